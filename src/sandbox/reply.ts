@@ -1,0 +1,51 @@
+// An answer as plain data until the last moment, and the one place that writes it to the socket.
+// Knows nothing of what is being answered.
+import type { ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { envelope, ServiceError } from "./service-error.ts";
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  const body = Buffer.from(JSON.stringify(value));
+  return {
+    status,
+    headers: {
+      "Content-Type": "application/json; charset=utf-8",
+      "Content-Length": String(body.length),
+      ...headers,
+    },
+    body,
+  };
+}
+
+/** The documented envelope for a refusal; anything else that was thrown is a fault of the sandbox, told as a 500. */
+export function errorReply(error: unknown): Reply {
+  const refusal =
+    error instanceof ServiceError
+      ? error
+      : new ServiceError(500, "internal_error", "The sandbox failed to handle this request.");
+  return jsonReply(refusal.status, envelope(refusal), refusal.headers);
+}
+
+export async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  response.writeHead(reply.status, reply.headers);
+  if (reply.body === undefined || reply.body instanceof Uint8Array) {
+    response.end(reply.body);
+    return;
+  }
+  try {
+    await pipeline(reply.body, response);
+  } catch {
+    // The client went away in the middle of a stream, or the stream broke: either way the connection is all there was.
+    response.destroy();
+  }
+}

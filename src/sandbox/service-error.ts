@@ -1,0 +1,34 @@
+// What the service answers when it refuses: an HTTP status and the documented envelope's code and message.
+// Knows neither node:http nor MCP; each door turns it into its own kind of answer.
+
+export interface ErrorEnvelope {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly status: number;
+  readonly code: string;
+  /** Extra response headers, such as Retry-After or Allow. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export function envelope(error: ServiceError): ErrorEnvelope {
+  return { error: { code: error.code, message: error.message } };
+}
+
+export function rateLimited(retryAfterSeconds: number): ServiceError {
+  return new ServiceError(
+    429,
+    "rate_limited",
+    `Too many requests. Try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`,
+    { "Retry-After": String(retryAfterSeconds) },
+  );
+}

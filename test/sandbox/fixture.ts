@@ -1,0 +1,60 @@
+// A sandbox of one's own for each test, on a clock that only the test moves.
+import { onTestFinished } from "vitest";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+
+interface Answer {
+  readonly status: number;
+  // The wire's JSON: the assertions look at whole objects, so no type stands between.
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+export interface TestSandbox extends Sandbox {
+  /** Lets this many seconds pass. */
+  pass(seconds: number): void;
+  get(path: string, init?: RequestInit): Promise<Answer>;
+  post(path: string, body: unknown, init?: RequestInit): Promise<Answer>;
+  /** Starts a job and returns its id. */
+  generate(fields?: Record<string, unknown>): Promise<string>;
+}
+
+export const startedAt = "2026-03-01T12:00:00.000Z";
+
+export async function testSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
+  let nowMs = Date.parse(startedAt);
+  const sandbox = await startSandbox({ now: () => nowMs, ...options });
+  onTestFinished(() => sandbox.close());
+
+  async function call(path: string, init: RequestInit): Promise<Answer> {
+    const headers = new Headers(init.headers);
+    if (!headers.has("Authorization")) headers.set("Authorization", `Bearer ${sandbox.apiKey}`);
+    const response = await fetch(sandbox.url + path, { ...init, headers });
+    return { status: response.status, body: await response.json(), headers: response.headers };
+  }
+
+  function post(path: string, body: unknown, init: RequestInit = {}): Promise<Answer> {
+    const headers = new Headers(init.headers);
+    if (!headers.has("Content-Type")) headers.set("Content-Type", "application/json");
+    return call(path, { method: "POST", body: JSON.stringify(body), ...init, headers });
+  }
+
+  return {
+    ...sandbox,
+    pass(seconds) {
+      nowMs += seconds * 1000;
+    },
+    get: (path, init = {}) => call(path, init),
+    post,
+    async generate(fields = {}) {
+      const { body } = await post("/api/v1/generate", { topic: "The night train", ...fields });
+      if (typeof body === "object" && body !== null && "jobId" in body) return String(body.jobId);
+      throw new Error(`The sandbox didn't start a job: ${JSON.stringify(body)}`);
+    },
+  };
+}
+
+/** The envelope of every refusal, for whole-object comparison. */
+export function refusal(code: string, message: unknown): object {
+  return { error: { code, message } };
+}

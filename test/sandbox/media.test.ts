@@ -1,0 +1,220 @@
+import { readdir, readFile } from "node:fs/promises";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseRange } from "../../src/sandbox/range.ts";
+import { refusal, testSandbox } from "./fixture.ts";
+import type { TestSandbox } from "./fixture.ts";
+
+const folder = new URL("../../src/sandbox/media/", import.meta.url);
+
+interface File {
+  readonly status: number;
+  readonly type: string | null;
+  readonly length: number;
+  readonly range: string | null;
+  readonly bytes: Buffer;
+}
+
+async function load(url: string, init: RequestInit = {}): Promise<File> {
+  const response = await fetch(url, init);
+  return {
+    status: response.status,
+    type: response.headers.get("Content-Type"),
+    length: Number(response.headers.get("Content-Length")),
+    range: response.headers.get("Content-Range"),
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+/** What a file looks like from outside: its status, type, whether it came whole, and the mark it begins with. */
+function shape({ status, type, length, bytes }: File): unknown[] {
+  return [status, type, length === bytes.length, /ftyp|RIFF/.exec(bytes.toString("latin1", 0, 8))?.[0]];
+}
+
+async function finished(): Promise<{ sandbox: TestSandbox; jobId: string; final: string }> {
+  const sandbox = await testSandbox({ renderSeconds: 0 });
+  const jobId = await sandbox.generate({ duration: 15 });
+  return { sandbox, jobId, final: `${sandbox.url}/media/final/${jobId}.mp4` };
+}
+
+test("the six files are playable MP4 and WAV and weigh less than 400 kB together", async () => {
+  const names = (await readdir(folder)).filter((name) => /\.(mp4|wav)$/.test(name)).sort();
+  const files = await Promise.all(names.map((name) => readFile(new URL(name, folder))));
+
+  const kinds = files.map((file) => {
+    if (file.toString("latin1", 0, 4) === "RIFF") return file.toString("latin1", 8, 16);
+    // Fast start: the index comes before the pictures, so that a player needn't read to the end first.
+    const fastStart = file.indexOf("moov") < file.indexOf("mdat");
+    return [file.toString("latin1", 4, 8), fastStart, file.includes("avc1"), file.includes("mp4a")];
+  });
+  const movie = ["ftyp", true, true, true];
+  expect(Object.fromEntries(names.map((name, i) => [name, kinds[i]]))).toEqual({
+    "dusk.mp4": movie,
+    "dusk.wav": "WAVEfmt ",
+    "grove.mp4": movie,
+    "grove.wav": "WAVEfmt ",
+    "tide.mp4": movie,
+    "tide.wav": "WAVEfmt ",
+  });
+  expect(files.reduce((sum, file) => sum + file.length, 0)).toBeLessThan(400_000);
+});
+
+describe("the links of a job", () => {
+  test("lead to whole files, without a key", async () => {
+    const { sandbox, jobId, final } = await finished();
+    await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
+    const urls = [
+      `${sandbox.url}/media/clips/${jobId}/1.mp4`,
+      `${sandbox.url}/media/clips/${jobId}/2.mp4`,
+      final,
+      `${sandbox.url}/media/posts/tiktok/${jobId}.mp4`,
+      `${sandbox.url}/media/voice/${jobId}.wav`,
+    ];
+
+    const files = await Promise.all(urls.map((url) => load(url)));
+
+    const movie = [200, "video/mp4", true, "ftyp"];
+    expect(files.map(shape)).toEqual([movie, movie, movie, movie, [200, "audio/wav", true, "RIFF"]]);
+    const [first, second, whole, post] = files;
+    expect(first?.bytes.equals(second?.bytes ?? Buffer.of())).toBe(false);
+    expect(post?.bytes.equals(whole?.bytes ?? Buffer.of())).toBe(true);
+  });
+
+  test("show the same look each time, and all three looks among many jobs", async () => {
+    const sandbox = await testSandbox({ renderSeconds: 0, credits: 60 });
+    const jobIds = await Promise.all(Array.from({ length: 60 }, () => sandbox.generate()));
+    const sizes = async (): Promise<number[]> =>
+      Promise.all(jobIds.map(async (id) => (await load(`${sandbox.url}/media/final/${id}.mp4`)).length));
+
+    const once = await sizes();
+
+    expect(await sizes()).toEqual(once);
+    expect(new Set(once).size).toBe(3);
+  });
+
+  test("lead nowhere until the job has come so far", async () => {
+    const sandbox = await testSandbox({ renderSeconds: 20 });
+    const jobId = await sandbox.generate({ duration: 15 });
+    const statuses = (): Promise<number[]> =>
+      Promise.all(
+        [`voice/${jobId}.wav`, `clips/${jobId}/1.mp4`, `clips/${jobId}/2.mp4`, `final/${jobId}.mp4`].map(
+          async (path) => (await load(`${sandbox.url}/media/${path}`)).status,
+        ),
+      );
+    const seen: number[][] = [];
+
+    for (const seconds of [0, 3, 8, 7, 2]) {
+      sandbox.pass(seconds);
+      seen.push(await statuses());
+    }
+
+    expect(seen).toEqual([
+      [404, 404, 404, 404],
+      [200, 404, 404, 404],
+      [200, 200, 404, 404],
+      [200, 200, 200, 404],
+      [200, 200, 200, 200],
+    ]);
+  });
+
+  test("lead nowhere for a job that isn't there or a file that it hasn't", async () => {
+    const { sandbox, jobId } = await finished();
+    const paths = [
+      "final/unknown.mp4",
+      "clips/unknown/1.mp4",
+      "voice/unknown.wav",
+      `clips/${jobId}/0.mp4`,
+      `clips/${jobId}/3.mp4`,
+      `clips/${jobId}/01.mp4`,
+      `final/${jobId}.wav`,
+      `final/x/${jobId}.mp4`,
+      `posts/tiktok/${jobId}.mp4`,
+      "dusk.mp4",
+      "",
+      "%2e%2e/sandbox.ts",
+      "final/..%2fdusk.mp4",
+    ];
+
+    const answers = await Promise.all(paths.map((path) => sandbox.get(`/media/${path}`)));
+
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 404));
+    expect(answers[0]?.body).toEqual(refusal("not_found", "No such file."));
+  });
+});
+
+describe("a file", () => {
+  test("tells its size to a HEAD and sends nothing", async () => {
+    const { final } = await finished();
+    const whole = await load(final);
+
+    const { bytes, ...head } = await load(final, { method: "HEAD" });
+
+    expect({ ...head, sent: bytes.length }).toEqual({
+      status: 200,
+      type: "video/mp4",
+      length: whole.length,
+      range: null,
+      sent: 0,
+    });
+  });
+
+  test.each([
+    ["bytes=0-99", 0, 100],
+    ["bytes=100-", 100, Infinity],
+    ["bytes=-50", -50, Infinity],
+    ["bytes=40-999999999", 40, Infinity],
+    ["bytes=-999999999", 0, Infinity],
+  ])("is sent in part where asked for %s", async (Range, from, to) => {
+    const { final } = await finished();
+    const whole = await load(final);
+    const part = whole.bytes.subarray(from, to);
+    const first = from < 0 ? whole.length + from : from;
+
+    const answer = await load(final, { headers: { Range } });
+
+    expect(answer).toEqual({
+      status: 206,
+      type: "video/mp4",
+      length: part.length,
+      range: `bytes ${first}-${first + part.length - 1}/${whole.length}`,
+      bytes: part,
+    });
+  });
+
+  test.each(["bytes=999999999-", "bytes=-0"])("has nothing at %s", async (Range) => {
+    const { sandbox, final } = await finished();
+    const { length } = await load(final);
+
+    const { status, body, headers } = await sandbox.get(new URL(final).pathname, { headers: { Range } });
+
+    expect({ status, body, range: headers.get("Content-Range") }).toEqual({
+      status: 416,
+      body: refusal("range_not_satisfiable", `The file has ${length} bytes.`),
+      range: `bytes */${length}`,
+    });
+  });
+
+  test.each(["bytes=0-1,5-6", "bytes=9-3", "lines=1-2", "bytes=-", "bytes=x-"])(
+    "is sent whole where the range %s makes no sense to it",
+    async (Range) => {
+      const { final } = await finished();
+
+      const { status, range, length, bytes } = await load(final, { headers: { Range } });
+
+      expect({ status, range, sent: bytes.length }).toEqual({ status: 200, range: null, sent: length });
+    },
+  );
+});
+
+test("a range never leaves the file", () => {
+  const bound = fc.option(fc.nat(2000), { nil: "" });
+  fc.assert(
+    fc.property(bound, bound, fc.integer({ min: 1, max: 1000 }), (from, to, size) => {
+      const range = parseRange(`bytes=${from}-${to}`, size);
+      if (typeof range !== "object") return;
+      expect(range.first).toBeGreaterThanOrEqual(0);
+      expect(range.first).toBeLessThanOrEqual(range.last);
+      expect(range.last).toBeLessThan(size);
+    }),
+  );
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { refusal, startedAt, testSandbox } from "./fixture.ts";
+
+describe("POST /api/v1/publish", () => {
+  test("publishes to each platform on its own: two work, one has an expired token, others aren't connected", async () => {
+    const sandbox = await testSandbox({ renderSeconds: 0 });
+    const jobId = await sandbox.generate();
+
+    const { status, body } = await sandbox.post("/api/v1/publish", {
+      jobId,
+      platforms: ["tiktok", "instagram", "youtube", "snapchat"],
+    });
+
+    const url = (platform: string): string => `${sandbox.url}/media/posts/${platform}/${jobId}.mp4`;
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        results: [
+          { platform: "tiktok", ok: true, url: url("tiktok") },
+          {
+            platform: "instagram",
+            ok: false,
+            error: "The instagram access token has expired. Reconnect the account.",
+          },
+          { platform: "youtube", ok: true, url: url("youtube") },
+          { platform: "snapchat", ok: false, error: "No snapchat account is connected." },
+        ],
+      },
+    });
+    expect(sandbox.posts()).toEqual([
+      { jobId, platform: "tiktok", url: url("tiktok"), publishedAt: startedAt },
+      { jobId, platform: "youtube", url: url("youtube"), publishedAt: startedAt },
+    ]);
+  });
+
+  test("posts once to a platform that is named twice in one request, and again for a second request", async () => {
+    const sandbox = await testSandbox({ renderSeconds: 0 });
+    const jobId = await sandbox.generate();
+
+    const { body } = await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok", "tiktok"] });
+
+    const result = { platform: "tiktok", ok: true, url: `${sandbox.url}/media/posts/tiktok/${jobId}.mp4` };
+    expect(body).toEqual({ results: [result] });
+    expect(sandbox.posts()).toHaveLength(1);
+    await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
+    expect(sandbox.posts()).toHaveLength(2);
+  });
+
+  test.each([
+    ["processing", "The night train"],
+    ["failed", "x [fail]"],
+  ])("refuses a job that is %s", async (state, topic) => {
+    const sandbox = await testSandbox({ renderSeconds: 20 });
+    const jobId = await sandbox.generate({ topic });
+    sandbox.pass(19.9);
+
+    const { status, body } = await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
+
+    expect({ status, body }).toEqual({
+      status: 409,
+      body: refusal("not_ready", `The video can't be published: its status is ${state}.`),
+    });
+    expect(sandbox.posts()).toEqual([]);
+  });
+
+  test("knows no job that was never created", async () => {
+    const sandbox = await testSandbox();
+
+    const { status, body } = await sandbox.post("/api/v1/publish", {
+      jobId: "nonsense",
+      platforms: ["tiktok"],
+    });
+
+    expect({ status, body }).toEqual({
+      status: 404,
+      body: refusal("not_found", "No video with this jobId."),
+    });
+  });
+
+  test.each([
+    ["platforms", { platforms: [] }],
+    ["platforms", { platforms: "tiktok" }],
+    ["platforms.1", { platforms: ["tiktok", "TikTok"] }],
+    ["jobId", { jobId: undefined, platforms: ["tiktok"] }],
+    ["caption", { platforms: ["tiktok"], caption: "x" }],
+  ])("refuses a wrong %s by name and posts nothing: %j", async (field, fields) => {
+    const sandbox = await testSandbox({ renderSeconds: 0 });
+    const jobId = await sandbox.generate();
+
+    const { status, body } = await sandbox.post("/api/v1/publish", { jobId, ...fields });
+
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: refusal("invalid_request", expect.stringMatching(new RegExp(`^${field}: `))),
+    });
+    expect(sandbox.posts()).toEqual([]);
+  });
+});
