@@ -1,0 +1,42 @@
+// What the service's documentation lists by name: the values, bounds and defaults of a generation request.
+// Plain constants, so that a tool list can be answered before any schema or HTTP code is loaded.
+
+export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", "ugc"] as const;
+export const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
+export const PACINGS = ["slow", "normal", "fast"] as const;
+
+/** Catalog ids. The service also has native voices per language, whose ids its documentation does not list. */
+export const CATALOG_VOICES = [
+  "adam",
+  "charlotte",
+  "will",
+  "audrey",
+  "bryan",
+  "jett",
+  "amber",
+  "vanessa",
+  "kai",
+] as const;
+
+/** Seconds. */
+export const DURATION = { min: 10, max: 90 } as const;
+
+/** What the service applies to a field that a request leaves out. */
+export const DEFAULTS = {
+  language: "en",
+  duration: 30,
+  style: "story",
+  voice: "charlotte",
+  music: "none",
+  pacing: "normal",
+} as const;
+
+/** The codes that the documentation gives as examples; any BCP-47 tag is allowed. */
+export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
+
+/** Typical render time in seconds. */
+export const RENDER_SECONDS = { min: 120, max: 240 } as const;
+
+export type Style = (typeof STYLES)[number];
+export type Music = (typeof MUSIC)[number];
+export type Pacing = (typeof PACINGS)[number];
