@@ -1,0 +1,79 @@
+// What the person asked for: argv and env become one Config. Pure: reads nothing, touches no process.
+
+import { type Environment, type Flags, readSettings, type Settings } from "./settings.ts";
+
+export type Command =
+  | { readonly name: "serve" | "demo" | "help" | "version" }
+  | { readonly name: "sandbox"; readonly port: number };
+
+export type Config =
+  | { readonly ok: true; readonly command: Command; readonly settings: Settings }
+  /** One line for stderr; exit code 2. */
+  | { readonly ok: false; readonly usageError: string };
+
+/** argv without the interpreter and the script; env as the process has it. */
+export function parseConfig(argv: readonly string[], env: Environment): Config {
+  const parsed = parseArguments(argv);
+  if ("usageError" in parsed) return { ok: false, usageError: parsed.usageError };
+  return { ok: true, command: parsed.command, settings: readSettings(env, parsed.flags) };
+}
+
+const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
+const SERVER_FLAGS: ReadonlyMap<string, Partial<Flags>> = new Map([
+  ["--sandbox", { sandbox: true }],
+  ["--read-only", { readOnly: true }],
+  ["--no-publish", { noPublish: true }],
+]);
+
+type ParsedArguments = { readonly command: Command; readonly flags: Flags } | { readonly usageError: string };
+
+function parseArguments(argv: readonly string[]): ParsedArguments {
+  if (argv.includes("--help") || argv.includes("-h")) return { command: { name: "help" }, flags: NO_FLAGS };
+  if (argv.includes("--version") || argv.includes("-v"))
+    return { command: { name: "version" }, flags: NO_FLAGS };
+  const [first, ...rest] = argv;
+  if (first === "demo")
+    return rest.length === 0
+      ? { command: { name: "demo" }, flags: NO_FLAGS }
+      : { usageError: usageError(`demo takes no ${describeArgument(rest[0])}`) };
+  if (first === "sandbox") return parseSandboxArguments(rest);
+  return parseServerFlags(argv);
+}
+
+function parseServerFlags(argv: readonly string[]): ParsedArguments {
+  let flags = NO_FLAGS;
+  for (const argument of argv) {
+    const flag = SERVER_FLAGS.get(argument);
+    if (flag === undefined) return { usageError: usageError(`unknown ${describeArgument(argument)}`) };
+    flags = { ...flags, ...flag };
+  }
+  return { command: { name: "serve" }, flags };
+}
+
+function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
+  const [flag, ...more] = rest;
+  if (flag === undefined) return { command: { name: "sandbox", port: 0 }, flags: NO_FLAGS };
+  const inline = /^--port=(.*)$/.exec(flag)?.[1];
+  const [value, ...extra] = inline === undefined ? more : [inline, ...more];
+  if ((inline === undefined && flag !== "--port") || extra.length > 0)
+    return {
+      usageError: usageError(`sandbox takes --port N only, not ${describeArgument(extra[0] ?? flag)}`),
+    };
+  const port = value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(port <= 65_535)) return { usageError: usageError("--port takes a number from 0 to 65535") };
+  return { command: { name: "sandbox", port }, flags: NO_FLAGS };
+}
+
+function usageError(problem: string): string {
+  return `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`;
+}
+
+/** Names an argument without repeating what might be a key pasted in the wrong place. */
+function describeArgument(argument: string | undefined): string {
+  if (argument === undefined) return "argument";
+  const name = argument.split("=", 1)[0] ?? "";
+  if (/fl_/.test(name)) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
+  // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
+  const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
+  return shown.startsWith("-") ? `option ${shown}` : `command ${shown}`;
+}

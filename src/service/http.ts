@@ -1,0 +1,245 @@
+// The one place that opens connections. It sends an exchange to the one origin that holds the key, gives up at its
+// own deadline even where undici doesn't listen, and knows of every failure whether the request had left. It knows
+// nothing of operations, JSON or retries. Loaded on first use: undici is the heaviest thing here.
+
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import type { Proxies } from "../settings.ts";
+import { type FailureKind, TransportFailure } from "./transport-failure.ts";
+
+export interface Exchange {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Until the first answer byte. */
+  readonly headersTimeoutMs: number;
+  /** For the whole exchange, body included. */
+  readonly deadlineMs: number;
+  /** Gives the exchange up early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** An answer whose body is still arriving. Read or `dispose` it: until then its deadline is running. */
+export interface OpenAnswer extends Omit<Answer, "text"> {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  dispose(): void;
+}
+
+export interface Http {
+  /** The whole answer. Throws a TransportFailure. */
+  send(exchange: Exchange): Promise<Answer>;
+  /** The answer as soon as its headers are there. Throws a TransportFailure, also while the body is read. */
+  open(exchange: Exchange): Promise<OpenAnswer>;
+  /** Ends every connection at once. */
+  destroy(): void;
+}
+
+export interface HttpOptions {
+  /** The one origin that requests may go to. */
+  readonly origin: string;
+  readonly proxies: Proxies;
+}
+
+const AGENT_OPTIONS: Agent.Options = {
+  connections: 6,
+  pipelining: 1,
+  connect: { timeout: 5_000 },
+  bodyTimeout: 15_000,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 60_000,
+  // undici counts bytes of the wire. request() decodes nothing and no encoding is asked for, so these are bytes of text.
+  maxResponseSize: 4 * 1024 * 1024,
+  maxHeaderSize: 16 * 1024,
+  allowH2: false,
+};
+
+export function createHttp({ origin, proxies }: HttpOptions): Http {
+  const proxied = proxies.http !== undefined || proxies.https !== undefined;
+  const agents = new Set<Dispatcher>();
+  let shared: Dispatcher | undefined;
+  let destroyed = false;
+
+  const createAgent = () => {
+    const agent = proxied
+      ? new EnvHttpProxyAgent({
+          ...AGENT_OPTIONS,
+          // Empty rather than absent: undici would read the process's environment for an absent one.
+          httpProxy: proxies.http ?? "",
+          httpsProxy: proxies.https ?? "",
+          noProxy: proxies.none ?? "",
+        })
+      : new Agent(AGENT_OPTIONS);
+    agents.add(agent);
+    return agent;
+  };
+
+  /** undici's ProxyAgent retries a dropped CONNECT for ever, deaf to its signal: only destroying it ends that. So
+      behind a proxy each exchange has an agent of its own, and no other exchange suffers when it is destroyed. */
+  const acquire = (): { agent: Dispatcher; release: (gaveUp: boolean) => void } => {
+    const agent = proxied ? createAgent() : (shared ??= createAgent());
+    return {
+      agent,
+      release(gaveUp) {
+        if (proxied) {
+          agents.delete(agent);
+          void agent.destroy().catch(() => {});
+        } else if (gaveUp && shared === agent) {
+          // It may sit on a connection that leads nowhere: the next exchange starts afresh, others finish here.
+          shared = undefined;
+          void agent.close().then(() => agents.delete(agent));
+        }
+      },
+    };
+  };
+
+  const open = async (exchange: Exchange): Promise<OpenAnswer> => {
+    if (exchange.url.origin !== origin) throw new TypeError("A request must stay at the service's origin.");
+    if (destroyed)
+      throw new TransportFailure({ kind: "network", sent: false, reason: "the bridge is shutting down" });
+    if (exchange.signal?.aborted)
+      throw new TransportFailure({ kind: "cancelled", sent: false, reason: "cancelled by the caller" });
+
+    let sent = false;
+    let status: number | undefined;
+    const end = new AbortController();
+    const { agent, release } = acquire();
+    const failure = (kind: FailureKind, reason: string, cause?: unknown) =>
+      new TransportFailure({ kind, sent, status, reason }, cause);
+    // request() is deaf to its signal until it is connected, so the race is ours; a request that is aborted while
+    // it waits for a connection is never written.
+    const given = new Promise<never>((_, reject) => {
+      end.signal.addEventListener("abort", () => reject(end.signal.reason), { once: true });
+    });
+    given.catch(() => {});
+    const timer = setTimeout(
+      () => end.abort(failure("timeout", `no answer within ${Math.round(exchange.deadlineMs / 1000)} s`)),
+      exchange.deadlineMs,
+    ).unref();
+    const onCancel = () => end.abort(failure("cancelled", "cancelled by the caller"));
+    exchange.signal?.addEventListener("abort", onCancel, { once: true });
+    let disposed = false;
+    const dispose = () => {
+      if (disposed) return;
+      disposed = true;
+      clearTimeout(timer);
+      exchange.signal?.removeEventListener("abort", onCancel);
+      release(end.signal.aborted && !sent);
+    };
+    const asFailure = (error: unknown): TransportFailure => {
+      if (end.signal.reason instanceof TransportFailure) return end.signal.reason;
+      return error instanceof TransportFailure ? error : failure(...describeUndiciError(error), error);
+    };
+
+    const dispatcher = agent.compose((dispatch) => (options, handler) => {
+      const start = handler.onRequestStart?.bind(handler);
+      handler.onRequestStart = (controller, context) => {
+        start?.(controller, context);
+        // The last moment before the header is written; an aborted request stops here, unsent.
+        if (!end.signal.aborted) sent = true;
+      };
+      return dispatch(options, handler);
+    });
+
+    try {
+      const response = await Promise.race([
+        request(exchange.url, {
+          dispatcher,
+          method: exchange.method,
+          headers: exchange.headers,
+          body: exchange.body ?? null,
+          headersTimeout: exchange.headersTimeoutMs,
+          signal: end.signal,
+        }),
+        given,
+      ]);
+      status = response.statusCode;
+      return {
+        status,
+        headers: response.headers,
+        chunks: chunksOf(response.body, given, asFailure, dispose),
+        dispose() {
+          response.body.on("error", () => {}).destroy();
+          dispose();
+        },
+      };
+    } catch (error) {
+      const failed = asFailure(error);
+      end.abort(failed);
+      dispose();
+      throw failed;
+    }
+  };
+
+  return {
+    open,
+    async send(exchange) {
+      const answer = await open(exchange);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of answer.chunks) chunks.push(chunk);
+      return { status: answer.status, headers: answer.headers, text: Buffer.concat(chunks).toString("utf8") };
+    },
+    destroy() {
+      destroyed = true;
+      for (const agent of agents) void agent.destroy().catch(() => {});
+      agents.clear();
+    },
+  };
+}
+
+async function* chunksOf(
+  body: AsyncIterable<Uint8Array>,
+  given: Promise<never>,
+  asFailure: (error: unknown) => TransportFailure,
+  dispose: () => void,
+): AsyncGenerator<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), given]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    throw asFailure(error);
+  } finally {
+    dispose();
+  }
+}
+
+function describeUndiciError(error: unknown): [FailureKind, string] {
+  if (!(error instanceof Error)) return ["network", "unknown failure"];
+  // Node's own errors and undici's carry a string; a DOMException carries a number.
+  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  switch (code) {
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return ["timeout", "no connection within 5 s"];
+    case "UND_ERR_HEADERS_TIMEOUT":
+      return ["timeout", "no answer in time"];
+    case "UND_ERR_BODY_TIMEOUT":
+      return ["timeout", "the answer stopped arriving"];
+    case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
+    case "UND_ERR_HEADERS_OVERFLOW":
+      return ["too_large", "the answer is larger than 4 MB"];
+    case "UND_ERR_ABORTED":
+      return ["network", "the proxy refused the connection"];
+    case "ECONNREFUSED":
+      return ["network", "connection refused (ECONNREFUSED)"];
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return ["network", `the host name could not be resolved (${code})`];
+    default:
+      return [
+        "network",
+        /CERT|SSL|TLS|ALTNAME|SIGNATURE/.test(code)
+          ? `TLS failed (${code})`
+          : `the connection failed (${code})`,
+      ];
+  }
+}

@@ -1,0 +1,200 @@
+// Makes a request of an operation: sends it through http.ts (loaded on first use), as often as retry.ts allows, within its
+// deadline, and answers with parsed JSON or a BridgeError. Knows the wire's form, not what the operations mean.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type * as z from "zod";
+import type { ServiceSettings } from "../settings.ts";
+import {
+  badAnswerError,
+  cancelledError,
+  type Operation,
+  parseJson,
+  statusError,
+  transportError,
+} from "./failures.ts";
+import type { Answer, Exchange, Http } from "./http.ts";
+import { createRetryBudget, parseRetryAfter, retryDelayMs } from "./retry.ts";
+import { withoutNulls } from "./schemas.ts";
+import { TransportFailure } from "./transport-failure.ts";
+
+export interface CallOptions {
+  /** Withdraws the call. A paid or public request that has left is seen through all the same. */
+  readonly signal?: AbortSignal | undefined;
+  /** Instead of the usual deadline of the operation. */
+  readonly deadlineMs?: number | undefined;
+}
+
+export interface Request {
+  readonly url: URL;
+  readonly body?: unknown;
+}
+
+export interface Requests {
+  /** The service's URL of a path below its base, whose prefix is kept. */
+  address(path: string, query?: Record<string, string | undefined>): URL;
+  /** The headers that every request carries. Holds the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  http(): Promise<Http>;
+  /** The 2xx answer, after as many attempts as the policy allows. */
+  perform(operation: Operation, request: Request, options: CallOptions): Promise<Answer>;
+  /** The same, parsed by a schema. */
+  ask<Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    request: Request,
+    options: CallOptions,
+  ): Promise<z.output<Schema>>;
+  /** Ends every connection at once. */
+  close(): void;
+}
+
+export interface RequestsOptions {
+  readonly settings: ServiceSettings;
+  /** Of this bridge, for the user-agent. */
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export const GET_DEADLINE_MS = 20_000;
+// A call must end within 45 s of a service that never answers, and a client gives up at 60: so a POST has less than
+// the minute that its headers may take, and what follows it (a look at the newest videos) has the rest.
+const POST_DEADLINE_MS = 38_000;
+export const GET_HEADERS_MS = 30_000;
+const POST_HEADERS_MS = 60_000;
+
+export function createRequests({ settings, version, now, random }: RequestsOptions): Requests {
+  const { apiKey, baseUrl, proxies } = settings;
+  const budget = createRetryBudget();
+  const headers = {
+    accept: "application/json",
+    authorization: `Bearer ${apiKey}`,
+    "user-agent": `faceless-video-mcp/${version}`,
+  };
+  let loading: Promise<Http> | undefined;
+  let closed = false;
+
+  const loadHttp = () =>
+    (loading ??= import("./http.ts").then(({ createHttp }) => {
+      const http = createHttp({ origin: baseUrl.origin, proxies });
+      if (closed) http.destroy();
+      return http;
+    }));
+
+  /** The 2xx answer, after as many attempts as the policy allows. */
+  const perform = async (
+    operation: Operation,
+    { url, body }: Request,
+    options: CallOptions,
+  ): Promise<Answer> => {
+    const http = await loadHttp();
+    const { method } = operation;
+    const end = now() + (options.deadlineMs ?? (method === "GET" ? GET_DEADLINE_MS : POST_DEADLINE_MS));
+    const exchange: Omit<Exchange, "deadlineMs"> = {
+      method,
+      url,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headersTimeoutMs: method === "GET" ? GET_HEADERS_MS : POST_HEADERS_MS,
+      // What was paid for must not be lost because its caller left: only reading is given up.
+      ...(method === "GET" && { signal: options.signal }),
+    };
+    for (let attempt = 1; ; attempt++) {
+      if (options.signal?.aborted === true) throw cancelledError(operation);
+      const tried = await attemptOnce(http, { ...exchange, deadlineMs: Math.max(1, end - now()) });
+      if (tried.ok) {
+        budget.succeed();
+        return tried.answer;
+      }
+      const retryAfterMs = tried.answer === undefined ? undefined : readRetryAfter(tried.answer, now());
+      const delayMs = retryDelayMs(
+        {
+          method,
+          attempt,
+          failure:
+            tried.answer === undefined
+              ? { kind: "transport", sent: tried.failure.sent, cancelled: tried.failure.kind === "cancelled" }
+              : { kind: "status", status: tried.answer.status, retryAfterMs },
+          remainingMs: end - now(),
+        },
+        random,
+      );
+      if (delayMs === undefined || !budget.take()) {
+        throw tried.answer === undefined
+          ? transportError(operation, tried.failure)
+          : statusError(operation, tried.answer, retryAfterMs);
+      }
+      await sleep(delayMs, undefined, { ref: false, signal: options.signal }).catch(() => {
+        throw cancelledError(operation);
+      });
+    }
+  };
+
+  const ask = async <Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    request: Request,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> => {
+    const answer = await perform(operation, request, options);
+    const parsed = schema.safeParse(withoutNulls(readJson(operation, answer)));
+    if (parsed.success) return parsed.data;
+    const issue = parsed.error.issues[0];
+    const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+    throw badAnswerError(operation, answer, `${where}${issue?.message ?? "unexpected shape"}`);
+  };
+
+  return {
+    address(path, query = {}) {
+      const url = new URL(`${baseUrl.href.replace(/\/$/, "")}${path}`);
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) url.searchParams.set(name, value);
+      return url;
+    },
+    headers,
+    http: loadHttp,
+    perform,
+    ask,
+    close() {
+      closed = true;
+      void loading?.then((http) => http.destroy());
+    },
+  };
+}
+
+type Attempt =
+  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: false; readonly answer: Answer; readonly failure?: undefined }
+  | { readonly ok: false; readonly answer?: undefined; readonly failure: TransportFailure };
+
+async function attemptOnce(http: Http, exchange: Exchange): Promise<Attempt> {
+  try {
+    const answer = await http.send(exchange);
+    return { ok: answer.status >= 200 && answer.status < 300, answer };
+  } catch (error) {
+    // `send` throws nothing else unless it is broken, and a broken one must not look like a request that never left.
+    if (error instanceof TransportFailure) return { ok: false, failure: error };
+    throw error;
+  }
+}
+
+export function readJson(operation: Operation, answer: Answer): unknown {
+  const encoding = answer.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw badAnswerError(operation, answer, "it is compressed, which was not asked for");
+  const json = parseJson(answer.text);
+  if (json === undefined) throw badAnswerError(operation, answer, "it is no JSON");
+  return json;
+}
+
+function readRetryAfter(answer: Answer, nowMs: number): number | undefined {
+  const value = answer.headers["retry-after"];
+  const date = answer.headers["date"];
+  const serverNowMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+  return parseRetryAfter(
+    typeof value === "string" ? value : undefined,
+    Number.isNaN(serverNowMs) ? nowMs : serverNowMs,
+  );
+}

@@ -1,0 +1,74 @@
+// Policy: what may be sent again, and when. Pure; time and randomness come in, nothing is sent from here.
+// A POST is sent again only if nothing can have been done: it never left, or it was refused with 429. A gateway's 503
+// proves nothing, so it is not among them.
+
+/** Why an attempt brought no good answer. */
+export type AttemptFailure =
+  | { readonly kind: "transport"; readonly sent: boolean; readonly cancelled: boolean }
+  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs?: number | undefined };
+
+export interface Attempted {
+  readonly method: "GET" | "POST";
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly failure: AttemptFailure;
+  /** Until the operation must have ended. */
+  readonly remainingMs: number;
+}
+
+/** Milliseconds to wait before the next attempt, or undefined: give up. */
+export type RetryDelayMs = number | undefined;
+
+const GET_ATTEMPTS = 3;
+const POST_ATTEMPTS = 2;
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_CAP_MS = 8_000;
+/** Too little time left for an attempt to be worth making. */
+const SHORTEST_ATTEMPT_MS = 250;
+
+/** `random` is in [0, 1). Full jitter; the service's Retry-After wins over it. */
+export function retryDelayMs(attempted: Attempted, random: () => number): RetryDelayMs {
+  const { method, attempt, failure, remainingMs } = attempted;
+  if (attempt >= (method === "GET" ? GET_ATTEMPTS : POST_ATTEMPTS)) return undefined;
+  if (!mayRepeat(method, failure)) return undefined;
+  const backoffMs = random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempt - 1));
+  const delayMs = (failure.kind === "status" ? failure.retryAfterMs : undefined) ?? backoffMs;
+  return delayMs + SHORTEST_ATTEMPT_MS <= remainingMs ? delayMs : undefined;
+}
+
+function mayRepeat(method: "GET" | "POST", failure: AttemptFailure): boolean {
+  if (failure.kind === "transport") return !failure.cancelled && (method === "GET" || !failure.sent);
+  if (failure.status === 429) return true;
+  return method === "GET" && (failure.status === 408 || failure.status >= 500);
+}
+
+/** Retry-After as milliseconds from `nowMs` (the server's own Date where it sent one); undefined when unreadable. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const text = value?.trim();
+  if (text === undefined || text === "") return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+export interface RetryBudget {
+  /** Whether a retry may be made now; one that may be is counted. */
+  take(): boolean;
+  /** An attempt went well. */
+  succeed(): void;
+}
+
+/** gRPC's retry throttle: a service that fails most of the time is not asked again on top of it. */
+export function createRetryBudget(maxTokens = 10, perSuccess = 0.1): RetryBudget {
+  let tokens = maxTokens;
+  return {
+    take() {
+      if (tokens <= maxTokens / 2) return false;
+      tokens -= 1;
+      return true;
+    },
+    succeed() {
+      tokens = Math.min(maxTokens, tokens + perSuccess);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// The wire of the REST service as it is documented, tolerant of what the documentation leaves open: unknown fields stay,
+// null counts as absent, unknown status values mean that the job is still running. Every domain type comes from here.
+
+import * as z from "zod";
+import type { Music, Pacing, Style } from "./options.ts";
+
+/** Body of POST /api/v1/generate; what is left out is left to the service's own default. */
+export interface GenerationRequest {
+  readonly topic: string;
+  readonly language?: string | undefined;
+  /** Seconds. */
+  readonly duration?: number | undefined;
+  readonly style?: Style | undefined;
+  readonly voice?: string | undefined;
+  readonly music?: Music | undefined;
+  readonly pacing?: Pacing | undefined;
+}
+
+export interface PublishRequest {
+  readonly jobId: string;
+  readonly platforms: readonly string[];
+}
+
+export interface VideosQuery {
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+const status = z.string().min(1);
+const jobId = z.string().min(1);
+
+export const generationSchema = z.looseObject({ jobId, status: status.default("processing") });
+export type Generation = z.infer<typeof generationSchema>;
+
+export const progressSchema = z.looseObject({
+  total: z.number().optional(),
+  completed: z.number().optional(),
+  failed: z.number().optional(),
+});
+export type Progress = z.infer<typeof progressSchema>;
+
+export const jobStatusSchema = z.looseObject({
+  status,
+  videoUrls: z.array(z.string()).default([]),
+  audioUrl: z.string().optional(),
+  finalVideoUrl: z.string().optional(),
+  progress: progressSchema.optional(),
+});
+
+/** A job as the bridge speaks of it: the service's answer, the id it was asked for, and whether it has ended. */
+export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
+
+export const videoSchema = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
+export type Video = z.infer<typeof videoSchema>;
+
+export const videoPageSchema = z.looseObject({
+  videos: z.array(videoSchema),
+  // Documented as a timestamp string; a service that sends the bare number means the same.
+  nextCursor: z.union([z.string(), z.number().transform(String)]).optional(),
+});
+export type VideoPage = z.infer<typeof videoPageSchema>;
+
+export const publicationSchema = z.looseObject({
+  results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })),
+});
+export type Publication = z.infer<typeof publicationSchema>;
+
+export interface ConnectedPlatforms {
+  readonly platforms: readonly ({ platform: string } & Record<string, unknown>)[];
+}
+
+export const errorEnvelopeSchema = z.looseObject({
+  error: z.looseObject({ code: z.string().optional(), message: z.string().optional() }),
+});
+
+/** `completed` and `failed` end a job; every other value, known or not, means that it is running. */
+export function isTerminal(status: string): boolean {
+  return status === "completed" || status === "failed";
+}
+
+/** The same JSON without its nulls: properties go, array elements too. Depth is bounded by the 4 MB answer limit. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== null)
+      .map(([key, item]) => [key, withoutNulls(item)]),
+  );
+}
