@@ -1,0 +1,25 @@
+// Argument schemas that more than one tool takes.
+
+import * as z from "zod";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A job's id: any UUID, of whatever version. */
+export const jobIdArgument = z
+  .string()
+  .regex(UUID, "must be the UUID that generate_video or list_videos gave")
+  .describe("The job, as generate_video or list_videos named it");
+
+/** Whether a text is a job's id. */
+export function isJobId(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** A well-formed BCP-47 language tag. */
+export function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+// The tools, in the order in which every client sees them.
+
+import type { Settings } from "../settings.ts";
+import { generateVideo } from "./generate-video.ts";
+import { getVideoStatus } from "./get-video-status.ts";
+import { listConnectedPlatforms } from "./list-connected-platforms.ts";
+import { listVideos } from "./list-videos.ts";
+import { publishVideo } from "./publish-video.ts";
+import type { Tool } from "./tool.ts";
+
+/** What the operator leaves to the model. */
+export function toolsFor({ readOnly, noPublish }: Pick<Settings, "readOnly" | "noPublish">): readonly Tool[] {
+  const tools: readonly Tool[] = [
+    generateVideo,
+    getVideoStatus,
+    publishVideo,
+    listVideos,
+    listConnectedPlatforms,
+  ];
+  return tools.filter(
+    ({ effect }) => effect === "reads" || (!readOnly && !(noPublish && effect === "publishes")),
+  );
+}
