@@ -2,7 +2,8 @@
 
 import * as z from "zod";
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+// Both cases spelt out: the pattern is advertised as JSON Schema, which knows no flags.
+const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /** A job's id: any UUID, of whatever version. */
 export const jobIdArgument = z

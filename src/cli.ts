@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+// The executable: argv, environment, signals and exit codes. The one file that touches process.
+
+import { Console } from "node:console";
+import { fileURLToPath } from "node:url";
+import { parseConfig } from "./config.ts";
+import type { Command } from "./config.ts";
+import type { Settings } from "./settings.ts";
+import { VERSION } from "./version.ts";
+
+/** Well within the 250 ms in which the process has to end. */
+const FLUSH_MS = 150;
+
+const config = parseConfig(process.argv.slice(2), process.env);
+if (config.ok) await run(config.command, config.settings);
+else {
+  process.stderr.write(`${config.usageError}\n`);
+  process.exitCode = 2;
+}
+
+async function run(command: Command, settings: Settings): Promise<void> {
+  switch (command.name) {
+    case "version":
+      process.stdout.write(`${VERSION}\n`);
+      return;
+    case "help": {
+      const { helpText } = await import("./commands/help.ts");
+      process.stdout.write(helpText(VERSION));
+      return;
+    }
+    case "sandbox":
+      await runSandboxCommand(command.port, settings.sandboxSeconds);
+      return;
+    case "demo": {
+      const { runDemo } = await import("./commands/demo.ts");
+      process.exitCode = await runDemo({
+        server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
+        env: process.env,
+        input: process.stdin,
+        output: process.stdout,
+      });
+      return;
+    }
+    case "serve":
+      await runServer(settings);
+      return;
+  }
+}
+
+async function runServer(settings: Settings): Promise<void> {
+  // Whatever a library prints must not reach stdout, which carries JSON-RPC alone.
+  globalThis.console = new Console(process.stderr, process.stderr);
+  process.stderr.on("error", () => {});
+  let close: (() => void) | undefined;
+  let ending = false;
+  const shutdown = () => {
+    if (ending) return;
+    ending = true;
+    close?.();
+    // What was answered must reach a client that still reads, but one that has stalled holds nothing up.
+    setTimeout(() => process.exit(0), FLUSH_MS);
+    process.stdout.end(() => process.exit(0));
+  };
+  onSignals(shutdown);
+  process.on("uncaughtException", (error) => fail(error, close));
+  process.on("unhandledRejection", (error) => fail(error, close));
+  const { serve } = await import("./commands/serve.ts");
+  close = serve(
+    settings,
+    {
+      input: process.stdin,
+      output: process.stdout,
+      writeLog: (line) => void process.stderr.write(line),
+    },
+    shutdown,
+  );
+}
+
+async function runSandboxCommand(port: number, renderSeconds: number): Promise<void> {
+  const { runSandbox } = await import("./commands/sandbox.ts");
+  try {
+    const sandbox = await runSandbox({
+      port,
+      renderSeconds,
+      print: (line) => process.stdout.write(`${line}\n`),
+    });
+    onSignals(() => void sandbox.close().then(() => process.exit(0)));
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    process.stderr.write(`faceless-video-mcp: the sandbox can't listen on port ${port}: ${reason}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function onSignals(end: () => void): void {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
+}
+
+/** A fault of this bridge: one line, without a stack and so without whatever a stack might hold. */
+function fail(error: unknown, close: (() => void) | undefined): void {
+  const name = error instanceof Error ? error.name : "unknown error";
+  process.stderr.write(`faceless-video-mcp error: the bridge itself failed (${name}) and ends\n`);
+  close?.();
+  process.exit(1);
+}

@@ -1,0 +1,174 @@
+// The main job before a newcomer's eyes: starts this same server with --sandbox as a child and drives it over stdio as a
+// client would. It knows the server only through the protocol.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "@modelcontextprotocol/client";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import * as z from "zod";
+import { VERSION } from "../version.ts";
+import { createStage, type Stage, type Terminal } from "./stage.ts";
+
+export interface DemoOptions extends Terminal {
+  /** How to start this server; its flags follow. */
+  readonly server: { readonly command: string; readonly args: readonly string[] };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const SUBJECT = "why an octopus has three hearts";
+const STYLE = "documentary";
+/** Written by hand, in the form that write_video_topic asks a model for. */
+const TOPIC = [
+  "[Idea: three hearts are the price of blue blood. Tone: quiet wonder.]",
+  '"Three hearts beat in this animal." [octopus drifting over a reef, blue light]',
+  '"Two of them only push blood through the gills." [gills opening and closing, close-up]',
+  '"The third sends it round the body, and stops whenever the octopus swims." [octopus jetting away]',
+  '"That is why it would rather crawl." [arms walking over sand]',
+  '"Three hearts, and still it saves its strength." [octopus settling into a crevice]',
+].join("\n");
+
+const jobSchema = z.looseObject({
+  jobId: z.string(),
+  status: z.string(),
+  done: z.boolean(),
+  videoUrls: z.array(z.string()),
+  audioUrl: z.string().optional(),
+  progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
+});
+const generationSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
+const platformsSchema = z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) });
+const publicationSchema = z.looseObject({
+  results: z.array(
+    z.looseObject({
+      platform: z.string(),
+      ok: z.boolean(),
+      url: z.string().optional(),
+      error: z.string().optional(),
+    }),
+  ),
+});
+const videosSchema = z.looseObject({
+  videos: z.array(
+    z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
+  ),
+});
+
+/** Runs to the end and returns the exit code: 0 for a finished and published video. */
+export async function runDemo({ server, env, ...terminal }: DemoOptions): Promise<number> {
+  const stage = await createStage(terminal);
+  const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
+  const seconds = env["FACELESS_SANDBOX_SECONDS"];
+  try {
+    stage.open(
+      "faceless-video-mcp: a topic becomes a published video. A sandbox plays the service, so nothing is paid or posted.",
+    );
+    await client.connect(
+      new StdioClientTransport({
+        command: server.command,
+        args: [...server.args, "--sandbox"],
+        env: {
+          ...getDefaultEnvironment(),
+          ...(seconds !== undefined && { FACELESS_SANDBOX_SECONDS: seconds }),
+        },
+      }),
+    );
+    const published = await drive(client, stage);
+    await stage.pause("The links work until this demo ends.");
+    stage.close(
+      "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
+    );
+    return published ? 0 : 1;
+  } catch (error) {
+    stage.fail(error instanceof Error ? error.message : String(error));
+    return 1;
+  } finally {
+    await client.close();
+  }
+}
+
+async function drive(client: Client, stage: Stage): Promise<boolean> {
+  const { tools } = await client.listTools();
+  stage.step("Your AI client starts the server and finds its tools", [
+    tools.map(({ name }) => name).join(", "),
+  ]);
+
+  const prompt = await client.getPrompt({
+    name: "write_video_topic",
+    arguments: { subject: SUBJECT, style: STYLE, duration: "30" },
+  });
+  stage.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
+    ...(prompt.description === undefined ? [] : [prompt.description]),
+    "It writes one and shows it to you:",
+    "",
+    ...TOPIC.split("\n"),
+  ]);
+
+  const { jobId } = await call(client, generationSchema, "generate_video", {
+    topic: TOPIC,
+    style: STYLE,
+    duration: 30,
+    pacing: "slow",
+    music: "cinematic",
+  });
+  stage.step("You agree, and generate_video starts the render (this is what spends credits)", [
+    `Job ${jobId}`,
+  ]);
+
+  const job = await watch(client, stage, jobId);
+  stage.step(
+    job.status === "completed" ? "The clips and the voiceover are ready" : `The job ended as ${job.status}`,
+    [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
+  );
+  if (job.status !== "completed") return false;
+
+  const { platforms } = await call(client, platformsSchema, "list_connected_platforms", {});
+  const names = platforms.map(({ platform }) => platform);
+  stage.step("list_connected_platforms knows your accounts", [names.join(", ")]);
+
+  const { results } = await call(client, publicationSchema, "publish_video", { jobId, platforms: names });
+  stage.step(
+    "You say where, and publish_video posts it: one answer a platform, and no failure is hidden",
+    results.map(({ platform, ok, url, error }) =>
+      ok ? `${platform}: posted ${url ?? ""}` : `${platform}: not posted, ${error ?? "no reason given"}`,
+    ),
+  );
+
+  const { videos } = await call(client, videosSchema, "list_videos", { limit: 5 });
+  stage.step(
+    "list_videos has it from now on",
+    videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl ?? ""}`),
+  );
+  return results.some(({ ok }) => ok);
+}
+
+/** Follows the job until it ends, with a bar of its clips. */
+async function watch(client: Client, stage: Stage, jobId: string): Promise<z.output<typeof jobSchema>> {
+  stage.step("get_video_status follows it: the real service takes 2 to 4 minutes, the sandbox some seconds");
+  let bar: ReturnType<Stage["bar"]> | undefined;
+  for (;;) {
+    const job = await call(client, jobSchema, "get_video_status", { jobId });
+    if (job.progress !== undefined) {
+      const { completed, total } = job.progress;
+      bar ??= stage.bar(total);
+      bar.update(completed, `${completed} of ${total} clips`);
+    }
+    if (job.done) {
+      bar?.end(`${job.status}: ${job.videoUrls.length} clips`);
+      return job;
+    }
+    await sleep(1_000);
+  }
+}
+
+async function call<Schema extends z.ZodType>(
+  client: Client,
+  schema: Schema,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<z.output<Schema>> {
+  const result = await client.callTool({ name, arguments: args });
+  if (result.isError === true) {
+    const [block] = result.content;
+    throw new Error(`${name}: ${block?.type === "text" ? block.text : "failed"}`);
+  }
+  return schema.parse(result.structuredContent);
+}

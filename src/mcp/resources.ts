@@ -1,0 +1,119 @@
+// The resources: each job, the most recent of them by name, and the catalog of documented options.
+
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
+import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
+import * as options from "../service/options.ts";
+import { cleanServiceText } from "../text.ts";
+import { isJobId } from "../tools/arguments.ts";
+import type { Application } from "./application.ts";
+import { errorMeta } from "./tool-result.ts";
+
+const JSON_TYPE = "application/json";
+const LISTED_JOBS = 20;
+/** A client's start never waits on the network for longer. */
+const LIST_DEADLINE_MS = 2_000;
+/** Completion asks with every keystroke. */
+const LIST_FRESH_MS = 10_000;
+
+export function registerResources(server: McpServer, application: Application): void {
+  const { service, jobs, log } = application;
+  const refresh = createRefresh(application);
+
+  server.registerResource(
+    "catalog",
+    "faceless://catalog",
+    {
+      title: "Options of a video",
+      description: "Styles, music, pacing, voices, limits and defaults of generate_video.",
+      mimeType: JSON_TYPE,
+    },
+    ({ href }) => ({ contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(catalog()) }] }),
+  );
+
+  server.registerResource(
+    "job",
+    new ResourceTemplate("faceless://jobs/{jobId}", {
+      list: async () => {
+        await refresh();
+        return {
+          resources: jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
+            uri: jobs.uri(jobId),
+            name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
+            description: `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+          })),
+        };
+      },
+      complete: {
+        jobId: async (prefix) => {
+          await refresh();
+          return jobs
+            .recent(100)
+            .map(({ jobId }) => jobId)
+            .filter((jobId) => jobId.startsWith(prefix.toLowerCase()));
+        },
+      },
+    }),
+    {
+      title: "Video job",
+      description: "A video's status and clips, as get_video_status returns them.",
+      mimeType: JSON_TYPE,
+    },
+    async ({ href }, { jobId }, { mcpReq }) => {
+      if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
+      try {
+        const job = await service.getJob(jobId, { signal: mcpReq.signal });
+        jobs.put(job);
+        return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(job) }] };
+      } catch (error) {
+        const failure = toBridgeError(error, "rejected");
+        log.info(`${href}: ${failure.message}`, failure.cause);
+        throw protocolError(failure, href);
+      }
+    },
+  );
+}
+
+function protocolError(failure: BridgeError, uri: string): ProtocolError {
+  if (failure.facts.code === "not_found") return new ResourceNotFoundError(uri);
+  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
+    uri,
+    "faceless/error": errorMeta(failure),
+  });
+}
+
+/** Brings the newest jobs into the store if the service answers in time; else what this process knows has to do. */
+function createRefresh({ service, jobs, log }: Application): () => Promise<void> {
+  let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (fresh === undefined || nowMs > fresh.until) {
+      const done = service.listVideos({}, { deadlineMs: LIST_DEADLINE_MS }).then(
+        ({ videos }) => jobs.list(videos, true),
+        (error: unknown) => log.debug("The newest jobs could not be listed.", error),
+      );
+      fresh = { until: nowMs + LIST_FRESH_MS, done };
+    }
+    return fresh.done;
+  };
+}
+
+function catalog() {
+  const { STYLES, MUSIC, PACINGS, CATALOG_VOICES, DURATION, DEFAULTS, RENDER_SECONDS } = options;
+  return {
+    styles: STYLES,
+    music: MUSIC,
+    pacing: PACINGS,
+    voices: CATALOG_VOICES,
+    otherVoices: "native voices per language, and clone:<id> for a cloned voice",
+    languages: "any BCP-47 language code",
+    limits: { durationSeconds: DURATION },
+    defaults: DEFAULTS,
+    typicalRenderSeconds: RENDER_SECONDS,
+  };
+}

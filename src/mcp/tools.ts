@@ -1,0 +1,60 @@
+// Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like every other
+// failure; to the SDK a schema is only what it advertises.
+
+import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { toBridgeError } from "../errors.ts";
+import { toolsFor } from "../tools/catalog.ts";
+import { runTool } from "../tools/tool.ts";
+import type { Application } from "./application.ts";
+import { failureResult, successResult } from "./tool-result.ts";
+
+export function registerTools(server: McpServer, application: Application): void {
+  const { service, jobs, generationLimit, log } = application;
+  for (const tool of toolsFor(application.settings)) {
+    const { name, title, description, annotations, effect } = tool;
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        annotations,
+        inputSchema: advertised(tool.input, "input"),
+        outputSchema: advertised(tool.output, "output"),
+      },
+      async (args, { mcpReq }) => {
+        try {
+          return successResult(
+            await runTool(tool, args, { service, jobs, generationLimit, signal: mcpReq.signal }),
+          );
+        } catch (error) {
+          const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+          log.info(`${name}: ${failure.message}`, failure.cause);
+          return failureResult(failure, effect);
+        }
+      },
+    );
+  }
+}
+
+/** A schema that advertises itself and lets every value through. The JSON is made when first asked for. */
+function advertised(schema: z.ZodObject, io: "input" | "output"): StandardSchemaWithJSON {
+  const json = () => {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+      io,
+      override: ({ jsonSchema }) => {
+        // zod spells "anything" as {}, which says it in a way that checkers of schemas warn of.
+        if (typeof jsonSchema.additionalProperties === "object") jsonSchema.additionalProperties = true;
+      },
+    });
+    return rest;
+  };
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "faceless-video-mcp",
+      validate: (value) => ({ value }),
+      jsonSchema: { input: json, output: json },
+    },
+  };
+}

@@ -1,0 +1,6 @@
+// Who this is. The version has one place, package.json; the build inlines it.
+
+import manifest from "../package.json" with { type: "json" };
+
+export const VERSION = manifest.version;
+export const WEBSITE = manifest.homepage;
