@@ -1,0 +1,74 @@
+// The public surface, one reviewed file for each tool, prompt and template. `npm test -- -u` updates them on purpose.
+
+import { expect, test } from "vitest";
+import { connectNew, connectOld } from "./fixtures/clients.ts";
+
+const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+test("the tools are the five of the contract, in its order, each as its snapshot says", async () => {
+  const { raw } = await connectNew();
+  const { tools } = await raw.listTools();
+  expect(tools.map(({ name }) => name)).toEqual([
+    "generate_video",
+    "get_video_status",
+    "publish_video",
+    "list_videos",
+    "list_connected_platforms",
+  ]);
+  for (const tool of tools) await expect(pretty(tool)).toMatchFileSnapshot(`contract/tool-${tool.name}.json`);
+});
+
+test("both eras are shown the same tools", async () => {
+  const [older, newer] = await Promise.all([connectOld(), connectNew()]);
+  expect((await older.raw.listTools()).tools).toEqual((await newer.raw.listTools()).tools);
+});
+
+test("tools/list stays under 6,500 bytes, and each description under 1,024 characters", async () => {
+  const { raw } = await connectOld();
+  const { tools } = await raw.listTools();
+  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(6_500);
+  for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
+});
+
+test("no advertised schema uses $ref, and output schemas are objects that allow extra fields", async () => {
+  const { raw } = await connectOld();
+  const { tools } = await raw.listTools();
+  expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/);
+  for (const { outputSchema } of tools) {
+    expect(outputSchema?.type).toBe("object");
+    expect(JSON.stringify(outputSchema)).not.toContain('"additionalProperties":false');
+  }
+});
+
+test("the prompt, the template and the resource are as their snapshots say", async () => {
+  const { raw } = await connectNew();
+  const { prompts } = await raw.listPrompts();
+  const { resourceTemplates } = await raw.listResourceTemplates();
+  const { resources } = await raw.listResources();
+  await expect(pretty(prompts)).toMatchFileSnapshot("contract/prompts.json");
+  await expect(pretty(resourceTemplates)).toMatchFileSnapshot("contract/resource-templates.json");
+  await expect(pretty(resources)).toMatchFileSnapshot("contract/resources.json");
+  const prompt = await raw.getPrompt({
+    name: "write_video_topic",
+    arguments: { subject: "why the sea is salty", style: "education", duration: "30" },
+  });
+  await expect(pretty(prompt.messages)).toMatchFileSnapshot("contract/prompt-write_video_topic.json");
+});
+
+test("the first 512 characters of the instructions stand alone", async () => {
+  const { raw } = await connectOld();
+  const instructions = raw.getInstructions() ?? "";
+  const [first] = instructions.split("\n\n");
+  expect(first?.length).toBeLessThanOrEqual(512);
+  await expect(instructions).toMatchFileSnapshot("contract/instructions.txt");
+});
+
+test("the server introduces itself with a title, a website and an icon", async () => {
+  const { raw } = await connectOld();
+  expect(raw.getServerVersion()).toMatchObject({
+    name: "faceless-video-mcp",
+    title: "Faceless Video",
+    websiteUrl: expect.stringMatching(/^https:/),
+    icons: [{ mimeType: "image/svg+xml", src: expect.stringMatching(/^data:image\/svg\+xml;base64,/) }],
+  });
+});

@@ -1,0 +1,33 @@
+// The demo as a newcomer runs it: the built file, an empty environment, no terminal.
+
+import { expect, test } from "vitest";
+import { BUILT_FILE } from "./fixtures/clients.ts";
+import { run } from "./fixtures/run.ts";
+
+test("ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
+  const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "demo"], {
+    env: { FACELESS_SANDBOX_SECONDS: "1" },
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  for (const words of [
+    /generate_video, get_video_status, publish_video, list_videos, list_connected_platforms/,
+    /Job [0-9a-f-]{36}/,
+    /completed: 4 clips/,
+    /http:\/\/127\.0\.0\.1:\d+\/media\/clips\/[0-9a-f-]{36}\/4\.mp4/,
+    /tiktok: posted http/,
+    /instagram: not posted, .+/,
+    /[0-9a-f-]{36} {2}completed {2}http/,
+  ]) {
+    expect(stdout).toMatch(words);
+  }
+  // eslint-disable-next-line no-control-regex -- escape sequences are the very thing that must not be there
+  expect(stdout).not.toMatch(/\u001B/);
+});
+
+test("fails with exit 1 and says why when its server can't be started", async () => {
+  const { code, stdout } = await run(process.execPath, [BUILT_FILE, "demo"], {
+    env: { FACELESS_SANDBOX_SECONDS: "never" },
+  });
+  expect(code).toBe(1);
+  expect(stdout).toContain("FACELESS_SANDBOX_SECONDS");
+});

@@ -1,0 +1,41 @@
+// The MCP Inspector's CLI on the built server, as a person would check it.
+
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { BUILT_FILE } from "./fixtures/clients.ts";
+import { run } from "./fixtures/run.ts";
+
+const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
+const bin = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
+
+const inspect = (...args: string[]) =>
+  run(bin, ["--cli", "node", BUILT_FILE, "--sandbox", "--", "--format", "json", ...args]);
+
+test("finds no schema of the tools that some client could not take", async () => {
+  const { code, stdout, stderr } = await inspect("--method", "tools/list", "--strict");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ result: { tools: { length: 5 } } });
+}, 60_000);
+
+test("calls a tool, and tells a failed call by its exit code", async () => {
+  const good = await inspect(
+    "--method",
+    "tools/call",
+    "--tool-name",
+    "generate_video",
+    "--tool-arg",
+    "topic=The tide",
+  );
+  expect(good.code).toBe(0);
+  expect(JSON.parse(good.stdout)).toMatchObject({ result: { structuredContent: { status: "processing" } } });
+  const bad = await inspect(
+    "--method",
+    "tools/call",
+    "--tool-name",
+    "get_video_status",
+    "--tool-arg",
+    "jobId=1",
+  );
+  expect(bad.code).toBe(5);
+}, 60_000);

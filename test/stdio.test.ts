@@ -1,0 +1,318 @@
+// The built file over real stdio, driven by real clients of both eras against the sandbox.
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { BUILT_FILE, connectNew, ERAS, type TestClient, textOf } from "./fixtures/clients.ts";
+
+const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
+
+const until = <T>(probe: () => Promise<T>, done: (value: T) => boolean) =>
+  vi.waitFor(
+    async () => {
+      const value = await probe();
+      if (!done(value)) throw new Error("not yet");
+      return value;
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+
+async function startVideo(client: TestClient, topic = "Why the sea is salty"): Promise<string> {
+  const { structuredContent } = await client.call("generate_video", { topic, duration: 12.5 });
+  return String(structuredContent?.["jobId"]);
+}
+
+describe.each(ERAS)("%s", (_name, connect) => {
+  test("makes, follows, publishes and lists a sandbox video and sees the connected platforms", async () => {
+    const client = await connect(FAST_SANDBOX);
+
+    const started = await client.call("generate_video", { topic: "Why the sea is salty", duration: 10 });
+    const jobId = String(started.structuredContent?.["jobId"]);
+    expect(started.structuredContent).toEqual({
+      jobId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: "processing",
+      resourceUri: `faceless://jobs/${jobId}`,
+    });
+
+    const finished = await until(
+      () => client.call("get_video_status", { jobId }),
+      ({ structuredContent }) => structuredContent?.["done"] === true,
+    );
+    expect(finished.structuredContent).toEqual({
+      jobId,
+      status: "completed",
+      done: true,
+      videoUrls: [expect.stringMatching(/\/1\.mp4$/), expect.stringMatching(/\/2\.mp4$/)],
+      audioUrl: expect.stringMatching(/\.wav$/),
+      progress: { total: 2, completed: 2, failed: 0 },
+    });
+
+    const published = await client.call("publish_video", {
+      jobId,
+      platforms: ["TikTok", "instagram", "tiktok"],
+    });
+    expect(published.structuredContent).toEqual({
+      results: [
+        { platform: "tiktok", ok: true, url: expect.any(String) },
+        { platform: "instagram", ok: false, error: expect.any(String) },
+      ],
+    });
+
+    const listed = await client.call("list_videos", {});
+    expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, status: "completed" }] });
+    expect(listed.structuredContent).not.toHaveProperty("nextCursor");
+
+    const platforms = await client.call("list_connected_platforms", { dummy: true });
+    expect(platforms.structuredContent).toMatchObject({
+      platforms: [{ platform: "tiktok" }, { platform: "youtube" }, { platform: "instagram" }],
+    });
+  });
+
+  test("gets every result twice: as structure, and as one sentence followed by the same object in JSON", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobId = await startVideo(client);
+    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["generate_video", { topic: "Second" }],
+      ["get_video_status", { jobId }],
+      ["list_videos", { limit: 1 }],
+      ["list_connected_platforms", {}],
+    ];
+    const { tools } = await client.raw.listTools();
+    for (const [name, args] of calls) {
+      const result = await client.call(name, args);
+      const [sentence, ...json] = textOf(result).split("\n");
+      expect(sentence).toMatch(/^[^{}]+\.$/);
+      expect(JSON.parse(json.join("\n"))).toEqual(result.structuredContent);
+      expect(result.isError).toBeUndefined();
+      const schema: object = tools.find((tool) => tool.name === name)?.outputSchema ?? {};
+      const validate = new Ajv2020({ strict: false }).compile(schema);
+      expect(validate(result.structuredContent), JSON.stringify(validate.errors)).toBe(true);
+    }
+  });
+
+  test("pages through the videos with the cursor that it was given", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobIds = [
+      await startVideo(client, "one"),
+      await startVideo(client, "two"),
+      await startVideo(client, "three"),
+    ];
+    const seen: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const { structuredContent } = await client.call("list_videos", {
+        limit: 1,
+        ...(cursor !== undefined && { cursor }),
+      });
+      const videos = structuredContent?.["videos"];
+      seen.push(...(Array.isArray(videos) ? videos.map((video: { jobId: string }) => video.jobId) : []));
+      const next = structuredContent?.["nextCursor"];
+      cursor = typeof next === "string" ? next : undefined;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(jobIds.reverse());
+  });
+
+  test("is told of a failed call what failed, what was spent, whether to call again and what to do", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: {
+        "faceless/error": { code: "out_of_credits", status: 402, outcome: "rejected", retryable: false },
+      },
+    });
+    expect(result).not.toHaveProperty("structuredContent");
+    expect(textOf(result)).toBe(
+      'The account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." No video was started, so no credits were spent. Calling again unchanged will fail again. Add credits to the account, then call again.',
+    );
+  });
+
+  test("is refused what the documentation rules out, before anything is sent", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobId = "00000000-0000-4000-8000-000000000000";
+    const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+      ["generate_video", {}, /topic: /],
+      ["generate_video", { topic: "  " }, /topic: must not be empty/],
+      ["generate_video", { topic: "x", duration: 9.99 }, /duration: must be from 10 to 90 seconds/],
+      ["generate_video", { topic: "x", duration: 90.01 }, /duration: must be from 10 to 90 seconds/],
+      ["generate_video", { topic: "x", duration: "30" }, /duration: /],
+      ["generate_video", { topic: "x", style: "noir" }, /style: .*story.*ugc/],
+      ["generate_video", { topic: "x", music: "jazz" }, /music: .*none.*dramatic/],
+      ["generate_video", { topic: "x", pacing: "warp" }, /pacing: .*slow.*fast/],
+      ["generate_video", { topic: "x", language: "en_US" }, /language: must be a BCP-47/],
+      ["generate_video", { topic: "x", voice: "clone:" }, /voice: /],
+      [
+        "generate_video",
+        { topic: "x", seed: 1 },
+        /"seed" is no argument of generate_video \(its arguments: topic, .*pacing\)/,
+      ],
+      ["get_video_status", { jobId: "42" }, /jobId: must be the UUID/],
+      ["get_video_status", { jobId: "../../secret" }, /jobId: must be the UUID/],
+      ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one/],
+      ["publish_video", { jobId, platforms: ["you tube"] }, /platforms\.0: must be a platform's name/],
+      ["publish_video", { jobId }, /platforms: /],
+      ["list_videos", { limit: 0 }, /limit: /],
+      ["list_videos", { limit: 1.5 }, /limit: /],
+      ["list_videos", { page: 2 }, /"page" is no argument of list_videos \(its arguments: limit, cursor\)/],
+    ];
+    for (const [name, args, words] of refused) {
+      const result = await client.call(name, args);
+      expect(textOf(result)).toMatch(words);
+      expect(result._meta?.["faceless/error"]).toEqual({
+        code: "invalid_input",
+        outcome: "not_sent",
+        retryable: false,
+      });
+    }
+    expect((await client.call("list_videos", {})).structuredContent).toEqual({ videos: [] });
+  });
+
+  test("reads a job as the same object that get_video_status returns", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobId = await startVideo(client);
+    const { structuredContent } = await until(
+      () => client.call("get_video_status", { jobId }),
+      (result) => result.structuredContent?.["done"] === true,
+    );
+    const uri = `faceless://jobs/${jobId}`;
+    const { contents } = await client.raw.readResource({ uri });
+    const [content] = contents;
+    if (content === undefined || !("text" in content)) throw new Error("The resource has no text.");
+    expect(contents).toEqual([{ uri, mimeType: "application/json", text: content.text }]);
+    expect(JSON.parse(content.text)).toEqual(structuredContent);
+  });
+
+  test("finds recent jobs among the resources and completes their ids", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobId = await startVideo(client, "The tide");
+    const { resources } = await client.raw.listResources();
+    expect(resources).toEqual([
+      expect.objectContaining({ uri: "faceless://catalog" }),
+      expect.objectContaining({
+        uri: `faceless://jobs/${jobId}`,
+        name: "The tide",
+        mimeType: "application/json",
+      }),
+    ]);
+    const { completion } = await client.raw.complete({
+      ref: { type: "ref/resource", uri: "faceless://jobs/{jobId}" },
+      argument: { name: "jobId", value: jobId.slice(0, 4) },
+    });
+    expect(completion.values).toEqual([jobId]);
+  });
+
+  test("gets a JSON-RPC error for an unknown job, a job that is no job, and an unknown prompt", async () => {
+    const client = await connect(FAST_SANDBOX);
+    for (const id of ["00000000-0000-4000-8000-000000000000", "nonsense"]) {
+      const uri = `faceless://jobs/${id}`;
+      await expect(client.raw.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+    }
+    await expect(client.raw.getPrompt({ name: "nothing" })).rejects.toMatchObject({ code: -32602 });
+    await expect(
+      client.raw.getPrompt({ name: "write_video_topic", arguments: { subject: "x", style: "noir" } }),
+    ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
+  });
+
+  test("completes the prompt's arguments", async () => {
+    const client = await connect();
+    const complete = async (name: string, value: string) => {
+      const ref = { type: "ref/prompt" as const, name: "write_video_topic" };
+      return (await client.raw.complete({ ref, argument: { name, value } })).completion.values;
+    };
+    expect(await complete("style", "d")).toEqual(["documentary"]);
+    expect(await complete("language", "ger")).toContain("de");
+    expect(await complete("duration", "")).toContain("30");
+    expect(await complete("audience", "teen")).toEqual(["teenagers"]);
+    expect(await complete("subject", "")).toEqual([]);
+  });
+
+  test("without settings lists everything, and each call says what to set and where the key comes from", async () => {
+    const client = await connect({
+      env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
+    });
+    expect((await client.raw.listTools()).tools).toHaveLength(5);
+    expect((await client.raw.listPrompts()).prompts).toHaveLength(1);
+    expect((await client.raw.listResources()).resources).toHaveLength(1);
+    const jobId = "00000000-0000-4000-8000-000000000000";
+    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["generate_video", { topic: "x" }],
+      ["get_video_status", { jobId }],
+      ["publish_video", { jobId, platforms: ["tiktok"] }],
+      ["list_videos", {}],
+      ["list_connected_platforms", {}],
+    ];
+    for (const [name, args] of calls) {
+      const result = await client.call(name, args);
+      expect(result).toMatchObject({
+        isError: true,
+        _meta: { "faceless/error": { code: "not_configured", outcome: "not_sent", retryable: false } },
+      });
+      expect(textOf(result)).toMatch(
+        /FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set.*account settings of the service, section API/,
+      );
+    }
+    await expect(client.raw.readResource({ uri: `faceless://jobs/${jobId}` })).rejects.toMatchObject({
+      message: expect.stringContaining("FACELESS_API_KEY"),
+    });
+  });
+
+  test("is shown only what the operator allows", async () => {
+    const names = async (...args: string[]) =>
+      (await (await connect({ args: ["--sandbox", ...args] })).raw.listTools()).tools.map(({ name }) => name);
+    const readers = ["get_video_status", "list_videos", "list_connected_platforms"];
+    expect(await names("--read-only")).toEqual(readers);
+    expect(await names("--no-publish")).toEqual(["generate_video", ...readers]);
+    const client = await connect({ args: ["--sandbox", "--read-only"] });
+    await expect(client.call("generate_video", { topic: "x" })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("starts no more videos than FACELESS_MAX_GENERATIONS, and a refused one doesn't count", async () => {
+    const client = await connect({
+      ...FAST_SANDBOX,
+      env: { ...FAST_SANDBOX.env, FACELESS_MAX_GENERATIONS: "1" },
+    });
+    await client.call("generate_video", { topic: "Too dear [out_of_credits]" });
+    await startVideo(client);
+    const refused = await client.call("generate_video", { topic: "One more" });
+    expect(refused._meta?.["faceless/error"]).toEqual({
+      code: "limit_reached",
+      outcome: "not_sent",
+      retryable: false,
+    });
+    expect(textOf(refused)).toContain("FACELESS_MAX_GENERATIONS");
+  });
+});
+
+test("what answers initialize and tools/list loads neither undici nor the sandbox nor an MCP client", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "faceless-coverage-"));
+  const { raw } = await connectNew({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
+  await raw.listTools();
+  await raw.close();
+  const files = await readdir(folder);
+  const reports = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  const loaded = reports.join("\n").match(/dist\/[^"]*\.js/g) ?? [];
+  expect(loaded.some((file) => /serve-/.test(file))).toBe(true);
+  expect(loaded.filter((file) => /\/(http|sandbox|platforms|client|demo|mcp-endpoint)-/.test(file))).toEqual(
+    [],
+  );
+});
+
+test.each([
+  [["--help"], /Commands[^]*Environment/, ""],
+  [["--version"], /^\d+\.\d+\.\d+\n$/, ""],
+  [["--nonsense"], /^$/, "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n"],
+  [["frobnicate"], /^$/, "faceless-video-mcp: unknown command frobnicate; see faceless-video-mcp --help\n"],
+] as const)("%s answers on the right stream with the right exit code", async (args, stdout, stderr) => {
+  const child = spawn(process.execPath, [BUILT_FILE, ...args]);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect(out).toMatch(stdout);
+  expect(err).toBe(stderr);
+  expect(code).toBe(stderr === "" ? 0 : 2);
+});
