@@ -1,0 +1,182 @@
+// The built file against a service that differs from the sandbox in all that the documentation leaves open: a path
+// prefix, another paging parameter, an MCP endpoint for the platforms, extra fields, nulls, unknown status values.
+
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { describe, expect, test } from "vitest";
+import { ERAS, textOf } from "./fixtures/clients.ts";
+import { type RecordedRequest, type ScriptedService, scriptedService } from "./fixtures/scripted-service.ts";
+
+const KEY = "fl_test_key_0123456789";
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const OLDER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+
+async function foreignService(): Promise<ScriptedService> {
+  const mcp = createMcpHandler(() => {
+    const server = new McpServer({ name: "foreign", version: "1.0.0" });
+    server.registerTool("list_connected_platforms", { description: "Platforms" }, () => ({
+      content: [{ type: "text", text: JSON.stringify({ platforms: ["tiktok", "snapchat"] }) }],
+    }));
+    return server;
+  });
+  const rest = await scriptedService({
+    "GET /video/api/v1/openapi.json": {
+      json: {
+        openapi: "3.1.0",
+        paths: {
+          "/api/v1/videos": {
+            get: {
+              parameters: [
+                { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 50 } },
+                { name: "before", in: "query", schema: { type: "string" } },
+              ],
+            },
+          },
+        },
+      },
+    },
+    "POST /video/api/v1/generate": { status: 202, json: { jobId: JOB, status: "queued", eta: 90 } },
+    [`GET /video/api/v1/status/${JOB}`]: [
+      { json: { status: "warming_up", videoUrls: null, progress: null } },
+      {
+        json: {
+          status: "completed",
+          videoUrls: ["https://media.example/1.mp4"],
+          audioUrl: null,
+          finalVideoUrl: "https://media.example/f.mp4",
+        },
+      },
+    ],
+    "POST /video/api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true, postId: "p1" }] } },
+    "GET /video/api/v1/videos": ({ path }: RecordedRequest) =>
+      path.includes("before=")
+        ? { json: { videos: [{ jobId: OLDER, status: "failed" }], nextCursor: null } }
+        : {
+            json: {
+              videos: [{ jobId: JOB, status: "completed", extra: 1 }],
+              nextCursor: "2026-11-20T04:46:00Z",
+            },
+          },
+    "POST /video/api/mcp": ({ headers, body }: RecordedRequest) =>
+      mcp.fetch(
+        new Request("http://foreign.example/api/mcp", {
+          method: "POST",
+          headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+          body,
+        }),
+      ),
+  });
+  return rest;
+}
+
+describe.each(ERAS)("%s", (_name, connect) => {
+  test("works with a service that fills the documentation's gaps in its own way", async () => {
+    const rest = await foreignService();
+    const client = await connect({
+      env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
+    });
+
+    const started = await client.call("generate_video", {
+      topic: "The tide",
+      language: "pt-BR",
+      voice: "clone:me",
+    });
+    expect(started.structuredContent).toEqual({
+      jobId: JOB,
+      status: "queued",
+      eta: 90,
+      resourceUri: `faceless://jobs/${JOB}`,
+    });
+    const running = await client.call("get_video_status", { jobId: JOB });
+    expect(running.structuredContent).toEqual({
+      jobId: JOB,
+      status: "warming_up",
+      done: false,
+      videoUrls: [],
+    });
+    const finished = await client.call("get_video_status", { jobId: JOB });
+    expect(finished.structuredContent).toEqual({
+      jobId: JOB,
+      status: "completed",
+      done: true,
+      videoUrls: ["https://media.example/1.mp4"],
+      finalVideoUrl: "https://media.example/f.mp4",
+    });
+    const published = await client.call("publish_video", { jobId: JOB, platforms: ["TikTok"] });
+    expect(published.structuredContent).toEqual({
+      results: [{ platform: "tiktok", ok: true, postId: "p1" }],
+    });
+    const first = await client.call("list_videos", { limit: 1 });
+    expect(first.structuredContent).toEqual({
+      videos: [{ jobId: JOB, status: "completed", extra: 1 }],
+      nextCursor: "2026-11-20T04:46:00Z",
+    });
+    const second = await client.call("list_videos", { cursor: "2026-11-20T04:46:00Z" });
+    expect(second.structuredContent).toEqual({ videos: [{ jobId: OLDER, status: "failed" }] });
+    const platforms = await client.call("list_connected_platforms", {});
+    expect(platforms.structuredContent).toEqual({
+      platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
+    });
+
+    const tooMany = await client.call("list_videos", { limit: 51 });
+    expect(textOf(tooMany)).toContain("limit is 51, but the service allows 1 to 50.");
+
+    // What went over the wire: each once, the defaults left out, the prefix kept, the document read once.
+    expect(rest.requests.find(({ path }) => path.endsWith("/generate"))?.json).toEqual({
+      topic: "The tide",
+      language: "pt-BR",
+      voice: "clone:me",
+    });
+    expect(rest.requests.find(({ path }) => path.endsWith("/publish"))?.json).toEqual({
+      jobId: JOB,
+      platforms: ["tiktok"],
+    });
+    expect(rest.lines().filter((line) => !line.endsWith("/api/mcp"))).toEqual([
+      "POST /video/api/v1/generate",
+      `GET /video/api/v1/status/${JOB}`,
+      `GET /video/api/v1/status/${JOB}`,
+      "POST /video/api/v1/publish",
+      "GET /video/api/v1/openapi.json",
+      "GET /video/api/v1/videos?limit=1",
+      "GET /video/api/v1/videos?before=2026-11-20T04%3A46%3A00Z",
+    ]);
+    for (const { headers } of rest.requests) {
+      expect(headers).toMatchObject({
+        authorization: `Bearer ${KEY}`,
+        "user-agent": expect.stringMatching(/^faceless-video-mcp\/\d/),
+      });
+    }
+    expect(client.stderr()).toBe("");
+  });
+
+  test("never sees the key, not even where the service echoes it in a good answer", async () => {
+    const rest = await scriptedService({
+      "GET /api/v1/videos": {
+        json: {
+          videos: [
+            {
+              jobId: JOB,
+              status: "completed",
+              debug: `Bearer ${KEY}`,
+              [KEY]: Buffer.from(KEY).toString("base64"),
+            },
+          ],
+        },
+      },
+      "POST /api/v1/generate": {
+        status: 400,
+        json: { error: { code: KEY, message: `The key ${encodeURIComponent(KEY)} may not do that` } },
+      },
+    });
+    const client = await connect({
+      env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_LOG_LEVEL: "debug" },
+    });
+    const seen = JSON.stringify([
+      await client.call("list_videos", {}),
+      await client.call("generate_video", { topic: "The tide" }),
+      client.stderr(),
+    ]);
+    expect(seen).toContain("[redacted]");
+    expect(seen).not.toContain(KEY);
+    expect(seen).not.toContain(Buffer.from(KEY).toString("base64").slice(0, 12));
+  });
+});
