@@ -29,7 +29,7 @@ async function run(command: Command, settings: Settings): Promise<void> {
       return;
     }
     case "sandbox":
-      await runSandboxCommand(command.port, settings.sandboxSeconds);
+      await runSandboxCommand(command.port, settings);
       return;
     case "demo": {
       const { runDemo } = await import("./commands/demo.ts");
@@ -76,12 +76,17 @@ async function runServer(settings: Settings): Promise<void> {
   );
 }
 
-async function runSandboxCommand(port: number, renderSeconds: number): Promise<void> {
+async function runSandboxCommand(port: number, settings: Settings): Promise<void> {
+  for (const { variable, problem, remedy } of settings.problems) {
+    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${remedy}.\n`);
+    process.exitCode = 1;
+  }
+  if (settings.problems.length > 0) return;
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
     const sandbox = await runSandbox({
       port,
-      renderSeconds,
+      renderSeconds: settings.sandboxSeconds,
       print: (line) => process.stdout.write(`${line}\n`),
     });
     onSignals(() => void sandbox.close().then(() => process.exit(0)));

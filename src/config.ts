@@ -18,6 +18,8 @@ export function parseConfig(argv: readonly string[], env: Environment): Config {
   return { ok: true, command: parsed.command, settings: readSettings(env, parsed.flags) };
 }
 
+/** Commands that run the sandbox need neither key nor URL. */
+const SANDBOX_FLAGS: Flags = { sandbox: true, readOnly: false, noPublish: false };
 const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
 const SERVER_FLAGS: ReadonlyMap<string, Partial<Flags>> = new Map([
   ["--sandbox", { sandbox: true }],
@@ -34,7 +36,7 @@ function parseArguments(argv: readonly string[]): ParsedArguments {
   const [first, ...rest] = argv;
   if (first === "demo")
     return rest.length === 0
-      ? { command: { name: "demo" }, flags: NO_FLAGS }
+      ? { command: { name: "demo" }, flags: SANDBOX_FLAGS }
       : { usageError: usageError(`demo takes no ${describeArgument(rest[0])}`) };
   if (first === "sandbox") return parseSandboxArguments(rest);
   return parseServerFlags(argv);
@@ -44,7 +46,11 @@ function parseServerFlags(argv: readonly string[]): ParsedArguments {
   let flags = NO_FLAGS;
   for (const argument of argv) {
     const flag = SERVER_FLAGS.get(argument);
-    if (flag === undefined) return { usageError: usageError(`unknown ${describeArgument(argument)}`) };
+    if (flag === undefined) {
+      const isKnown = SERVER_FLAGS.has(nameOf(argument));
+      const what = describeArgument(argument);
+      return { usageError: usageError(isKnown ? `${what} takes no value` : `unknown ${what}`) };
+    }
     flags = { ...flags, ...flag };
   }
   return { command: { name: "serve" }, flags };
@@ -52,7 +58,7 @@ function parseServerFlags(argv: readonly string[]): ParsedArguments {
 
 function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
   const [flag, ...more] = rest;
-  if (flag === undefined) return { command: { name: "sandbox", port: 0 }, flags: NO_FLAGS };
+  if (flag === undefined) return { command: { name: "sandbox", port: 0 }, flags: SANDBOX_FLAGS };
   const inline = /^--port=(.*)$/.exec(flag)?.[1];
   const [value, ...extra] = inline === undefined ? more : [inline, ...more];
   if ((inline === undefined && flag !== "--port") || extra.length > 0)
@@ -61,7 +67,7 @@ function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
     };
   const port = value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(port <= 65_535)) return { usageError: usageError("--port takes a number from 0 to 65535") };
-  return { command: { name: "sandbox", port }, flags: NO_FLAGS };
+  return { command: { name: "sandbox", port }, flags: SANDBOX_FLAGS };
 }
 
 function usageError(problem: string): string {
@@ -71,9 +77,15 @@ function usageError(problem: string): string {
 /** Names an argument without repeating what might be a key pasted in the wrong place. */
 function describeArgument(argument: string | undefined): string {
   if (argument === undefined) return "argument";
-  const name = argument.split("=", 1)[0] ?? "";
+  if (argument === "") return "empty argument";
+  const name = nameOf(argument);
   if (/fl_/.test(name)) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
   // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
   const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
   return shown.startsWith("-") ? `option ${shown}` : `command ${shown}`;
+}
+
+/** Without the value: a key may be pasted there. */
+function nameOf(argument: string): string {
+  return argument.replace(/=.*$/s, "");
 }

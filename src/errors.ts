@@ -103,7 +103,7 @@ const EFFECT_SENTENCES: Record<Effect, Record<Outcome, string>> = {
 export function describeFailure(error: BridgeError, effect: Effect): string {
   const { facts } = error;
   const answer = [
-    facts.serviceWords?.code === undefined ? undefined : `service code ${facts.serviceWords.code}`,
+    facts.serviceWords?.code === undefined ? undefined : `service code ${quoteCode(facts.serviceWords.code)}`,
     facts.status === undefined ? undefined : `HTTP ${facts.status}`,
   ].filter((part) => part !== undefined);
   const sentences = [
@@ -116,6 +116,11 @@ export function describeFailure(error: BridgeError, effect: Effect): string {
     facts.nextStep,
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
+}
+
+/** A code is a word; what is more than that is the service's prose, and must not read like ours. */
+function quoteCode(code: string): string {
+  return /^[\w.:-]+$/.test(code) ? code : JSON.stringify(code);
 }
 
 function againSentence(facts: BridgeErrorFacts): string {

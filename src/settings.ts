@@ -84,6 +84,8 @@ export const VARIABLES = [
 
 const KEY_ORIGIN = "Create a key in the account settings of the service, section API";
 const LONGEST_SECONDS = 3600;
+/** Characters. Redaction makes a pattern of the key, which can't be of any size. */
+const LONGEST_KEY = 512;
 
 /** Which host names and addresses stay on this machine. Takes `URL.hostname`. */
 export function isLoopback(hostname: string): boolean {
@@ -99,8 +101,9 @@ export function isLoopback(hostname: string): boolean {
 /** The variable's value; an empty one and a placeholder that the client left unexpanded count as unset. */
 function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim();
-  if (value === undefined || value === "" || /\$\{[^}]*\}/.test(value)) return undefined;
-  return value;
+  if (value === undefined || value === "") return undefined;
+  const placeholder = value.indexOf("${");
+  return placeholder >= 0 && value.includes("}", placeholder) ? undefined : value;
 }
 
 /** Every setting, with a problem for each that is missing or unusable. Sandbox mode needs neither key nor URL. */
@@ -196,15 +199,23 @@ function readKey(key: string | undefined, problems: SettingProblem[]): string | 
     });
     return undefined;
   }
-  if (!/^fl_[\x21-\x7E]+$/.test(key)) {
+  const problem = keyProblem(key);
+  if (problem !== undefined) {
     problems.push({
       variable,
-      problem: key.startsWith("fl_") ? "holds characters that no key has" : "does not begin with fl_",
+      problem,
       remedy: `Check that the whole key was copied, and nothing else. ${KEY_ORIGIN}`,
     });
     return undefined;
   }
   return key;
+}
+
+function keyProblem(key: string): string | undefined {
+  if (!key.startsWith("fl_")) return "does not begin with fl_";
+  if (key === "fl_") return "is fl_ alone";
+  if (!/^[\x21-\x7E]+$/.test(key)) return "holds white space or characters that no key has";
+  return key.length > LONGEST_KEY ? "is too long to be a key" : undefined;
 }
 
 function readBaseUrl(text: string | undefined, problems: SettingProblem[]): URL | undefined {
@@ -222,7 +233,7 @@ function readBaseUrl(text: string | undefined, problems: SettingProblem[]): URL 
   if (url.protocol === "http:" && !isLoopback(url.hostname))
     return refuse("does not use https, so the key would travel in the clear", "Begin it with https://");
   if (url.username !== "" || url.password !== "")
-    return refuse("holds user info", "Remove what stands before the @");
+    return refuse("holds a user name or a password", "Remove them, and the @ after them");
   if (url.search !== "" || url.hash !== "" || /[?#]/.test(text))
     return refuse("has a query or a fragment", "Remove everything from ? or # on");
   url.pathname = url.pathname.replace(/\/+$/, "");

@@ -4,69 +4,146 @@
 /** Longest piece of the service's text that is passed on, in characters. */
 export const SERVICE_TEXT_LIMIT = 500;
 
-// Terminal sequences first (CSI, OSC and other string sequences), so that their letters don't stay behind.
+// Terminal sequences first (CSI, then OSC and other string sequences with their terminator), so that their letters don't
+// stay behind. A string sequence without an end is no reason to swallow the rest: only its first characters go.
 const ESCAPE_SEQUENCES =
   // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
-  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u009C]*(?:\u0007|\u001B\\|\u009C)?|\u001B[ -/]*[0-~]?/g;
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*(?:\u0007|\u001B\\|\u009C)|\u001B[ -/]*[0-~]?/g;
 
-// Controls other than newline and tab, then everything Unicode calls a format character (bidi controls, zero
-// width, tags, soft hyphen, BOM), the line and paragraph separators, variation selectors and fillers.
-const UNSEEN_CHARACTERS = new RegExp(
-  [
-    String.raw`[\u0000-\u0008\u000B-\u001F\u007F-\u009F]`,
-    String.raw`\p{Cf}|\p{Cs}|[\u2028\u2029]`,
-    String.raw`[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`,
-    String.raw`[\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFFA0]`,
-  ].join("|"),
-  "gu",
-);
+// Controls other than newline and tab, then everything Unicode calls a format character (bidi controls, zero width,
+// tags) or ignorable (variation selectors, fillers), lone surrogates, and the blank that counts as a symbol.
+const UNSEEN_CHARACTERS =
+  /(?![\t\n])\p{Cc}|[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
 
-/** The service's text without control, escape, bidi and invisible characters, on one line, cut at the limit. */
+// The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
+const CUT_KEY = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
+
+/**
+ * The service's text without control, escape, bidi and invisible characters, on one line, cut at the limit. A key that
+ * the cut goes through goes too: redaction would not know the rest of it again.
+ */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
-  const clean = text
-    .slice(0, limit * 20)
+  const bounded = text.slice(0, limit * 20);
+  const clean = bounded
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(UNSEEN_CHARACTERS, "")
     .replace(/\s+/g, " ")
     .trim();
   const characters = Array.from(clean);
-  return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join("")}…`;
+  if (characters.length <= limit && bounded.length === text.length) return clean;
+  return `${characters
+    .slice(0, limit - 1)
+    .join("")
+    .replace(CUT_KEY, "")}…`;
 }
 
 const REDACTED = "[redacted]";
 
-/** Takes the key, in every form in which it could be written, out of a text. */
+/** Takes the key out of a text. A text that is JSON stays JSON. */
 export type Redact = (text: string) => string;
 
+// Somebody else's credential. Prose ("the bearer walked on") has neither digit nor underscore in that word; a backslash
+// before it would be JSON's backspace.
+const OTHER_BEARER =
+  /(?<!\\)\bBearer\s{1,16}(?=[A-Za-z.~+/-]{0,8192}[0-9_])[A-Za-z0-9._~+/-]{8,8192}={0,2}/gi;
+
 /**
- * A redaction for one key: the exact key, as JSON and URLs write it, in base64 (alone or within `Bearer KEY`,
- * at any of the three alignments), and whatever else follows `Bearer`.
+ * A redaction for one key (printable ASCII, at most some hundred characters): as it is, percent-encoded or JSON-escaped
+ * in whole or in part and several times over, in base64 or base64url at any of the three alignments; and for whatever
+ * credential follows `Bearer`.
  */
 export function createRedact(key: string | undefined): Redact {
-  const forms = key === undefined ? [] : writtenForms(key);
+  const forms = key === undefined || key === "" ? undefined : writtenForms(key);
+  const redact = (text: string) =>
+    (forms === undefined ? text : withoutForms(text, forms)).replace(OTHER_BEARER, `Bearer ${REDACTED}`);
+  // Such a key can match JSON's own punctuation: there it is looked for in the strings alone.
+  const resemblesJson = key !== undefined && /["\\]/.test(key);
   return (text) => {
-    let clean = text;
-    for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
-    return clean.replace(/\bBearer\s+[A-Za-z0-9._~+/-]{4,}=*/gi, `Bearer ${REDACTED}`);
+    const clean = redact(text);
+    if (clean === text || !resemblesJson || !isJson(text)) return clean;
+    return mapStrings(text, redact);
   };
 }
 
-function writtenForms(key: string): string[] {
-  const forms = new Set<string>([
-    key,
-    JSON.stringify(key).slice(1, -1),
-    encodeURIComponent(key),
-    encodeURI(key),
-  ]);
-  for (const text of [key, JSON.stringify(key).slice(1, -1), `Bearer ${key}`]) {
-    for (let lead = 0; lead < 3; lead++) forms.add(base64Core(text, lead));
+function withoutForms(text: string, forms: RegExp): string {
+  let clean = "";
+  let end = 0;
+  for (const { 0: form, index } of text.matchAll(forms)) {
+    // A JSON escape cut in two is no JSON: the backslashes before a match go with it, and so does the start of a \uXXXX
+    // whose last digit is the match's first character.
+    let start = index;
+    if (/^\\u[0-9a-f]{3}$/i.test(text.slice(Math.max(end, index - 5), index))) start -= 4;
+    while (start > end && text[start - 1] === "\\") start -= 1;
+    clean += text.slice(end, start) + REDACTED;
+    end = index + form.length;
   }
-  for (const form of Array.from(forms)) forms.add(form.replaceAll("+", "-").replaceAll("/", "_"));
-  // Percent-encoding is case-insensitive, and a form within a longer one must not hide it.
-  for (const form of Array.from(forms))
-    forms.add(form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
-  return [...forms].filter((form) => form.length >= 4).sort((a, b) => b.length - a.length);
+  return clean + text.slice(end);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The same JSON with every string in it, names included, mapped. */
+function mapStrings(json: string, map: (text: string) => string): string {
+  let mapped = "";
+  let end = 0;
+  let opening: number | undefined;
+  // Not one pattern for a whole string: the engine's stack does not hold one of 4 MB.
+  for (const { 0: token, index } of json.matchAll(/\\.|"/g)) {
+    if (token !== '"') continue;
+    if (opening === undefined) {
+      opening = index;
+      continue;
+    }
+    const text = String(JSON.parse(json.slice(opening, index + 1)));
+    mapped += json.slice(end, opening) + JSON.stringify(map(text));
+    end = index + 1;
+    opening = undefined;
+  }
+  return mapped + json.slice(end);
+}
+
+function writtenForms(key: string): RegExp {
+  const encoded = [key, JSON.stringify(key).slice(1, -1)]
+    .flatMap((text) => [0, 1, 2].map((lead) => base64Core(text, lead)))
+    .filter((core) => core.length >= 4);
+  const urlSafe = encoded.map((core) => core.replaceAll("+", "-").replaceAll("/", "_"));
+  const forms = new Set([key, ...encoded, ...urlSafe]);
+  return new RegExp(Array.from(forms, spellings).join("|"), "g");
+}
+
+/**
+ * The pattern of a text in which each character may stand for itself, be escaped or be percent-encoded. Repetitions are
+ * bounded (four levels of JSON in JSON): the engine's stack does not hold 4 MB of them.
+ */
+function spellings(text: string): string {
+  // Each character with the backslashes before it: all that follow one another match as one run and in one way only,
+  // or a text made for it would take for ever. Those before the first character are withoutForms's.
+  return Array.from(text.matchAll(/(\\*)([^\\]|$)/g), ([, { length } = "", character = ""], index) => {
+    const own = String.raw`\\{${length},${16 * (length + 1)}}`;
+    const run =
+      length === 0 ? own : String.raw`(?:${own}|(?:\\{0,16}(?:${encodings("\\")})){${length}}\\{0,16})`;
+    const itself = character.replace(/\W/, String.raw`\$&`);
+    if (character === "") return length === 0 ? "" : run;
+    return `${index === 0 ? "" : run}(?:${encodings(character)}|${itself})`;
+  }).join("");
+}
+
+/** The pattern of a character percent-encoded, however often, or escaped as JSON does it, without the backslash. */
+function encodings(character: string): string {
+  const hex = character
+    .charCodeAt(0)
+    .toString(16)
+    .padStart(2, "0")
+    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  return `%(?:25){0,8}${hex}|u00${hex}`;
 }
 
 /** The base64 characters that depend on `text` alone when `lead` unknown bytes stand before it. */

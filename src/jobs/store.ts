@@ -48,6 +48,7 @@ export function createJobStore(): JobStore {
         newest ? "first" : "last",
       ),
     recent: (limit) => [...known.values()].slice(0, limit),
-    uri: (jobId) => `faceless://jobs/${encodeURIComponent(jobId)}`,
+    // A lone surrogate can't be encoded, and must not cost the person the answer that names their job.
+    uri: (jobId) => `faceless://jobs/${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`,
   };
 }

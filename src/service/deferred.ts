@@ -1,19 +1,30 @@
 // A Service that comes into being with the first call: the sandbox has to start first, or a setting is missing and every
 // call has to say so.
 
-import { BridgeError } from "../errors.ts";
+import { BridgeError, toBridgeError } from "../errors.ts";
 import type { SettingProblem } from "../settings.ts";
 import type { Service } from "./client.ts";
 
-/** Calls `load` once, at the first operation. */
+/**
+ * Calls `load` at the first operation, and again at a later one only if it failed. What it rejects with becomes a
+ * BridgeError: nothing was sent.
+ */
 export function deferService(load: () => Promise<Service>): Service {
   let loading: Promise<Service> | undefined;
+  let loaded: Service | undefined;
   let closed = false;
   const get = () =>
-    (loading ??= load().then((service) => {
-      if (closed) service.close();
-      return service;
-    }));
+    (loading ??= load().then(
+      (service) => {
+        loaded = service;
+        if (closed) service.close();
+        return service;
+      },
+      (error: unknown) => {
+        loading = undefined;
+        throw toBridgeError(error, "not_sent");
+      },
+    ));
   return {
     generate: async (request, options) => (await get()).generate(request, options),
     getJob: async (jobId, options) => (await get()).getJob(jobId, options),
@@ -22,10 +33,7 @@ export function deferService(load: () => Promise<Service>): Service {
     listConnectedPlatforms: async (options) => (await get()).listConnectedPlatforms(options),
     close() {
       closed = true;
-      void loading?.then(
-        (service) => service.close(),
-        () => {},
-      );
+      loaded?.close();
     },
   };
 }

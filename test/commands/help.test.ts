@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { helpText } from "../../src/commands/help.ts";
+import { parseConfig } from "../../src/config.ts";
+import { VARIABLES } from "../../src/settings.ts";
+
+const text = helpText("1.2.3");
+const lines = text.split("\n");
+
+test("the help begins with name and version, and ends with a line break", () => {
+  expect(lines[0]).toBe("faceless-video-mcp 1.2.3: an MCP server that makes faceless short videos");
+  expect(text.endsWith(")\n")).toBe(true);
+});
+
+test("the help names every variable with its meaning and default, in one column", () => {
+  const first = lines.indexOf("Environment") + 1;
+  const width = Math.max(...VARIABLES.map(({ name }) => name.length));
+
+  expect(lines.slice(first, -1)).toEqual(
+    VARIABLES.map(
+      (variable) => `  ${variable.name.padEnd(width)}  ${variable.meaning} (${variable.default})`,
+    ),
+  );
+});
+
+test("the help names the commands and options that there are, and each of them is understood", () => {
+  const commands = lines.slice(lines.indexOf("Commands") + 1, lines.indexOf("Environment") - 1);
+  const names = commands.map((line) => line.slice(2).split(/ {2,}(?=\S)/));
+
+  expect(names.map((columns) => columns.at(-2))).toEqual([
+    "faceless-video-mcp",
+    "--sandbox",
+    "--read-only",
+    "--no-publish",
+    "faceless-video-mcp demo",
+    "faceless-video-mcp sandbox [--port N]",
+    "faceless-video-mcp --help, --version",
+  ]);
+  for (const argv of [
+    [],
+    ["--sandbox"],
+    ["--read-only"],
+    ["--no-publish"],
+    ["demo"],
+    ["sandbox", "--port", "8080"],
+    ["--help"],
+    ["--version"],
+  ])
+    expect([argv, parseConfig(argv, {}).ok]).toEqual([argv, true]);
+});
+
+test("the help fits a terminal of 120 columns and holds neither tabs nor escapes", () => {
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
+  expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/);
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { type Command, parseConfig } from "../src/config.ts";
+import { type Flags, readSettings } from "../src/settings.ts";
+
+const ENV = { FACELESS_API_KEY: "fl_canary", FACELESS_BASE_URL: "https://videos.example.com" };
+const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
+
+describe("the command line", () => {
+  test.each<[string[], Command, Partial<Flags>]>([
+    [[], { name: "serve" }, {}],
+    [["--sandbox"], { name: "serve" }, { sandbox: true }],
+    [["--read-only"], { name: "serve" }, { readOnly: true }],
+    [["--no-publish"], { name: "serve" }, { noPublish: true }],
+    [
+      ["--no-publish", "--sandbox", "--read-only"],
+      { name: "serve" },
+      { sandbox: true, readOnly: true, noPublish: true },
+    ],
+    [["--sandbox", "--sandbox"], { name: "serve" }, { sandbox: true }],
+    [["demo"], { name: "demo" }, {}],
+    [["sandbox"], { name: "sandbox", port: 0 }, {}],
+    [["sandbox", "--port", "0"], { name: "sandbox", port: 0 }, {}],
+    [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }, {}],
+    [["sandbox", "--port=65535"], { name: "sandbox", port: 65535 }, {}],
+    [["--help"], { name: "help" }, {}],
+    [["-h"], { name: "help" }, {}],
+    [["--version"], { name: "version" }, {}],
+    [["-v"], { name: "version" }, {}],
+    [["--bogus", "--help"], { name: "help" }, {}],
+    [["sandbox", "--port", "x", "--help"], { name: "help" }, {}],
+    [["--version", "--sandbox"], { name: "version" }, {}],
+  ])("%j is understood, and the environment is read beside it", (argv, command, flags) => {
+    expect(parseConfig(argv, ENV)).toEqual({
+      ok: true,
+      command,
+      settings: readSettings(ENV, { ...NO_FLAGS, ...flags }),
+    });
+  });
+
+  test.each<[string[], string]>([
+    [["--bogus"], "unknown option --bogus"],
+    [["--sandbox", "--bogus"], "unknown option --bogus"],
+    [["serve"], "unknown command serve"],
+    [["sandboxx"], "unknown command sandboxx"],
+    [["--sandbox", "demo"], "unknown command demo"],
+    [["--read-only=true"], "option --read-only takes no value"],
+    [[""], "unknown empty argument"],
+    [["demo", "--sandbox"], "demo takes no option --sandbox"],
+    [["demo", "now"], "demo takes no command now"],
+    [["sandbox", "8080"], "sandbox takes --port N only, not command 8080"],
+    [["sandbox", "--prot", "80"], "sandbox takes --port N only, not option --prot"],
+    [["sandbox", "--port", "80", "90"], "sandbox takes --port N only, not command 90"],
+    [["sandbox", "--port=80", "--read-only"], "sandbox takes --port N only, not option --read-only"],
+    [["sandbox", "--port"], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port="], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port", "65536"], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port", "-1"], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port", "80.5"], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port", "0x50"], "--port takes a number from 0 to 65535"],
+  ])("%j is refused with one line that names what is wrong", (argv, problem) => {
+    expect(parseConfig(argv, ENV)).toEqual({
+      ok: false,
+      usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    });
+  });
+
+  const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
+  test.each<[string[], string]>([
+    [["fl_canary"], `unknown ${hint}`],
+    [["--fl_canary"], `unknown ${hint}`],
+    [["demo", "fl_canary"], `demo takes no ${hint}`],
+    [["sandbox", "fl_canary"], `sandbox takes --port N only, not ${hint}`],
+    [["--api-key=fl_canary"], "unknown option --api-key"],
+    [["--api-key", "fl_canary"], "unknown option --api-key"],
+    [["--api-key=x\nfl_canary"], "unknown option --api-key"],
+    [["--sandbox=fl_canary"], "option --sandbox takes no value"],
+    [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
+    [["sandbox", "--port", "fl_canary"], "--port takes a number from 0 to 65535"],
+    [["sandbox", "--port=fl_canary"], "--port takes a number from 0 to 65535"],
+  ])("%j does not get its key repeated on stderr", (argv, problem) => {
+    const config = parseConfig(argv, {});
+
+    expect(config).toEqual({
+      ok: false,
+      usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    });
+    expect(JSON.stringify(config)).not.toContain("canary");
+  });
+
+  test("shows a strange argument cut and without control characters, on one line", () => {
+    expect(parseConfig([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`], {})).toEqual({
+      ok: false,
+      usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
+    });
+  });
+
+  test("is not refused for what is wrong in the environment", () => {
+    const config = parseConfig([], { FACELESS_API_KEY: "wrong", FACELESS_LOG_LEVEL: "loud" });
+
+    expect(config.ok && config.settings.problems.map(({ variable }) => variable)).toEqual([
+      "FACELESS_API_KEY",
+      "FACELESS_BASE_URL",
+      "FACELESS_LOG_LEVEL",
+    ]);
+  });
+});
