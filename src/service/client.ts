@@ -2,9 +2,9 @@
 // watching.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, toBridgeError } from "../errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./discovery.ts";
-import { limitError, type Operation, pagingLoopError } from "./failures.ts";
+import { cancelledError, limitError, type Operation, pagingLoopError } from "./failures.ts";
 import {
   type CallOptions,
   createRequests,
@@ -75,73 +75,109 @@ export function createService(options: RequestsOptions): Service {
   const { settings, version, now } = options;
   const requests = createRequests(options);
   const { address, ask, perform } = requests;
-  let discovering: Promise<Discovery> | undefined;
+  let reading: { readonly discovery: Promise<Discovery>; readonly patienceEnd: number } | undefined;
 
-  const discover = (): Promise<Discovery> => {
-    discovering ??= perform(OPENAPI, { url: address("/api/v1/openapi.json") }, {})
+  const readDocument = () =>
+    perform(OPENAPI, { url: address("/api/v1/openapi.json") }, {})
       .then((answer) => readOpenApi(readJson(OPENAPI, answer), settings.baseUrl))
-      .catch(() => DISCOVERED_NOTHING);
-    const patience = sleep(DISCOVERY_PATIENCE_MS, DISCOVERED_NOTHING, { ref: false });
-    return Promise.race([discovering, patience]);
+      .catch((error: unknown) => {
+        // Nobody was there to say anything: the next call asks again. Every other answer stands.
+        if (error instanceof BridgeError && error.facts.outcome === "not_sent") reading = undefined;
+        return DISCOVERED_NOTHING;
+      });
+
+  /** What the document says, if it says it while the call can wait. Only the first calls wait at all. */
+  const discover = async (operation: Operation, end: number, signal?: AbortSignal): Promise<Discovery> => {
+    reading ??= { discovery: readDocument(), patienceEnd: now() + DISCOVERY_PATIENCE_MS };
+    const patienceMs = Math.min(reading.patienceEnd - now(), (end - now()) / 2);
+    const patience = sleep(Math.max(0, patienceMs), DISCOVERED_NOTHING, { ref: false, signal });
+    const discovery = await Promise.race([reading.discovery, patience]).catch(() => undefined);
+    if (discovery === undefined || signal?.aborted === true) throw cancelledError(operation);
+    return discovery;
   };
 
   return {
     generate: (request, options = {}) =>
-      ask(GENERATE, generationSchema, { url: address("/api/v1/generate"), body: request }, options),
+      guarded(GENERATE, () =>
+        ask(GENERATE, generationSchema, { url: address("/api/v1/generate"), body: request }, options),
+      ),
 
-    async getJob(jobId, options = {}) {
-      const url = address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-      const status = await ask(STATUS, jobStatusSchema, { url }, options);
-      return { ...status, jobId, done: isTerminal(status.status) };
-    },
+    getJob: (jobId, options = {}) =>
+      guarded(STATUS, async () => {
+        const url = address(`/api/v1/status/${encodeURIComponent(jobId)}`);
+        const status = await ask(STATUS, jobStatusSchema, { url }, options);
+        return { ...status, jobId, done: isTerminal(status.status) };
+      }),
 
     publish: (request, options = {}) =>
-      ask(PUBLISH, publicationSchema, { url: address("/api/v1/publish"), body: request }, options),
+      guarded(PUBLISH, () =>
+        ask(PUBLISH, publicationSchema, { url: address("/api/v1/publish"), body: request }, options),
+      ),
 
-    async listVideos({ limit, cursor }, options = {}) {
-      const asked = limit !== undefined || cursor !== undefined;
-      const { pagingParameter, limit: bounds } = asked ? await discover() : DISCOVERED_NOTHING;
-      if (limit !== undefined && (limit < (bounds.min ?? limit) || limit > (bounds.max ?? limit)))
-        throw limitError(limit, bounds.min, bounds.max);
-      const url = address("/api/v1/videos", { limit: limit?.toString(), [pagingParameter]: cursor });
-      const page = await ask(LIST, videoPageSchema, { url }, options);
-      if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
-      const { nextCursor, ...rest } = page;
-      return nextCursor === undefined || nextCursor === "" ? rest : { ...rest, nextCursor };
-    },
-
-    async listConnectedPlatforms(options = {}) {
-      const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
-      const { platformsUrl } = await discover();
-      // Loaded here: the SDK's client behind it is needed for this one operation.
-      const { listThroughMcp, readPlatforms } = await import("./platforms.ts");
-      if (platformsUrl !== undefined) {
-        const platforms = await perform(
-          PLATFORMS,
-          { url: platformsUrl },
+    listVideos: ({ limit, cursor }, options = {}) =>
+      guarded(LIST, async () => {
+        const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
+        const asked = limit !== undefined || cursor !== undefined;
+        const { pagingParameter, limit: bounds } = asked
+          ? await discover(LIST, end, options.signal)
+          : DISCOVERED_NOTHING;
+        if (limit !== undefined && (limit < (bounds.min ?? limit) || limit > (bounds.max ?? limit)))
+          throw limitError(limit, bounds.min, bounds.max);
+        const query = { limit: limit?.toString(), [pagingParameter]: cursor };
+        const page = await ask(
+          LIST,
+          videoPageSchema,
+          { url: address("/api/v1/videos", query) },
           { ...options, deadlineMs: end - now() },
-        )
-          .then((answer) => readPlatforms(readJson(PLATFORMS, answer)))
-          .catch((error: unknown) => {
-            const status = error instanceof BridgeError ? error.facts.status : undefined;
-            // A path that the document promised and the service doesn't have: the MCP endpoint is left.
-            if (status === 404 || status === 405 || status === 501) return undefined;
-            throw error;
-          });
-        if (platforms !== undefined) return platforms;
-      }
-      return listThroughMcp({
-        operation: PLATFORMS,
-        endpoint: address("/api/mcp"),
-        requests,
-        version,
-        deadlineMs: Math.max(1, end - now()),
-        signal: options.signal,
-      });
-    },
+        );
+        if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
+        const { nextCursor, ...rest } = page;
+        return nextCursor === undefined || nextCursor === "" ? rest : { ...rest, nextCursor };
+      }),
+
+    listConnectedPlatforms: (options = {}) =>
+      guarded(PLATFORMS, async () => {
+        const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
+        const { platformsUrl } = await discover(PLATFORMS, end, options.signal);
+        // Loaded here: the SDK's client behind it is needed for this one operation.
+        const { listThroughMcp, readPlatforms } = await import("./platforms.ts");
+        if (platformsUrl !== undefined) {
+          const platforms = await perform(
+            PLATFORMS,
+            { url: platformsUrl },
+            { ...options, deadlineMs: end - now() },
+          )
+            .then((answer) => readPlatforms(readJson(PLATFORMS, answer)))
+            .catch((error: unknown) => {
+              const status = error instanceof BridgeError ? error.facts.status : undefined;
+              // A path that the document promised and the service doesn't have: the MCP endpoint is left.
+              if (status === 404 || status === 405 || status === 501) return undefined;
+              throw error;
+            });
+          if (platforms !== undefined) return platforms;
+        }
+        return listThroughMcp({
+          operation: PLATFORMS,
+          endpoint: address("/api/mcp"),
+          requests,
+          version,
+          now,
+          deadlineMs: Math.max(1, end - now()),
+          signal: options.signal,
+        });
+      }),
 
     close() {
       requests.close();
     },
   };
+}
+
+/** Keeps the promise that a method throws a BridgeError and nothing else. */
+async function guarded<Result>(operation: Operation, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    throw toBridgeError(error, operation.method === "GET" ? "rejected" : "unknown");
+  }
 }

@@ -24,12 +24,13 @@ const parameterSchema = z.looseObject({
   description: z.string().optional(),
   schema: z.unknown().optional(),
 });
+/** A number since OpenAPI 3.1; before, a flag beside the inclusive bound. */
+const exclusive = z.union([z.number(), z.boolean()]).optional();
 const boundsSchema = z.looseObject({
-  type: z.unknown().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
-  exclusiveMinimum: z.number().optional(),
-  exclusiveMaximum: z.number().optional(),
+  exclusiveMinimum: exclusive,
+  exclusiveMaximum: exclusive,
 });
 
 type Parameter = z.infer<typeof parameterSchema>;
@@ -48,7 +49,10 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
     return url === undefined ? [] : [{ path, pathItem, operation, url }];
   });
 
-  const list = gets.find(({ url }) => url.pathname.endsWith("/videos"));
+  const documented = join(baseUrl, "/api/v1/videos")?.href;
+  const list =
+    gets.find(({ url }) => url.href === documented) ??
+    gets.find(({ path, url }) => url.pathname.endsWith("/videos") && !path.includes("{"));
   const query = list === undefined ? [] : queryParameters(context, list.pathItem, list.operation);
   const paging = pagingParameter(query);
   const platforms = gets
@@ -141,7 +145,9 @@ function pagingParameter(query: readonly Parameter[]): string | undefined {
   );
   const best =
     others.find(({ name }) => /cursor/i.test(name)) ??
-    others.find(({ description }) => /\b(next)?cursor\b/i.test(description ?? "")) ??
+    others.find(({ description }) => /cursor/i.test(description ?? "")) ??
+    // The list is newest first, so of two bounds it is the upper one that continues it.
+    others.find(({ name }) => /before$/i.test(name)) ??
     others.find(({ name }) => PAGING_NAMES.test(name)) ??
     others.find(({ description }) => /\b(next page|pagination|paging|continue)/i.test(description ?? ""));
   return best?.name;
@@ -149,14 +155,33 @@ function pagingParameter(query: readonly Parameter[]): string | undefined {
 
 function limitBounds(context: Context, query: readonly Parameter[]): { min?: number; max?: number } {
   const limit = query.find(({ name }) => name === "limit");
-  const bounds = boundsSchema.safeParse(resolve(context, limit?.schema)).data;
+  const bounds = boundsSchema.safeParse(numberSchema(context, limit?.schema)).data;
   if (bounds === undefined) return {};
-  const min =
-    bounds.minimum ?? (bounds.exclusiveMinimum === undefined ? undefined : bounds.exclusiveMinimum + 1);
-  const max =
-    bounds.maximum ?? (bounds.exclusiveMaximum === undefined ? undefined : bounds.exclusiveMaximum - 1);
+  const min = wholeBound(bounds.minimum, bounds.exclusiveMinimum, 1);
+  const max = wholeBound(bounds.maximum, bounds.exclusiveMaximum, -1);
   if (min !== undefined && max !== undefined && min > max) return {};
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+}
+
+/** The schema itself, or what an optional one (a number or null) says of the number. */
+function numberSchema(context: Context, schema: unknown): unknown {
+  const resolved = resolve(context, schema);
+  const choices = asRecord(resolved)?.["anyOf"];
+  if (!Array.isArray(choices)) return resolved;
+  const [number, ...more] = choices
+    .map((choice) => resolve(context, choice))
+    .filter((choice) => asRecord(choice)?.["type"] !== "null");
+  return more.length === 0 ? number : undefined;
+}
+
+/** limit is a whole number, so an exclusive bound is the inclusive one that is `step` away. */
+function wholeBound(
+  inclusive: number | undefined,
+  exclusive: number | boolean | undefined,
+  step: 1 | -1,
+): number | undefined {
+  if (typeof exclusive === "number") return exclusive + step;
+  return inclusive !== undefined && exclusive === true ? inclusive + step : inclusive;
 }
 
 /** How likely a GET lists the connected platforms; 0 for not at all. */
@@ -165,8 +190,10 @@ function platformsScore(path: string, operation: Record<string, unknown>): numbe
   const id = typeof operation["operationId"] === "string" ? operation["operationId"] : "";
   const last = path.split("/").at(-1) ?? "";
   if (/^list_?connected_?platforms$/i.test(id)) return 4;
-  if (/platform/i.test(path) && /connect/i.test(path + id)) return 3;
+  // Not "connect": a GET at such a path may begin to connect an account.
+  const connected = /(?<!dis)connect(ed|ion)/i.test(path + id);
+  if (connected && /platform/i.test(path)) return 3;
   if (/^platforms$/i.test(last)) return 2;
-  if (/connected/i.test(path + id) && /(account|platform|channel|social)/i.test(path + id)) return 1;
+  if (connected && /(account|platform|channel|social)/i.test(path + id)) return 1;
   return 0;
 }

@@ -18,7 +18,7 @@ export interface Operation {
   readonly notFound?: { readonly message: string; readonly nextStep: string };
 }
 
-const TOP_UP = "No credits are left on the account: add credits there, then call again.";
+const TOP_UP = "Add credits to the account, then call again.";
 const CHECK_KEY =
   "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.";
 const CHECK_URL = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
@@ -156,8 +156,8 @@ function bridgeError(operation: Operation, facts: BridgeErrorFacts, cause?: unkn
 }
 
 /** The documented error envelope, cleaned; undefined where the body is none. */
-export function readServiceWords(text: string): ServiceWords | undefined {
-  const parsed = errorEnvelopeSchema.safeParse(withoutNulls(parseJson(text)));
+function readServiceWords(text: string): ServiceWords | undefined {
+  const parsed = errorEnvelopeSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { code, message } = parsed.data.error;
   return {
@@ -166,10 +166,10 @@ export function readServiceWords(text: string): ServiceWords | undefined {
   };
 }
 
-/** undefined stands for text that is no JSON: JSON itself has no undefined. */
+/** The JSON without its nulls. undefined stands for text that is no JSON, or nested deeper than anyone means. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return withoutNulls(JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -177,8 +177,9 @@ export function parseJson(text: string): unknown {
 
 function redirectTarget(answer: Answer): string {
   const location = answer.headers["location"];
-  if (typeof location !== "string" || !URL.canParse(location)) return "";
-  return ` to ${cleanServiceText(new URL(location).origin, 200)}`;
+  const origin = typeof location === "string" && URL.canParse(location) ? new URL(location).origin : "null";
+  // "null" is the origin of what leads to no host.
+  return origin === "null" ? "" : ` to ${cleanServiceText(origin, 200)}`;
 }
 
 /** A call that its caller withdrew. */
@@ -186,9 +187,9 @@ export function cancelledError(operation: Operation, outcome: Outcome = "not_sen
   return new BridgeError({
     code: "cancelled",
     message: `Asking the service for ${operation.what} was cancelled.`,
-    nextStep: "Nobody waits for it any more.",
+    nextStep: "Call again if it is still wanted.",
     outcome,
-    retryable: outcome === "not_sent" || operation.method === "GET",
+    retryable: outcome !== "unknown" || operation.method === "GET",
   });
 }
 

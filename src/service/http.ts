@@ -2,9 +2,9 @@
 // own deadline even where undici doesn't listen, and knows of every failure whether the request had left. It knows
 // nothing of operations, JSON or retries. Loaded on first use: undici is the heaviest thing here.
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Proxies } from "../settings.ts";
-import { type FailureKind, TransportFailure } from "./transport-failure.ts";
+import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";
 
 export interface Exchange {
   readonly method: "GET" | "POST";
@@ -17,6 +17,8 @@ export interface Exchange {
   readonly deadlineMs: number;
   /** Gives the exchange up early. */
   readonly signal?: AbortSignal | undefined;
+  /** A cancellation that comes after the request has left is ignored: what was paid for must not be lost. */
+  readonly seenThrough?: boolean;
 }
 
 export interface Answer {
@@ -47,10 +49,11 @@ export interface HttpOptions {
   readonly proxies: Proxies;
 }
 
+const CONNECT = { timeout: 5_000 };
 const AGENT_OPTIONS: Agent.Options = {
   connections: 6,
   pipelining: 1,
-  connect: { timeout: 5_000 },
+  connect: CONNECT,
   bodyTimeout: 15_000,
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
@@ -60,6 +63,39 @@ const AGENT_OPTIONS: Agent.Options = {
   allowH2: false,
 };
 
+/** The way to a proxy. undici takes a CONNECT that the proxy drops for a stale connection and repeats it for ever,
+    thousands of times a second and deaf to its signal. An error of another code it passes on. */
+function createProxyPool(proxy: URL, poolOptions: Pool.Options): Dispatcher {
+  return new Pool(proxy, poolOptions).compose((dispatch) => (options, handler) => {
+    const fail = handler.onResponseError?.bind(handler);
+    handler.onResponseError = (controller, error) => {
+      const stale = "code" in error && error.code === "UND_ERR_SOCKET";
+      fail?.(
+        controller,
+        stale ? Object.assign(new Error(error.message), { code: "ERR_PROXY_DROPPED" }) : error,
+      );
+    };
+    return dispatch(options, handler);
+  });
+}
+
+function createProxyAgent(proxies: Proxies): Dispatcher {
+  try {
+    return new EnvHttpProxyAgent({
+      ...AGENT_OPTIONS,
+      proxyTls: CONNECT,
+      clientFactory: createProxyPool,
+      // Empty rather than absent: undici would read the process's environment for an absent one.
+      httpProxy: proxies.http ?? "",
+      httpsProxy: proxies.https ?? "",
+      noProxy: proxies.none ?? "",
+    });
+  } catch (error) {
+    const reason = "the proxy setting can't be used";
+    throw new TransportFailure({ kind: "network", sent: false, reason }, error);
+  }
+}
+
 export function createHttp({ origin, proxies }: HttpOptions): Http {
   const proxied = proxies.http !== undefined || proxies.https !== undefined;
   const agents = new Set<Dispatcher>();
@@ -67,21 +103,13 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
   let destroyed = false;
 
   const createAgent = () => {
-    const agent = proxied
-      ? new EnvHttpProxyAgent({
-          ...AGENT_OPTIONS,
-          // Empty rather than absent: undici would read the process's environment for an absent one.
-          httpProxy: proxies.http ?? "",
-          httpsProxy: proxies.https ?? "",
-          noProxy: proxies.none ?? "",
-        })
-      : new Agent(AGENT_OPTIONS);
+    const agent = proxied ? createProxyAgent(proxies) : new Agent(AGENT_OPTIONS);
     agents.add(agent);
     return agent;
   };
 
-  /** undici's ProxyAgent retries a dropped CONNECT for ever, deaf to its signal: only destroying it ends that. So
-      behind a proxy each exchange has an agent of its own, and no other exchange suffers when it is destroyed. */
+  /** undici's ProxyAgent is deaf to its signal until the proxy has answered: only destroying it ends that. So behind a
+      proxy each exchange has an agent of its own, and no other exchange suffers when it is destroyed. */
   const acquire = (): { agent: Dispatcher; release: (gaveUp: boolean) => void } => {
     const agent = proxied ? createAgent() : (shared ??= createAgent());
     return {
@@ -93,7 +121,8 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
         } else if (gaveUp && shared === agent) {
           // It may sit on a connection that leads nowhere: the next exchange starts afresh, others finish here.
           shared = undefined;
-          void agent.close().then(() => agents.delete(agent));
+          const forget = () => agents.delete(agent);
+          void agent.close().then(forget, forget);
         }
       },
     };
@@ -119,10 +148,13 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     });
     given.catch(() => {});
     const timer = setTimeout(
-      () => end.abort(failure("timeout", `no answer within ${Math.round(exchange.deadlineMs / 1000)} s`)),
+      () => end.abort(failure("timeout", `no answer within ${Math.ceil(exchange.deadlineMs / 1000)} s`)),
       exchange.deadlineMs,
     ).unref();
-    const onCancel = () => end.abort(failure("cancelled", "cancelled by the caller"));
+    const onCancel = () => {
+      if (sent && exchange.seenThrough === true) return;
+      end.abort(failure("cancelled", "cancelled by the caller"));
+    };
     exchange.signal?.addEventListener("abort", onCancel, { once: true });
     let disposed = false;
     const dispose = () => {
@@ -134,7 +166,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     };
     const asFailure = (error: unknown): TransportFailure => {
       if (end.signal.reason instanceof TransportFailure) return end.signal.reason;
-      return error instanceof TransportFailure ? error : failure(...describeUndiciError(error), error);
+      return error instanceof TransportFailure ? error : failure(...describeNetworkError(error), error);
     };
 
     const dispatcher = agent.compose((dispatch) => (options, handler) => {
@@ -160,14 +192,15 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
         given,
       ]);
       status = response.statusCode;
+      const disposeAnswer = () => {
+        response.body.on("error", () => {}).destroy();
+        dispose();
+      };
       return {
         status,
         headers: response.headers,
-        chunks: chunksOf(response.body, given, asFailure, dispose),
-        dispose() {
-          response.body.on("error", () => {}).destroy();
-          dispose();
-        },
+        chunks: chunksOf(response.body, given, asFailure, disposeAnswer),
+        dispose: disposeAnswer,
       };
     } catch (error) {
       const failed = asFailure(error);
@@ -183,7 +216,11 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
       const answer = await open(exchange);
       const chunks: Uint8Array[] = [];
       for await (const chunk of answer.chunks) chunks.push(chunk);
-      return { status: answer.status, headers: answer.headers, text: Buffer.concat(chunks).toString("utf8") };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        text: new TextDecoder().decode(Buffer.concat(chunks)),
+      };
     },
     destroy() {
       destroyed = true;
@@ -210,36 +247,5 @@ async function* chunksOf(
     throw asFailure(error);
   } finally {
     dispose();
-  }
-}
-
-function describeUndiciError(error: unknown): [FailureKind, string] {
-  if (!(error instanceof Error)) return ["network", "unknown failure"];
-  // Node's own errors and undici's carry a string; a DOMException carries a number.
-  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  switch (code) {
-    case "UND_ERR_CONNECT_TIMEOUT":
-      return ["timeout", "no connection within 5 s"];
-    case "UND_ERR_HEADERS_TIMEOUT":
-      return ["timeout", "no answer in time"];
-    case "UND_ERR_BODY_TIMEOUT":
-      return ["timeout", "the answer stopped arriving"];
-    case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-    case "UND_ERR_HEADERS_OVERFLOW":
-      return ["too_large", "the answer is larger than 4 MB"];
-    case "UND_ERR_ABORTED":
-      return ["network", "the proxy refused the connection"];
-    case "ECONNREFUSED":
-      return ["network", "connection refused (ECONNREFUSED)"];
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return ["network", `the host name could not be resolved (${code})`];
-    default:
-      return [
-        "network",
-        /CERT|SSL|TLS|ALTNAME|SIGNATURE/.test(code)
-          ? `TLS failed (${code})`
-          : `the connection failed (${code})`,
-      ];
   }
 }

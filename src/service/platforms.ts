@@ -1,9 +1,13 @@
 // The connected platforms, whose place the service's documentation leaves open: a REST path if the OpenAPI document
 // declares one, else the tool of that name at the service's own MCP endpoint, in either protocol era.
 
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import { BridgeError } from "../errors.ts";
-import { cleanServiceText } from "../text.ts";
 import {
   cancelledError,
   mcpAnswerError,
@@ -13,7 +17,7 @@ import {
   transportError,
 } from "./failures.ts";
 import type { OpenAnswer } from "./http.ts";
-import { GET_HEADERS_MS, type Requests } from "./requests.ts";
+import { GET_HEADERS_MS, readRetryAfter, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, withoutNulls } from "./schemas.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -25,6 +29,8 @@ export interface McpQuestion {
   readonly requests: Requests;
   /** Of this bridge. */
   readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,59 +38,101 @@ export interface McpQuestion {
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPlatforms> {
   const { operation, requests, endpoint, version, deadlineMs, signal } = question;
+  const withdrawn = () => signal?.aborted === true;
+  const http = await requests.http();
+  if (withdrawn()) throw cancelledError(operation);
   const end = new AbortController();
   const giveUp = () => end.abort();
   const timer = setTimeout(giveUp, deadlineMs).unref();
   signal?.addEventListener("abort", giveUp, { once: true });
-  let failure: TransportFailure | undefined;
-  const http = await requests.http();
+  const seen: Seen = { sent: false };
   const client = new Client(
     { name: "faceless-video-mcp", version },
     { versionNegotiation: { mode: "auto" } },
   );
   const transport = new StreamableHTTPClientTransport(endpoint, {
     fetch: async (input, init) => {
-      // The transport may ask for a listening stream and for the session's end; a server may decline both.
+      // The transport may ask for a listening stream; a server may decline that, and so does this.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
       try {
-        return responseOf(
-          await http.open({
-            method: "POST",
-            url: new URL(input),
-            headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
-            body: typeof init.body === "string" ? init.body : "",
-            headersTimeoutMs: GET_HEADERS_MS,
-            deadlineMs,
-            signal: end.signal,
-          }),
-        );
+        const answer = await http.open({
+          method: "POST",
+          url: new URL(input),
+          headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
+          body: typeof init.body === "string" ? init.body : "",
+          headersTimeoutMs: GET_HEADERS_MS,
+          deadlineMs,
+          signal: end.signal,
+        });
+        Object.assign(seen, { sent: true, headers: answer.headers, failure: undefined } satisfies Seen);
+        if (answer.status < 300 || answer.status >= 400) return responseOf(answer);
+        // The transport would follow it within the origin.
+        answer.dispose();
+        throw statusError(operation, { ...answer, text: "" });
       } catch (error) {
-        // The SDK wraps what its fetch throws, and would lose it.
-        if (error instanceof TransportFailure) failure = error;
-        throw error;
+        throw remember(seen, error);
       }
     },
   });
+  const responseOf = (answer: OpenAnswer) =>
+    toResponse(answer, (error) => {
+      remember(seen, error);
+      // The SDK would try to take the stream up again.
+      giveUp();
+    });
   try {
     await client.connect(transport, { signal: end.signal });
     const result = await client.callTool({ name: TOOL, arguments: {} }, { signal: end.signal });
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(text);
-    const platforms = readPlatforms(result.structuredContent ?? jsonWithin(text));
+    const platforms = readPlatforms(result.structuredContent) ?? readPlatforms(jsonWithin(text));
     if (platforms === undefined) throw mcpAnswerError("it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
-    if (signal?.aborted === true) throw cancelledError(operation, "unknown");
-    if (failure !== undefined) throw transportError(operation, failure);
-    if (error instanceof SdkHttpError)
-      throw statusError(operation, { status: error.status, headers: {}, text: bodyOf(error) });
-    throw mcpAnswerError(end.signal.aborted ? "no answer in time" : wordsOf(error), error);
+    if (withdrawn()) throw cancelledError(operation, seen.sent ? "unknown" : "not_sent");
+    if (seen.failure instanceof BridgeError) throw seen.failure;
+    if (seen.failure !== undefined && seen.failure.kind !== "cancelled")
+      throw transportError(operation, seen.failure);
+    if (end.signal.aborted) throw transportError(operation, overdue(seen.sent, deadlineMs));
+    if (error instanceof SdkHttpError) {
+      const headers = seen.headers ?? {};
+      const answer = { status: error.status, headers, text: bodyOf(error) };
+      throw statusError(operation, answer, readRetryAfter(answer, question.now()));
+    }
+    if (error instanceof ProtocolError) throw mcpToolError(error.message);
+    // What the SDK says may quote the answer, and the answer's words are no words of ours.
+    throw mcpAnswerError("it does not speak MCP as documented", error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);
     await client.close().catch(() => {});
+    // A stream may stay open after the answer.
+    end.abort();
   }
+}
+
+/** What the exchanges behind the SDK's back have shown: it wraps what its fetch throws, and would lose it. */
+interface Seen {
+  /** Whether any request has left. */
+  sent: boolean;
+  /** Of the last answer. */
+  headers?: OpenAnswer["headers"];
+  failure?: TransportFailure | BridgeError | undefined;
+}
+
+function remember(seen: Seen, error: unknown): unknown {
+  if (error instanceof TransportFailure || error instanceof BridgeError) {
+    // What is given up after a failure tells nothing new: the SDK wants to send that it is cancelled, for one.
+    seen.failure ??= error;
+    seen.sent ||= error instanceof BridgeError || error.sent;
+  }
+  return error;
+}
+
+function overdue(sent: boolean, deadlineMs: number): TransportFailure {
+  const reason = `no answer within ${Math.ceil(deadlineMs / 1000)} s`;
+  return new TransportFailure({ kind: "timeout", sent, reason });
 }
 
 function bodyOf(error: SdkHttpError): string {
@@ -92,11 +140,7 @@ function bodyOf(error: SdkHttpError): string {
   return typeof text === "string" ? text : "";
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? cleanServiceText(error.message, 200).replace(/\.$/, "") : "unknown failure";
-}
-
-function responseOf(answer: OpenAnswer): Response {
+function toResponse(answer: OpenAnswer, onError: (error: unknown) => void): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     for (const item of Array.isArray(value) ? value : [value])
@@ -109,9 +153,14 @@ function responseOf(answer: OpenAnswer): Response {
   const iterator = answer.chunks[Symbol.asyncIterator]();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await iterator.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(next.value);
+      try {
+        const next = await iterator.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      } catch (error) {
+        onError(error);
+        throw error;
+      }
     },
     cancel() {
       answer.dispose();
@@ -133,7 +182,8 @@ function jsonWithin(text: string): unknown {
   return undefined;
 }
 
-const NAME_KEYS = ["platform", "name", "id", "slug", "provider", "type"] as const;
+/** Where an object without a `platform` may name it. An account has an id or a name of its own beside it. */
+const NAME_KEYS = ["provider", "slug", "name", "id", "type"] as const;
 
 /** Platforms as strings or as objects, bare or within an object; undefined where there is no such list. */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
@@ -159,10 +209,14 @@ function findList(value: unknown): unknown[] | undefined {
 function readPlatform(item: unknown): ({ platform: string } & Record<string, unknown>) | undefined {
   if (typeof item === "string" && item !== "") return { platform: item };
   if (typeof item !== "object" || item === null || Array.isArray(item)) return undefined;
-  const fields = new Map(Object.entries(item));
-  for (const key of NAME_KEYS) {
-    const name = fields.get(key);
-    if (typeof name === "string" && name !== "") return { ...item, platform: name };
-  }
-  return undefined;
+  const fields = new Map<string, unknown>(Object.entries(item));
+  const named = ["platform", ...NAME_KEYS]
+    .map((key) => ({ key, name: fields.get(key) }))
+    .filter(
+      (field): field is { key: string; name: string } => typeof field.name === "string" && field.name !== "",
+    );
+  // Identifiers of platforms are lower-case, their display names seldom.
+  const best =
+    named.find(({ key, name }) => key === "platform" || /^[a-z][a-z0-9_-]*$/.test(name)) ?? named[0];
+  return best === undefined ? undefined : { ...item, platform: best.name };
 }

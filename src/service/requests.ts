@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
+import type { BridgeError } from "../errors.ts";
 import type { ServiceSettings } from "../settings.ts";
 import {
   badAnswerError,
@@ -13,8 +14,7 @@ import {
   transportError,
 } from "./failures.ts";
 import type { Answer, Exchange, Http } from "./http.ts";
-import { createRetryBudget, parseRetryAfter, retryDelayMs } from "./retry.ts";
-import { withoutNulls } from "./schemas.ts";
+import { type AttemptFailure, createRetryBudget, parseRetryAfter, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
@@ -89,7 +89,6 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
     { url, body }: Request,
     options: CallOptions,
   ): Promise<Answer> => {
-    const http = await loadHttp();
     const { method } = operation;
     const end = now() + (options.deadlineMs ?? (method === "GET" ? GET_DEADLINE_MS : POST_DEADLINE_MS));
     const exchange: Omit<Exchange, "deadlineMs"> = {
@@ -98,9 +97,10 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       headersTimeoutMs: method === "GET" ? GET_HEADERS_MS : POST_HEADERS_MS,
-      // What was paid for must not be lost because its caller left: only reading is given up.
-      ...(method === "GET" && { signal: options.signal }),
+      signal: options.signal,
+      seenThrough: method === "POST",
     };
+    const http = await loadHttp();
     for (let attempt = 1; ; attempt++) {
       if (options.signal?.aborted === true) throw cancelledError(operation);
       const tried = await attemptOnce(http, { ...exchange, deadlineMs: Math.max(1, end - now()) });
@@ -108,26 +108,15 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
         budget.succeed();
         return tried.answer;
       }
-      const retryAfterMs = tried.answer === undefined ? undefined : readRetryAfter(tried.answer, now());
-      const delayMs = retryDelayMs(
-        {
-          method,
-          attempt,
-          failure:
-            tried.answer === undefined
-              ? { kind: "transport", sent: tried.failure.sent, cancelled: tried.failure.kind === "cancelled" }
-              : { kind: "status", status: tried.answer.status, retryAfterMs },
-          remainingMs: end - now(),
-        },
-        random,
-      );
-      if (delayMs === undefined || !budget.take()) {
-        throw tried.answer === undefined
-          ? transportError(operation, tried.failure)
-          : statusError(operation, tried.answer, retryAfterMs);
-      }
+      const { error, failure } = judge(operation, tried, now());
+      const delayMs =
+        // No credits are no credits, whichever status says so.
+        error.facts.code === "out_of_credits"
+          ? undefined
+          : retryDelayMs({ method, attempt, failure, remainingMs: end - now() }, random);
+      if (delayMs === undefined || !budget.take()) throw error;
       await sleep(delayMs, undefined, { ref: false, signal: options.signal }).catch(() => {
-        throw cancelledError(operation);
+        throw cancelledError(operation, error.facts.outcome);
       });
     }
   };
@@ -139,7 +128,7 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
     options: CallOptions,
   ): Promise<z.output<Schema>> => {
     const answer = await perform(operation, request, options);
-    const parsed = schema.safeParse(withoutNulls(readJson(operation, answer)));
+    const parsed = schema.safeParse(readJson(operation, answer));
     if (parsed.success) return parsed.data;
     const issue = parsed.error.issues[0];
     const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
@@ -169,6 +158,26 @@ type Attempt =
   | { readonly ok: false; readonly answer: Answer; readonly failure?: undefined }
   | { readonly ok: false; readonly answer?: undefined; readonly failure: TransportFailure };
 
+/** What a failed attempt means for the caller, and for the policy that may try again. */
+function judge(
+  operation: Operation,
+  tried: Extract<Attempt, { ok: false }>,
+  nowMs: number,
+): { error: BridgeError; failure: AttemptFailure } {
+  if (tried.answer === undefined) {
+    const { sent, kind } = tried.failure;
+    return {
+      error: transportError(operation, tried.failure),
+      failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "too_large" },
+    };
+  }
+  const retryAfterMs = readRetryAfter(tried.answer, nowMs);
+  return {
+    error: statusError(operation, tried.answer, retryAfterMs),
+    failure: { kind: "status", status: tried.answer.status, retryAfterMs },
+  };
+}
+
 async function attemptOnce(http: Http, exchange: Exchange): Promise<Attempt> {
   try {
     const answer = await http.send(exchange);
@@ -180,18 +189,20 @@ async function attemptOnce(http: Http, exchange: Exchange): Promise<Attempt> {
   }
 }
 
+/** The JSON of an answer, without its nulls. Throws a BridgeError. */
 export function readJson(operation: Operation, answer: Answer): unknown {
   const encoding = answer.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
+  if (encoding !== undefined && !/^(identity)?$/i.test(String(encoding)))
     throw badAnswerError(operation, answer, "it is compressed, which was not asked for");
   const json = parseJson(answer.text);
   if (json === undefined) throw badAnswerError(operation, answer, "it is no JSON");
   return json;
 }
 
-function readRetryAfter(answer: Answer, nowMs: number): number | undefined {
-  const value = answer.headers["retry-after"];
-  const date = answer.headers["date"];
+/** Milliseconds until the service wants to be asked again, if it says so. */
+export function readRetryAfter({ headers }: Pick<Answer, "headers">, nowMs: number): number | undefined {
+  const value = headers["retry-after"];
+  const { date } = headers;
   const serverNowMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return parseRetryAfter(
     typeof value === "string" ? value : undefined,

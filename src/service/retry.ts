@@ -4,7 +4,8 @@
 
 /** Why an attempt brought no good answer. */
 export type AttemptFailure =
-  | { readonly kind: "transport"; readonly sent: boolean; readonly cancelled: boolean }
+  /** `final`: trying again can't help, as it was cancelled or the answer is too large. */
+  | { readonly kind: "transport"; readonly sent: boolean; readonly final: boolean }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterMs?: number | undefined };
 
 export interface Attempted {
@@ -19,25 +20,27 @@ export interface Attempted {
 /** Milliseconds to wait before the next attempt, or undefined: give up. */
 export type RetryDelayMs = number | undefined;
 
-const GET_ATTEMPTS = 3;
-const POST_ATTEMPTS = 2;
+const ATTEMPTS = { GET: 3, POST: 2 } as const;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
-/** Too little time left for an attempt to be worth making. */
-const SHORTEST_ATTEMPT_MS = 250;
+/** With less time than this left an attempt is not worth making: a POST that is cut short has an unknown outcome. */
+const SHORTEST_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
+/** A call ends within 20 s of an answer that refuses it: a GET has no longer anyway, a POST's next attempt needs its half. */
+const LONGEST_WAIT_MS = { GET: 20_000, POST: 10_000 } as const;
 
 /** `random` is in [0, 1). Full jitter; the service's Retry-After wins over it. */
 export function retryDelayMs(attempted: Attempted, random: () => number): RetryDelayMs {
   const { method, attempt, failure, remainingMs } = attempted;
-  if (attempt >= (method === "GET" ? GET_ATTEMPTS : POST_ATTEMPTS)) return undefined;
+  if (attempt >= ATTEMPTS[method]) return undefined;
   if (!mayRepeat(method, failure)) return undefined;
   const backoffMs = random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempt - 1));
   const delayMs = (failure.kind === "status" ? failure.retryAfterMs : undefined) ?? backoffMs;
-  return delayMs + SHORTEST_ATTEMPT_MS <= remainingMs ? delayMs : undefined;
+  const fits = delayMs <= LONGEST_WAIT_MS[method] && delayMs + SHORTEST_ATTEMPT_MS[method] <= remainingMs;
+  return fits ? delayMs : undefined;
 }
 
 function mayRepeat(method: "GET" | "POST", failure: AttemptFailure): boolean {
-  if (failure.kind === "transport") return !failure.cancelled && (method === "GET" || !failure.sent);
+  if (failure.kind === "transport") return !failure.final && (method === "GET" || !failure.sent);
   if (failure.status === 429) return true;
   return method === "GET" && (failure.status === 408 || failure.status >= 500);
 }
@@ -47,7 +50,10 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   const text = value?.trim();
   if (text === undefined || text === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse finds a date in almost any words that hold a number, so the form is checked first.
+  const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 

@@ -30,15 +30,15 @@ export interface VideosQuery {
 const status = z.string().min(1);
 const jobId = z.string().min(1);
 
-export const generationSchema = z.looseObject({ jobId, status: status.default("processing") });
+// Whatever stands for the status, the job was paid for and its id is here.
+export const generationSchema = z.looseObject({ jobId, status: status.catch("processing") });
 export type Generation = z.infer<typeof generationSchema>;
 
-export const progressSchema = z.looseObject({
+const progressSchema = z.looseObject({
   total: z.number().optional(),
   completed: z.number().optional(),
   failed: z.number().optional(),
 });
-export type Progress = z.infer<typeof progressSchema>;
 
 export const jobStatusSchema = z.looseObject({
   status,
@@ -51,7 +51,7 @@ export const jobStatusSchema = z.looseObject({
 /** A job as the bridge speaks of it: the service's answer, the id it was asked for, and whether it has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
-export const videoSchema = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
+const videoSchema = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
 export type Video = z.infer<typeof videoSchema>;
 
 export const videoPageSchema = z.looseObject({
@@ -79,7 +79,7 @@ export function isTerminal(status: string): boolean {
   return status === "completed" || status === "failed";
 }
 
-/** The same JSON without its nulls: properties go, array elements too. Depth is bounded by the 4 MB answer limit. */
+/** The same JSON without its nulls: properties go, array elements too. A RangeError where it is nested too deeply. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

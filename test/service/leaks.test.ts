@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
+import { connect, failureOf, JOB, until } from "./bridge.ts";
+
+/** What keeps this process alive, as Node counts it. */
+const held = () =>
+  process
+    .getActiveResourcesInfo()
+    .filter((kind) => /TCP|Timeout|TLS|Immediate/.test(kind))
+    .sort();
+
+const SCRIPTS: Scripts = {
+  [`GET /api/v1/status/${JOB}`]: [{ json: { status: "completed" } }, "reset", { status: 503 }, "hang"],
+  "GET /api/v1/videos": { json: { videos: [] } },
+  "POST /api/v1/generate": [{ json: { jobId: JOB } }, "hang up", { status: 302 }, "hang"],
+};
+
+/** A client's whole life, with every way for a call to end. */
+async function life(): Promise<void> {
+  await using rest = await startScriptedService(SCRIPTS);
+  const service = connect({ baseUrl: rest.url });
+  const short = { deadlineMs: 50 };
+  await service.getJob(JOB);
+  await failureOf(service.getJob(JOB, short));
+  await failureOf(service.getJob(JOB, short));
+  await service.listVideos({ limit: 1 });
+  await service.generate({ topic: "x" });
+  await failureOf(service.generate({ topic: "x" }));
+  await failureOf(service.generate({ topic: "x" }));
+  await failureOf(service.generate({ topic: "x" }, short));
+  await failureOf(service.listConnectedPlatforms());
+  const pending = failureOf(service.getJob(JOB));
+  await until(() => rest.lines(`GET /api/v1/status/${JOB}`).length === 4);
+
+  service.close();
+
+  expect(await pending).toMatchObject({ code: "network" });
+  await until(() => rest.connections() === 0);
+}
+
+test("Nothing outlives close: no socket, no timer, whatever became of the calls", async () => {
+  // The first one loads modules, for which the test runner keeps timers of its own.
+  await life();
+  const before = held();
+
+  await life();
+
+  expect(held()).toEqual(before);
+});
+
+test("A caller's signal is let go of once its call is over", async () => {
+  const rest = await scriptedService(SCRIPTS);
+  const service = connect({ baseUrl: rest.url });
+  const withdraw = new AbortController();
+  let listeners = 0;
+  const { signal } = withdraw;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
+
+  await service.getJob(JOB, { signal });
+  await service.listVideos({}, { signal });
+  await service.generate({ topic: "x" }, { signal });
+
+  expect(listeners).toBe(0);
+});

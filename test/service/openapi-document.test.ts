@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
+import { bridge, connect, failureOf, KEY } from "./bridge.ts";
+
+const DOCUMENT = "GET /api/v1/openapi.json";
+const LIST = "GET /api/v1/videos";
+const EMPTY: Reply = { json: { videos: [] } };
+
+const limit = { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 50 } };
+const before = { name: "before", in: "query", description: "nextCursor of the page before" };
+
+function documented(extra: object = {}): Reply {
+  return {
+    json: {
+      openapi: "3.1.0",
+      paths: { "/api/v1/videos": { get: { parameters: [limit, before] } } },
+      ...extra,
+    },
+  };
+}
+
+test("The document is read once, when it is first needed, and its paging parameter is used from then on", async () => {
+  const { service, rest } = await bridge({ [DOCUMENT]: documented(), [LIST]: EMPTY });
+
+  await service.listVideos({});
+  await service.listVideos({ cursor: "a" });
+  await service.listVideos({ limit: 50, cursor: "b" });
+
+  expect(rest.lines()).toEqual([LIST, DOCUMENT, `${LIST}?before=a`, `${LIST}?limit=50&before=b`]);
+});
+
+test("Calls at the same time share one reading", async () => {
+  const { service, rest } = await bridge({ [DOCUMENT]: documented(), [LIST]: EMPTY });
+
+  await Promise.all([service.listVideos({ limit: 1 }), service.listVideos({ limit: 2 })]);
+
+  expect(rest.lines(DOCUMENT)).toEqual([DOCUMENT]);
+});
+
+test.each([
+  [0, "1 to 50"],
+  [51, "1 to 50"],
+])("A limit of %i is refused before anything is asked", async (value, allowed) => {
+  const { service, rest } = await bridge({ [DOCUMENT]: documented(), [LIST]: EMPTY });
+
+  expect(await failureOf(service.listVideos({ limit: value }))).toEqual({
+    code: "invalid_input",
+    message: `limit is ${value}, but the service allows ${allowed}.`,
+    nextStep: `Call again with a limit of ${allowed}.`,
+    outcome: "not_sent",
+    retryable: false,
+  });
+  expect(rest.lines()).toEqual([DOCUMENT]);
+});
+
+test.each([
+  [{ maximum: 50 }, 51, "at most 50"],
+  [{ minimum: 5 }, 4, "at least 5"],
+])("A bound that stands alone is told alone: %j", async (schema, value, allowed) => {
+  const parameters = [{ ...limit, schema }];
+  const { service } = await bridge({
+    [DOCUMENT]: { json: { paths: { "/api/v1/videos": { get: { parameters } } } } },
+  });
+
+  expect(await failureOf(service.listVideos({ limit: value }))).toMatchObject({
+    message: `limit is ${value}, but the service allows ${allowed}.`,
+  });
+});
+
+describe("a document that is of no use", () => {
+  test.each<[string, Reply]>([
+    ["missing", { status: 404 }],
+    ["forbidden", { status: 403 }],
+    ["HTML", { body: "<html>Our API</html>" }],
+    ["cut off", { body: '{"paths":{"/api' }],
+    ["another thing", { json: [1, 2, 3] }],
+    ["redirected", { status: 301, headers: { location: "https://docs.example/openapi.json" } }],
+    ["failing", { status: 500 }],
+    ["breaking off", "reset"],
+    ["nested without end", { body: `{"paths":${"[".repeat(200_000)}${"]".repeat(200_000)}}` }],
+  ])("as it is %s costs nothing but the better guess", async (_, reply) => {
+    const { service, rest } = await bridge({ [DOCUMENT]: reply, [LIST]: EMPTY });
+
+    expect(await service.listVideos({ limit: 500, cursor: "a" })).toEqual({ videos: [] });
+    await service.listVideos({ limit: 500, cursor: "b" });
+
+    expect(rest.lines(LIST)).toEqual([`${LIST}?limit=500&cursor=a`, `${LIST}?limit=500&cursor=b`]);
+    expect(rest.lines(DOCUMENT).length).toBeLessThanOrEqual(3);
+  });
+
+  test("as it never comes delays the first call by 2 s at most, and no other call at all", async () => {
+    const { service, rest } = await bridge({ [DOCUMENT]: "hang", [LIST]: EMPTY });
+    const started = performance.now();
+
+    await service.listVideos({ cursor: "a" });
+    const first = performance.now() - started;
+    await service.listVideos({ cursor: "b" });
+    const second = performance.now() - started - first;
+
+    expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`, `${LIST}?cursor=b`]);
+    expect(first).toBeLessThan(2_500);
+    expect(second).toBeLessThan(500);
+  });
+
+  test("as it never comes leaves half of a short call's time to the call itself", async () => {
+    const { service, rest } = await bridge({ [DOCUMENT]: "hang", [LIST]: EMPTY });
+
+    expect(await service.listVideos({ cursor: "a" }, { deadlineMs: 800 })).toEqual({ videos: [] });
+    expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
+  });
+
+  test("as nobody was there to give it is asked for again", async () => {
+    const gone = await startScriptedService();
+    await gone.close();
+    const service = connect({ baseUrl: gone.url });
+    await failureOf(service.listVideos({ cursor: "a" }));
+
+    // The same address, where somebody listens now.
+    const scripts = { [DOCUMENT]: documented(), [LIST]: EMPTY };
+    const rest = await scriptedService(scripts, Number(new URL(gone.url).port));
+    await service.listVideos({ cursor: "a" });
+
+    expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?before=a`]);
+  });
+});
+
+test("A cancellation does not wait for the document", async () => {
+  const withdraw = new AbortController();
+  const { service, rest } = await bridge({ [DOCUMENT]: () => (withdraw.abort(), "hang"), [LIST]: EMPTY });
+
+  expect(await failureOf(service.listVideos({ limit: 1 }, { signal: withdraw.signal }))).toMatchObject({
+    code: "cancelled",
+    outcome: "not_sent",
+  });
+  expect(rest.lines()).toEqual([DOCUMENT]);
+});
+
+test("The key goes to no server that the document names elsewhere", async () => {
+  const elsewhere = await scriptedService({
+    "GET /api/v1/platforms": { json: ["evil"] },
+    "GET /api/v1/videos": EMPTY,
+    "POST /api/mcp": { json: {} },
+  });
+  const servers = [{ url: elsewhere.url }];
+  const platforms = { "/api/v1/platforms": { get: {} }, [`${elsewhere.url}/platforms`]: { get: {} } };
+  const { service, rest } = await bridge({
+    [DOCUMENT]: documented({ servers, paths: { ...platforms, "/api/v1/videos": { get: { servers } } } }),
+    [LIST]: EMPTY,
+  });
+
+  await service.listVideos({ limit: 1, cursor: "a" });
+  await failureOf(service.listConnectedPlatforms());
+
+  expect(elsewhere.requests).toEqual([]);
+  expect(elsewhere.connections()).toBe(0);
+  expect(rest.requests.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
+});

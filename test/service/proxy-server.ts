@@ -1,0 +1,70 @@
+// A tiny HTTP proxy on loopback: tunnels what it is asked to, or does one of the things that proxies do instead.
+
+import { createServer } from "node:http";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { onTestFinished } from "vitest";
+
+/** `tunnel` is what a proxy is for; a number is the status with which it refuses every CONNECT. */
+export type ProxyBehaviour = "tunnel" | "drop" | "reset" | "stall" | number;
+
+export interface ProxyServer {
+  readonly url: string;
+  /** Each CONNECT: its target and what it said of authorization. */
+  readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
+  /** Every byte that came before a tunnel stood. */
+  heard(): string;
+  connections(): number;
+}
+
+/** Closed when the test is over. */
+export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServer> {
+  const asked: ProxyServer["asked"][number][] = [];
+  const sockets = new Set<Socket>();
+  let heard = "";
+  const server = createServer((_, response) => response.writeHead(400).end());
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+  });
+  server.on("connect", ({ url = "", headers, rawHeaders }, socket, head) => {
+    asked.push({ target: url, authorization: headers["proxy-authorization"] });
+    heard += `${url}\n${rawHeaders.join("\n")}\n${head.toString("latin1")}`;
+    if (behaviour === "tunnel") tunnel(url, socket);
+    else decline(behaviour, socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    heard: () => heard,
+    connections: () => sockets.size,
+  };
+}
+
+function tunnel(authority: string, socket: Duplex): void {
+  const [host = "", port] = authority.split(":");
+  const target = connect(Number(port), host, () => {
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    socket.pipe(target).pipe(socket);
+  });
+  target.on("error", () => socket.destroy());
+  socket.on("error", () => target.destroy()).on("close", () => target.destroy());
+}
+
+function decline(behaviour: Exclude<ProxyBehaviour, "tunnel">, socket: Duplex): void {
+  // Read on, so that it is noticed when the other side leaves.
+  if (behaviour === "stall") socket.on("end", () => socket.end()).resume();
+  else if (behaviour === "drop") socket.end();
+  else if (behaviour === "reset") socket.destroy();
+  else socket.end(`HTTP/1.1 ${behaviour} No\r\n\r\n`);
+}

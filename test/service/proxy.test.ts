@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { readSettings } from "../../src/settings.ts";
+import { scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
+import { connect, failureOf, JOB, KEY, until } from "./bridge.ts";
+import { proxyServer } from "./proxy-server.ts";
+
+const STATUS = `GET /api/v1/status/${JOB}`;
+const DONE = { json: { status: "completed" } };
+const JOB_DONE = { jobId: JOB, status: "completed", done: true, videoUrls: [] };
+
+describe("behind a proxy", () => {
+  test("a request goes through its tunnel, and the proxy sees no key", async () => {
+    const rest = await scriptedService({ [STATUS]: DONE });
+    const proxy = await proxyServer("tunnel");
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
+
+    expect(await service.getJob(JOB)).toEqual(JOB_DONE);
+    expect(proxy.asked).toEqual([{ target: new URL(rest.url).host, authorization: undefined }]);
+    expect(proxy.heard()).not.toContain(KEY);
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
+  test("credentials in the proxy's URL go to the proxy and no further", async () => {
+    const rest = await scriptedService({ [STATUS]: DONE });
+    const proxy = await proxyServer("tunnel");
+    const url = proxy.url.replace("//", "//user:p%40ss@");
+    const service = connect({ baseUrl: rest.url, proxies: { http: url } });
+
+    await service.getJob(JOB);
+
+    const authorization = `Basic ${Buffer.from("user:p@ss").toString("base64")}`;
+    expect(proxy.asked).toEqual([{ target: new URL(rest.url).host, authorization }]);
+    expect(rest.requests.map(({ headers }) => headers["proxy-authorization"])).toEqual([undefined]);
+  });
+
+  test("a host that NO_PROXY names is reached directly", async () => {
+    const rest = await scriptedService({ [STATUS]: DONE });
+    const proxy = await proxyServer("tunnel");
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url, none: "x.example,127.0.0.1" } });
+
+    expect(await service.getJob(JOB)).toEqual(JOB_DONE);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test("calls at the same time don't disturb one another", async () => {
+    const rest = await scriptedService({ [STATUS]: DONE, "GET /api/v1/videos": "hang" });
+    const proxy = await proxyServer("tunnel");
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
+
+    const hanging = failureOf(service.listVideos({}, { deadlineMs: 300 }));
+    const jobs = await Promise.all([service.getJob(JOB), service.getJob(JOB)]);
+
+    expect(jobs).toEqual([JOB_DONE, JOB_DONE]);
+    expect(await hanging).toMatchObject({ code: "timeout", outcome: "unknown" });
+    await until(() => proxy.connections() === 0 && rest.connections() === 0);
+  });
+
+  test.each([
+    ["refuses with 407", 407, "the proxy refused the connection"],
+    ["refuses with 502", 502, "the proxy refused the connection"],
+    ["drops", "drop", "the proxy broke the connection off"],
+    ["resets", "reset", "the proxy broke the connection off"],
+  ] as const)(
+    "a CONNECT that the proxy %s is tried as often as any POST that never left, and not in a loop",
+    async (_, behaviour, reason) => {
+      const rest = await scriptedService();
+      const proxy = await proxyServer(behaviour);
+      const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
+
+      expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
+        code: "network",
+        message: `The service could not be reached for the new video: ${reason}.`,
+        nextStep: "Check the network, the proxy settings and FACELESS_BASE_URL.",
+        outcome: "not_sent",
+        retryable: true,
+      });
+      expect(proxy.asked).toHaveLength(2);
+      expect(rest.requests).toEqual([]);
+      await until(() => proxy.connections() === 0);
+    },
+  );
+
+  test("a CONNECT that the proxy never answers ends with the deadline, unsent", async () => {
+    const rest = await scriptedService();
+    const proxy = await proxyServer("stall");
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
+
+    expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs: 60 }))).toMatchObject({
+      code: "timeout",
+      outcome: "not_sent",
+      retryable: true,
+    });
+    expect(proxy.asked).toHaveLength(1);
+    expect(rest.requests).toEqual([]);
+    await until(() => proxy.connections() === 0);
+  });
+
+  test("a proxy that is not there is no request either", async () => {
+    const gone = await startScriptedService();
+    await gone.close();
+    const rest = await scriptedService();
+    const service = connect({ baseUrl: rest.url, proxies: { http: gone.url } });
+
+    expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+      code: "network",
+      message: "The service could not be reached for the new video: connection refused (ECONNREFUSED).",
+      outcome: "not_sent",
+    });
+  });
+});
+
+test("Loopback is reached directly, whatever proxies the environment names", async () => {
+  const rest = await scriptedService({ [STATUS]: DONE });
+  const proxy = await proxyServer("tunnel");
+  const { service: settings } = readSettings(
+    { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
+    { sandbox: false, readOnly: false, noPublish: false },
+  );
+  if (settings === undefined) throw new Error("The settings were refused.");
+
+  const job = await connect({ baseUrl: settings.baseUrl.href, proxies: settings.proxies }).getJob(JOB);
+
+  expect(job).toEqual(JOB_DONE);
+  expect(settings.proxies).toEqual({});
+  expect(proxy.asked).toEqual([]);
+});
+
+test("The process's own environment names no proxy to the client", async ({ onTestFinished }) => {
+  const proxy = await proxyServer("tunnel");
+  const named = process.env["http_proxy"];
+  process.env["http_proxy"] = proxy.url;
+  onTestFinished(() => {
+    if (named === undefined) delete process.env["http_proxy"];
+    else process.env["http_proxy"] = named;
+  });
+  const rest = await scriptedService({ [STATUS]: DONE });
+
+  await connect({ baseUrl: rest.url }).getJob(JOB);
+  await connect({ baseUrl: rest.url, proxies: { https: proxy.url } }).getJob(JOB);
+
+  expect(proxy.asked.map(({ target }) => target)).toEqual([]);
+});

@@ -1,0 +1,175 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type AttemptFailure,
+  createRetryBudget,
+  parseRetryAfter,
+  retryDelayMs,
+} from "../../src/service/retry.ts";
+
+const AMPLE = 60_000;
+const half = () => 0.5;
+const status = (code: number, retryAfterMs?: number): AttemptFailure => ({
+  kind: "status",
+  status: code,
+  retryAfterMs,
+});
+const transport = (sent: boolean, final = false): AttemptFailure => ({ kind: "transport", sent, final });
+
+const first = (method: "GET" | "POST", failure: AttemptFailure, remainingMs = AMPLE) =>
+  retryDelayMs({ method, attempt: 1, failure, remainingMs }, half);
+
+const taken = (budget: { take(): boolean }, times: number) =>
+  Array.from({ length: times }, () => budget.take());
+
+describe("retryDelayMs", () => {
+  test.each([
+    ["never left", transport(false), 250, 250],
+    ["may have arrived", transport(true), 250, undefined],
+    ["was cancelled or answered too largely", transport(false, true), undefined, undefined],
+    ["was cancelled or answered too largely after it left", transport(true, true), undefined, undefined],
+    ["was answered 408", status(408), 250, undefined],
+    ["was answered 429", status(429), 250, 250],
+    ["was answered 429 with a wait", status(429, 4_000), 4_000, 4_000],
+    ["was answered 429 with no wait at all", status(429, 0), 0, 0],
+    ["was answered 429 with a wait that a POST has no time after", status(429, 10_001), 10_001, undefined],
+    ["was answered 500", status(500), 250, undefined],
+    ["was answered 502", status(502), 250, undefined],
+    ["was answered 503", status(503), 250, undefined],
+    ["was answered 503 with a wait", status(503, 1_000), 1_000, undefined],
+    ["was answered 504", status(504), 250, undefined],
+    ["was redirected", status(307), undefined, undefined],
+    ["was answered 400", status(400), undefined, undefined],
+    ["was answered 401", status(401), undefined, undefined],
+    ["was answered 402", status(402), undefined, undefined],
+    ["was answered 403", status(403), undefined, undefined],
+    ["was answered 404", status(404, 1_000), undefined, undefined],
+    ["was answered 409", status(409), undefined, undefined],
+    ["was answered 410", status(410), undefined, undefined],
+    ["was answered 422", status(422), undefined, undefined],
+  ])("after a request that %s", (_, failure, get, post) => {
+    expect({ get: first("GET", failure), post: first("POST", failure) }).toEqual({ get, post });
+  });
+
+  test.each([
+    ["GET", 1, 250],
+    ["GET", 2, 500],
+    ["GET", 3, undefined],
+    ["POST", 1, 250],
+    ["POST", 2, undefined],
+  ] as const)("%s after attempt %i waits %s", (method, attempt, delay) => {
+    expect(retryDelayMs({ method, attempt, failure: status(429), remainingMs: AMPLE }, half)).toBe(delay);
+  });
+
+  test.each([
+    ["GET", 1_250, 1_000],
+    ["GET", 1_249, undefined],
+    // A POST that is cut short has an unknown outcome, so it is given more time.
+    ["POST", 11_000, 1_000],
+    ["POST", 10_999, undefined],
+  ] as const)("%s with %i ms left after a wait of 1 s is asked for: %s", (method, remainingMs, delay) => {
+    expect(first(method, status(429, 1_000), remainingMs)).toBe(delay);
+  });
+
+  const failures = fc.oneof(
+    fc.record({
+      kind: fc.constant("transport" as const),
+      sent: fc.boolean(),
+      final: fc.boolean(),
+    }),
+    fc.record({
+      kind: fc.constant("status" as const),
+      status: fc.constantFrom(307, 404, 408, 429, 500, 503),
+      retryAfterMs: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
+    }),
+  );
+  const attempted = fc.record({
+    method: fc.constantFrom("GET" as const, "POST" as const),
+    attempt: fc.integer({ min: 1, max: 3 }),
+    failure: failures,
+    remainingMs: fc.integer({ min: -1_000, max: 40_000 }),
+  });
+  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+  test("never exceeds the deadline, and never waits less than the service asks for", () => {
+    fc.assert(
+      fc.property(attempted, random, (input, number) => {
+        const delay = retryDelayMs(input, () => number);
+        fc.pre(delay !== undefined);
+        const asked = input.failure.kind === "status" ? input.failure.retryAfterMs : undefined;
+        expect(delay).toBeLessThan(input.remainingMs);
+        expect(delay).toBeGreaterThanOrEqual(asked ?? 0);
+        expect(delay).toBeLessThanOrEqual(asked ?? 8_000);
+      }),
+    );
+  });
+
+  test("never repeats a POST that may have been carried out", () => {
+    fc.assert(
+      fc.property(attempted, random, (input, number) => {
+        const { failure } = input;
+        fc.pre(failure.kind === "transport" ? failure.sent : failure.status !== 429);
+        expect(retryDelayMs({ ...input, method: "POST" }, () => number)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe("parseRetryAfter", () => {
+  const now = Date.parse("2026-03-01T12:00:00Z");
+
+  test.each([
+    ["0", 0],
+    ["3", 3_000],
+    [" 3 ", 3_000],
+    ["1.5", 1_500],
+    ["99999999999", 99_999_999_999_000],
+    ["Sun, 01 Mar 2026 12:00:07 GMT", 7_000],
+    ["Sunday, 01-Mar-26 12:00:07 GMT", 7_000],
+    ["Sun Mar  1 12:00:07 2026 GMT", 7_000],
+    ["2026-03-01T12:00:07Z", 7_000],
+    ["Sun, 01 Mar 2026 11:00:00 GMT", 0],
+    [undefined, undefined],
+    ["", undefined],
+    ["-1", undefined],
+    ["soon", undefined],
+    ["about 5 minutes", undefined],
+    ["in 5", undefined],
+    ["1e3", undefined],
+    ["Infinity", undefined],
+    ["0x10", undefined],
+    ["Sun, 99 Foo 2026", undefined],
+  ])("reads %j as %s ms", (value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected);
+  });
+
+  test("gives a number of at least 0 or nothing, whatever it is given", () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(parseRetryAfter(value, now) ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+    expect(parseRetryAfter("Thu, 01 Jan 1970 00:00:00 GMT", now)).toBe(0);
+  });
+});
+
+describe("createRetryBudget", () => {
+  test("allows retries until half of its tokens are gone", () => {
+    expect(taken(createRetryBudget(4, 1), 3)).toEqual([true, true, false]);
+  });
+
+  test("allows five in a row to begin with", () => {
+    expect(taken(createRetryBudget(), 7).filter(Boolean)).toHaveLength(5);
+  });
+
+  test("allows another after enough successes, and never saves up more than it began with", () => {
+    const budget = createRetryBudget(4, 0.5);
+    taken(budget, 3);
+
+    budget.succeed();
+    expect(taken(budget, 2)).toEqual([true, false]);
+
+    for (let n = 0; n < 100; n++) budget.succeed();
+    expect(taken(budget, 3)).toEqual([true, true, false]);
+  });
+});

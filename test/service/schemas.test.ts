@@ -1,0 +1,93 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  errorEnvelopeSchema,
+  generationSchema,
+  isTerminal,
+  jobStatusSchema,
+  publicationSchema,
+  videoPageSchema,
+  withoutNulls,
+} from "../../src/service/schemas.ts";
+
+const SCHEMAS = {
+  generation: { schema: generationSchema, least: { jobId: "a", status: "processing" } },
+  status: { schema: jobStatusSchema, least: { status: "completed", videoUrls: [] } },
+  videos: { schema: videoPageSchema, least: { videos: [{ jobId: "a", status: "failed" }] } },
+  publication: { schema: publicationSchema, least: { results: [{ platform: "tiktok", ok: false }] } },
+  envelope: { schema: errorEnvelopeSchema, least: { error: { code: "a", message: "b" } } },
+};
+
+describe.each(Object.entries(SCHEMAS))("the %s", (_, { schema, least }) => {
+  test("passes unknown fields through, at the top and within", () => {
+    const extra = { newField: { deep: [1, "2"] }, another: false };
+    const grown = JSON.parse(JSON.stringify(least), (_key, value: unknown) =>
+      typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, ...extra } : value,
+    );
+
+    expect(schema.parse(grown)).toEqual(grown);
+  });
+
+  test("throws nothing but its own verdict at any JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        expect(typeof schema.safeParse(withoutNulls(json)).success).toBe("boolean");
+      }),
+    );
+  });
+});
+
+test.each([
+  ["a job without a status", jobStatusSchema, { videoUrls: [] }],
+  ["a job with an empty status", jobStatusSchema, { status: "" }],
+  ["a job whose videoUrls are no list", jobStatusSchema, { status: "x", videoUrls: "https://a" }],
+  ["a generation without a jobId", generationSchema, { status: "processing" }],
+  ["a page without videos", videoPageSchema, { nextCursor: "x" }],
+  ["a video without a jobId", videoPageSchema, { videos: [{ status: "x" }] }],
+  ["a result without ok", publicationSchema, { results: [{ platform: "x" }] }],
+  ["a result whose ok is a word", publicationSchema, { results: [{ platform: "x", ok: "true" }] }],
+])("%s is not as documented", (_, schema, value) => {
+  expect(schema.safeParse(value).success).toBe(false);
+});
+
+test("Of all status values only completed and failed are terminal", () => {
+  fc.assert(
+    fc.property(fc.string(), (status) => {
+      fc.pre(status !== "completed" && status !== "failed");
+      expect(isTerminal(status)).toBe(false);
+    }),
+  );
+  expect([isTerminal("completed"), isTerminal("failed")]).toEqual([true, true]);
+});
+
+describe("withoutNulls", () => {
+  test.each([
+    [null, null],
+    [{ a: null, b: { c: null, d: 0 } }, { b: { d: 0 } }],
+    [{ a: [null, 1, [null], { b: null }] }, { a: [1, [], {}] }],
+    ["null", "null"],
+    [
+      { a: false, b: 0, c: "" },
+      { a: false, b: 0, c: "" },
+    ],
+  ])("makes %j %j", (value, expected) => {
+    expect(withoutNulls(value)).toEqual(expected);
+  });
+
+  test("leaves everything else as it is", () => {
+    const noNulls = fc.jsonValue().filter((json) => !JSON.stringify(json).includes("null"));
+
+    fc.assert(
+      fc.property(noNulls, (json) => {
+        expect(withoutNulls(json)).toEqual(json);
+      }),
+    );
+  });
+
+  test("keeps a property that is named __proto__ a property", () => {
+    const value: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
+
+    expect(JSON.stringify(withoutNulls(value))).toBe('{"__proto__":{"polluted":true},"a":1}');
+    expect({}).not.toHaveProperty("polluted");
+  });
+});
