@@ -109,6 +109,16 @@ describe("a document that is of no use", () => {
     expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
   });
 
+  test("as it never comes takes its time out of the call's own", async () => {
+    const { service } = await bridge({ [DOCUMENT]: "hang", [LIST]: "hang" });
+    const started = performance.now();
+
+    expect(await failureOf(service.listVideos({ cursor: "a" }, { deadlineMs: 800 }))).toMatchObject({
+      code: "timeout",
+    });
+    expect(performance.now() - started).toBeLessThan(1_100);
+  });
+
   test("as nobody was there to give it is asked for again", async () => {
     const gone = await startScriptedService();
     await gone.close();

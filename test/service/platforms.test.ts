@@ -125,6 +125,7 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
     );
     expect(new Set(rest.requests.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
     expect(rest.lines().filter((line) => line.startsWith("GET"))).toEqual([DOCUMENT]);
+    expect(rest.requests.filter(({ method, json }) => method === "POST" && json === undefined)).toEqual([]);
   });
 
   test.each([

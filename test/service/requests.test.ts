@@ -45,6 +45,21 @@ describe("a GET", () => {
     expect(rest.lines()).toEqual([STATUS]);
   });
 
+  test("is asked once where the answer is too large: it would be again", async () => {
+    const { service, rest } = await bridge({ [STATUS]: { body: "x".repeat(4 * 1024 * 1024 + 1) } });
+
+    expect(await failureOf(service.getJob(JOB))).toEqual({
+      code: "bad_answer",
+      message:
+        "The service's answer to the status of the job could not be read: the answer is larger than 4 MB.",
+      nextStep: "Check FACELESS_BASE_URL: it is the service's address without /api/v1.",
+      outcome: "unknown",
+      retryable: true,
+      status: 200,
+    });
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
   test("is asked no more often than once while most of its kind fail", async () => {
     const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
