@@ -35,12 +35,19 @@ export interface Service {
   publish(request: PublishRequest, options?: CallOptions): Promise<Publication>;
   listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
   listConnectedPlatforms(options?: CallOptions): Promise<ConnectedPlatforms>;
+  /** What the video list can do, as far as it is known by now; asking has the service's document read. */
+  listing(): { readonly maxLimit: number; readonly canPage: boolean };
+  /** Milliseconds until a background request may be made; 0 for now. */
+  backgroundWaitMs(): number;
   /** Ends every connection at once. */
   close(): void;
 }
 
 /** Longest that a call waits for the OpenAPI document, which only betters a guess. */
 const DISCOVERY_PATIENCE_MS = 2_000;
+
+/** The largest page that a poll asks for, unless the service allows less. */
+const MOST_LISTED = 100;
 
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
@@ -75,20 +82,25 @@ export function createService(options: RequestsOptions): Service {
   const { settings, version, now } = options;
   const requests = createRequests(options);
   const { address, ask, perform } = requests;
+  /** What the document said, once it is read. */
+  let known: Discovery | undefined;
   let reading: { readonly discovery: Promise<Discovery>; readonly patienceEnd: number } | undefined;
 
   const readDocument = () =>
     perform(OPENAPI, { url: address("/api/v1/openapi.json") }, {})
-      .then((answer) => readOpenApi(readJson(OPENAPI, answer), settings.baseUrl))
+      .then((answer) => (known = readOpenApi(readJson(OPENAPI, answer), settings.baseUrl)))
       .catch((error: unknown) => {
         // Nobody was there to say anything: the next call asks again. Every other answer stands.
         if (error instanceof BridgeError && error.facts.outcome === "not_sent") reading = undefined;
         return DISCOVERED_NOTHING;
       });
 
+  const startReading = () =>
+    (reading ??= { discovery: readDocument(), patienceEnd: now() + DISCOVERY_PATIENCE_MS });
+
   /** What the document says, if it says it while the call can wait. Only the first calls wait at all. */
   const discover = async (operation: Operation, end: number, signal?: AbortSignal): Promise<Discovery> => {
-    reading ??= { discovery: readDocument(), patienceEnd: now() + DISCOVERY_PATIENCE_MS };
+    const reading = startReading();
     const patienceMs = Math.min(reading.patienceEnd - now(), (end - now()) / 2);
     const patience = sleep(Math.max(0, patienceMs), DISCOVERED_NOTHING, { ref: false, signal });
     const discovery = await Promise.race([reading.discovery, patience]).catch(() => undefined);
@@ -166,6 +178,14 @@ export function createService(options: RequestsOptions): Service {
           signal: options.signal,
         });
       }),
+
+    listing() {
+      startReading();
+      const { limit, pagingConfirmed } = known ?? DISCOVERED_NOTHING;
+      return { maxLimit: Math.min(MOST_LISTED, limit.max ?? MOST_LISTED), canPage: pagingConfirmed };
+    },
+
+    backgroundWaitMs: () => requests.allowance.waitMs("background"),
 
     close() {
       requests.close();

@@ -31,6 +31,8 @@ export function deferService(load: () => Promise<Service>): Service {
     publish: async (request, options) => (await get()).publish(request, options),
     listVideos: async (query, options) => (await get()).listVideos(query, options),
     listConnectedPlatforms: async (options) => (await get()).listConnectedPlatforms(options),
+    listing: () => loaded?.listing() ?? { maxLimit: 100, canPage: false },
+    backgroundWaitMs: () => loaded?.backgroundWaitMs() ?? 0,
     close() {
       closed = true;
       loaded?.close();

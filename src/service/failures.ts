@@ -182,6 +182,19 @@ function redirectTarget(answer: Answer): string {
   return origin === "null" ? "" : ` to ${cleanServiceText(origin, 200)}`;
 }
 
+/** The allowance is spent, so that the service would only refuse. */
+export function allowanceError(waitMs: number): BridgeError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new BridgeError({
+    code: "rate_limited",
+    message: "The service's allowance of requests is used up, so nothing was sent.",
+    nextStep: `Wait ${seconds} s before the next call.`,
+    outcome: "not_sent",
+    retryable: true,
+    retryAfterSeconds: seconds,
+  });
+}
+
 /** A call that its caller withdrew. */
 export function cancelledError(operation: Operation, outcome: Outcome = "not_sent"): BridgeError {
   return new BridgeError({

@@ -54,6 +54,7 @@ export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPl
     fetch: async (input, init) => {
       // The transport may ask for a listening stream; a server may decline that, and so does this.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
+      const slot = requests.allowance.take("person");
       try {
         const answer = await http.open({
           method: "POST",
@@ -64,12 +65,14 @@ export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPl
           deadlineMs,
           signal: end.signal,
         });
+        slot.settle(answer);
         Object.assign(seen, { sent: true, headers: answer.headers, failure: undefined } satisfies Seen);
         if (answer.status < 300 || answer.status >= 400) return responseOf(answer);
         // The transport would follow it within the origin.
         answer.dispose();
         throw statusError(operation, { ...answer, text: "" });
       } catch (error) {
+        slot.settle();
         throw remember(seen, error);
       }
     },

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import type { BridgeError } from "../errors.ts";
 import type { ServiceSettings } from "../settings.ts";
+import { type Allowance, createAllowance } from "./allowance.ts";
 import {
+  allowanceError,
   badAnswerError,
   cancelledError,
   type Operation,
@@ -22,6 +24,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Instead of the usual deadline of the operation. */
   readonly deadlineMs?: number | undefined;
+  /** Nobody waits for it: it is made once, and counts as a poll. Ask `backgroundWaitMs` before. */
+  readonly background?: boolean | undefined;
 }
 
 export interface Request {
@@ -35,6 +39,8 @@ export interface Requests {
   /** The headers that every request carries. Holds the key. */
   readonly headers: Readonly<Record<string, string>>;
   http(): Promise<Http>;
+  /** The rate budget of the whole process. */
+  readonly allowance: Allowance;
   /** The 2xx answer, after as many attempts as the policy allows. */
   perform(operation: Operation, request: Request, options: CallOptions): Promise<Answer>;
   /** The same, parsed by a schema. */
@@ -56,6 +62,8 @@ export interface RequestsOptions {
   readonly now: () => number;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Background requests a minute as long as the service has named no limit. */
+  readonly unknownPolls?: number | undefined;
 }
 
 export const GET_DEADLINE_MS = 20_000;
@@ -64,10 +72,13 @@ export const GET_DEADLINE_MS = 20_000;
 const POST_DEADLINE_MS = 38_000;
 export const GET_HEADERS_MS = 30_000;
 const POST_HEADERS_MS = 60_000;
+/** Too little time for a request to be worth making. */
+const SHORTEST_ATTEMPT_MS = 1_000;
 
-export function createRequests({ settings, version, now, random }: RequestsOptions): Requests {
+export function createRequests({ settings, version, now, random, unknownPolls }: RequestsOptions): Requests {
   const { apiKey, baseUrl, proxies } = settings;
   const budget = createRetryBudget();
+  const allowance = createAllowance({ now, unknownPolls });
   const headers = {
     accept: "application/json",
     authorization: `Bearer ${apiKey}`,
@@ -101,22 +112,36 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
       seenThrough: method === "POST",
     };
     const http = await loadHttp();
+    const kind = options.background === true ? "background" : "person";
     for (let attempt = 1; ; attempt++) {
+      if (kind === "person") await waitForTurn(operation, end, options.signal);
       if (options.signal?.aborted === true) throw cancelledError(operation);
+      const slot = allowance.take(kind);
       const tried = await attemptOnce(http, { ...exchange, deadlineMs: Math.max(1, end - now()) });
+      slot.settle(tried.answer);
       if (tried.ok) {
         budget.succeed();
         return tried.answer;
       }
-      const { error, failure } = judge(operation, tried, now());
+      const { error, failure } = judge(operation, tried, now(), allowance.waitMs(kind));
       const delayMs =
-        // No credits are no credits, whichever status says so.
-        error.facts.code === "out_of_credits"
+        // No credits are no credits, whichever status says so. A poll that failed is the watcher's to repeat.
+        error.facts.code === "out_of_credits" || kind === "background"
           ? undefined
           : retryDelayMs({ method, attempt, failure, remainingMs: end - now() }, random);
       if (delayMs === undefined || !budget.take()) throw error;
       await sleep(delayMs, undefined, { ref: false, signal: options.signal }).catch(() => {
         throw cancelledError(operation, error.facts.outcome);
+      });
+    }
+  };
+
+  /** A person's call goes before every poll, but when nothing is left it waits as long as it can, or says how long. */
+  const waitForTurn = async (operation: Operation, end: number, signal: AbortSignal | undefined) => {
+    for (let waitMs = allowance.waitMs("person"); waitMs > 0; waitMs = allowance.waitMs("person")) {
+      if (waitMs > end - now() - SHORTEST_ATTEMPT_MS) throw allowanceError(waitMs);
+      await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {
+        throw cancelledError(operation);
       });
     }
   };
@@ -143,6 +168,7 @@ export function createRequests({ settings, version, now, random }: RequestsOptio
       return url;
     },
     headers,
+    allowance,
     http: loadHttp,
     perform,
     ask,
@@ -163,6 +189,8 @@ function judge(
   operation: Operation,
   tried: Extract<Attempt, { ok: false }>,
   nowMs: number,
+  /** What the rate budget says where the answer says nothing. */
+  pauseMs: number,
 ): { error: BridgeError; failure: AttemptFailure } {
   if (tried.answer === undefined) {
     const { sent, kind } = tried.failure;
@@ -171,7 +199,8 @@ function judge(
       failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "too_large" },
     };
   }
-  const retryAfterMs = readRetryAfter(tried.answer, nowMs);
+  const retryAfterMs =
+    readRetryAfter(tried.answer, nowMs) ?? (tried.answer.status === 429 && pauseMs > 0 ? pauseMs : undefined);
   return {
     error: statusError(operation, tried.answer, retryAfterMs),
     failure: { kind: "status", status: tried.answer.status, retryAfterMs },

@@ -24,10 +24,20 @@ function createRecorder(): { service: Service; calls: Call[] } {
     publish: answer("publish", { results: [] }),
     listVideos: answer("listVideos", { videos: [] }),
     listConnectedPlatforms: answer("listConnectedPlatforms", { platforms: [] }),
+    listing: () => ({ maxLimit: 50, canPage: true }),
+    backgroundWaitMs: () => 1_500,
     close: () => void calls.push({ method: "close", args: [] }),
   };
   return { service, calls };
 }
+
+test("knows of the list and the rate budget what the service knows, once it is there", async () => {
+  const { service } = createRecorder();
+  const deferred = deferService(() => Promise.resolve(service));
+  expect([deferred.listing(), deferred.backgroundWaitMs()]).toEqual([{ maxLimit: 100, canPage: false }, 0]);
+  await deferred.listVideos({});
+  expect([deferred.listing(), deferred.backgroundWaitMs()]).toEqual([{ maxLimit: 50, canPage: true }, 1_500]);
+});
 
 const OPERATIONS: readonly (readonly [string, (service: Service) => Promise<unknown>])[] = [
   ["generate", (service) => service.generate({ topic: "t" })],

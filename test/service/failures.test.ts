@@ -19,7 +19,6 @@ describe("the envelope", () => {
     [413, "refused", REJECTED, REJECTED],
     [418, "refused", REJECTED, REJECTED],
     [422, "refused", REJECTED, REJECTED],
-    [429, "rate_limited", ["rejected", true], ["rejected", true]],
     [451, "refused", REJECTED, REJECTED],
     [500, "service_failed", ["unknown", true], ["unknown", false]],
     [501, "service_failed", ["unknown", true], ["unknown", false]],

@@ -93,7 +93,8 @@ describe("a REST path that the document declares", () => {
     [429, "rate_limited"],
     [503, "service_failed"],
   ])("that answers %i is a failure, and the MCP endpoint is not asked", async (status, code) => {
-    const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: envelope(status, "x", "No.") });
+    const answer = { ...envelope(status, "x", "No."), headers: { "retry-after": "90" } };
+    const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: answer });
 
     expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code, status });
     expect(rest.lines(MCP)).toEqual([]);

@@ -13,7 +13,8 @@ const busy = (headers: Record<string, string> = {}): Reply => ({
 
 describe("a GET", () => {
   test.each([408, 429, 500, 502, 503, 504])("is asked again after a %i", async (status) => {
-    const { service, rest } = await bridge({ [STATUS]: [{ status }, { status }, DONE] });
+    const answer = { status, headers: { "retry-after": "0" } };
+    const { service, rest } = await bridge({ [STATUS]: [answer, answer, DONE] });
 
     expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status: "completed", done: true, videoUrls: [] });
     expect(rest.lines()).toEqual([STATUS, STATUS, STATUS]);
@@ -29,13 +30,16 @@ describe("a GET", () => {
     },
   );
 
-  test.each<Reply>([{ status: 503 }, "reset", busy()])("is asked three times at most: %j", async (reply) => {
-    const { service, rest } = await bridge({ [STATUS]: reply });
+  test.each<Reply>([{ status: 503 }, "reset", busy({ "retry-after": "0" })])(
+    "is asked three times at most: %j",
+    async (reply) => {
+      const { service, rest } = await bridge({ [STATUS]: reply });
 
-    await failureOf(service.getJob(JOB));
+      await failureOf(service.getJob(JOB));
 
-    expect(rest.lines()).toEqual([STATUS, STATUS, STATUS]);
-  });
+      expect(rest.lines()).toEqual([STATUS, STATUS, STATUS]);
+    },
+  );
 
   test.each([400, 401, 403, 404, 409, 422])("is asked once where the answer is a %i", async (status) => {
     const { service, rest } = await bridge({ [STATUS]: { status } });
@@ -79,7 +83,7 @@ describe("a POST", () => {
   });
 
   test("is sent twice at most", async () => {
-    const { service, rest } = await bridge({ [GENERATE]: busy() });
+    const { service, rest } = await bridge({ [GENERATE]: busy({ "retry-after": "0" }) });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ code: "rate_limited" });
     expect(rest.lines()).toEqual([GENERATE, GENERATE]);
@@ -133,26 +137,42 @@ test.each([
   },
 );
 
+test("A 429 stops the whole process: while the pause lasts nothing more is sent, and the next call says how long", async () => {
+  const { service, rest } = await bridge({ [STATUS]: busy({ "retry-after": "90" }) });
+  await failureOf(service.getJob(JOB));
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
+    code: "rate_limited",
+    message: "The service's allowance of requests is used up, so nothing was sent.",
+    nextStep: "Wait 60 s before the next call.",
+    outcome: "not_sent",
+    retryable: true,
+    retryAfterSeconds: 60,
+  });
+  expect(rest.lines()).toEqual([STATUS]);
+});
+
 describe("Retry-After", () => {
   const DATE = "Sun, 01 Mar 2026 12:00:00 GMT";
 
-  test.each<[Record<string, string>, number | undefined, string]>([
+  test.each<[Record<string, string>, number, string]>([
     [{ "retry-after": "90" }, 90, "Wait 90 s before the next call."],
     [{ "retry-after": "Sun, 01 Mar 2026 12:01:30 GMT", date: DATE }, 90, "Wait 90 s before the next call."],
     [{ "retry-after": "20.2" }, 21, "Wait 21 s before the next call."],
-    [{ "retry-after": "a while" }, undefined, "Wait a minute before the next call."],
-    [{}, undefined, "Wait a minute before the next call."],
+    // Unreadable or missing: the pause that the rate budget makes for everybody.
+    [{ "retry-after": "a while" }, 5, "Wait 5 s before the next call."],
+    [{}, 5, "Wait 5 s before the next call."],
   ])("of %j is told as %s s", async (headers, seconds, nextStep) => {
     const { service } = await bridge({ [STATUS]: busy(headers) });
 
-    expect(await failureOf(service.getJob(JOB))).toEqual({
+    expect(await failureOf(service.getJob(JOB, { deadlineMs: 3_000 }))).toEqual({
       code: "rate_limited",
       message: "The service allows no more requests for now.",
       nextStep,
       outcome: "rejected",
       retryable: true,
       status: 429,
-      ...(seconds !== undefined && { retryAfterSeconds: seconds }),
+      retryAfterSeconds: seconds,
       serviceWords: { code: "rate_limited", message: "Slow down." },
     });
   });

@@ -1,0 +1,252 @@
+// The process-wide rate budget: learnt from the X-RateLimit-* headers of every answer, shared by people's calls and background
+// polls. Says who may go now and who after how long; it neither sleeps nor sends.
+
+import {
+  createResetReader,
+  readRetryAfterMs,
+  type AnswerTime,
+  type ResetReading,
+} from "./rate-limit-reset.ts";
+
+/** A person waits for it, or nobody does. */
+export type RequestKind = "person" | "background";
+
+/** Header names in lower case. */
+export type AnswerHeaders = Record<string, string | string[] | undefined>;
+
+export interface Slot {
+  /** Once, when the request is over: with its answer, or without one where none came. */
+  settle(answer?: { headers: AnswerHeaders; status: number }): void;
+}
+
+export interface AllowanceStatus {
+  limit?: number;
+  /** What the service reported, less what is on its way. */
+  remaining?: number;
+  resetInMs?: number;
+  /** 0 unless a 429 has stopped the whole process. */
+  pausedMs: number;
+}
+
+export interface Allowance {
+  /** 0: go now, and take() before the next await. Else ask again after that time, 60 s at most. */
+  waitMs(kind: RequestKind): number;
+  /** Counts a request that leaves now, so that others are weighed against it before its answer comes. */
+  take(kind: RequestKind): Slot;
+  /** From an answer that had no slot. */
+  learn(headers: AnswerHeaders, status: number): void;
+  status(): AllowanceStatus;
+}
+
+const MAX_WAIT_MS = 60_000;
+const DEFAULT_WINDOW_MS = 60_000;
+const UNKNOWN_POLLS = 30; // in a default window
+const BACKGROUND_SHARE = 0.6;
+const MIN_RESERVE = 3;
+const MAX_LIMIT = 1_000_000;
+// Reset and Date have whole seconds: a window may end that much later than it says.
+const SLACK_MS = 1_000;
+// What is on its way will be answered shortly, and with it the question whether there is room.
+const RECHECK_MS = 250;
+const BACKOFF = { firstMs: 5_000, factor: 2 } as const;
+const SLOWDOWN = { factor: 0.5, least: 1 / 16, recoveryPerMs: 0.5 / 300_000 } as const;
+
+export interface AllowanceOptions {
+  /** Epoch milliseconds; only ever compared with itself where the service sends a Date. */
+  now: () => number;
+  /** Polls a minute as long as the service has named no limit. */
+  unknownPolls?: number | undefined;
+}
+
+export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: AllowanceOptions): Allowance {
+  const reader = createResetReader();
+  let limit: number | undefined;
+  let remaining: number | undefined; // as the service sees it: without what is on its way
+  let reset: { atMs: number; certain: boolean } | undefined;
+  let heardResetAtMs: number | undefined;
+  let windowMs = DEFAULT_WINDOW_MS;
+  let inferredWindowMs: number | undefined;
+  let heardAtMs = 0; // when `remaining` was last reported, or put to the test
+
+  let sent = 0;
+  let newestHeard = 0;
+  let onTheirWay = 0;
+
+  let pausedUntilMs = -Infinity;
+  let refusals = 0;
+  let slowed = { to: 1, sinceMs: 0 };
+  let nextPollMs = -Infinity;
+
+  /** Starts the next window by the clock, when the last one told of is over. */
+  function roll(atMs: number): void {
+    if (reset === undefined || atMs < reset.atMs + SLACK_MS) return;
+    remaining = limit;
+    const windows = Math.floor((atMs - SLACK_MS - reset.atMs) / windowMs) + 1;
+    reset = { ...reset, atMs: reset.atMs + windows * windowMs };
+  }
+
+  const free = () => (remaining === undefined ? Infinity : remaining - onTheirWay);
+
+  /** What background polls leave alone: falls to a few as the window runs out, but always leaves a person one. */
+  function reserve(atMs: number): number {
+    if (limit === undefined || reset === undefined) return MIN_RESERVE;
+    const left = Math.min(1, Math.max(0, (reset.atMs - atMs) / windowMs));
+    return Math.max(1, Math.min(limit - 1, Math.max(MIN_RESERVE, (1 - BACKGROUND_SHARE) * limit * left)));
+  }
+
+  /** When the budget itself lets the next one through. */
+  function budgetOpensMs(kind: RequestKind, atMs: number): number {
+    const room = free();
+    if (room > (kind === "person" ? 0 : reserve(atMs))) return atMs;
+    if (onTheirWay > 0 && remaining !== undefined && remaining > 0 && kind === "person")
+      return atMs + RECHECK_MS;
+    const endsMs = reset === undefined ? heardAtMs + DEFAULT_WINDOW_MS : reset.atMs + SLACK_MS;
+    if (kind === "background" && (reset === undefined || reset.certain)) {
+      if (limit === undefined || reset === undefined || room <= MIN_RESERVE) return endsMs;
+      return Math.min(endsMs, reset.atMs - (room * windowMs) / ((1 - BACKGROUND_SHARE) * limit) + 1);
+    }
+    // A reset that was misread must not lock anyone out: after the longest wait, one is sent to see.
+    const probeMs =
+      onTheirWay > 0 ? Math.max(atMs + RECHECK_MS, heardAtMs + MAX_WAIT_MS) : heardAtMs + MAX_WAIT_MS;
+    return Math.min(endsMs, probeMs);
+  }
+
+  /** 1, or less for a while after a 429. */
+  function slowedTo(atMs: number): number {
+    return Math.min(1, slowed.to + Math.max(0, atMs - slowed.sinceMs) * SLOWDOWN.recoveryPerMs);
+  }
+
+  /** Even spacing, of which one poll may come early: a list often has to be confirmed by a status. */
+  function pace(atMs: number): { gapMs: number; earlyMs: number } {
+    const polls = limit === undefined ? unknownPolls : BACKGROUND_SHARE * limit;
+    const early = polls >= 6 ? 1 : 0;
+    const gapMs = (limit === undefined ? DEFAULT_WINDOW_MS : windowMs) / ((polls - early) * slowedTo(atMs));
+    return { gapMs, earlyMs: early * gapMs };
+  }
+
+  function pause(headers: AnswerHeaders, at: AnswerTime, resetInMs: number | undefined): void {
+    const retryAfter = single(headers["retry-after"]);
+    const backoffMs = BACKOFF.firstMs * BACKOFF.factor ** refusals;
+    const askedMs = retryAfter === undefined ? undefined : readRetryAfterMs(retryAfter, at);
+    const guessedMs = resetInMs === undefined ? backoffMs : resetInMs + SLACK_MS;
+    const untilMs = at.nowMs + Math.min(MAX_WAIT_MS, askedMs ?? guessedMs);
+    // Requests that were on their way together are refused together: that is one refusal.
+    const another = at.nowMs >= pausedUntilMs;
+    if (another) refusals++;
+    const to = another ? Math.max(SLOWDOWN.least, SLOWDOWN.factor * slowedTo(at.nowMs)) : slowed.to;
+    pausedUntilMs = Math.max(pausedUntilMs, untilMs);
+    slowed = { to, sinceMs: pausedUntilMs };
+    // After the pause people go first, polls a gap later.
+    const { gapMs, earlyMs } = pace(pausedUntilMs);
+    nextPollMs = Math.max(nextPollMs, pausedUntilMs + gapMs + earlyMs);
+  }
+
+  function learnReset(reading: ResetReading, atMs: number): void {
+    const resetAtMs = atMs + reading.inMs;
+    if (heardResetAtMs !== undefined && atMs >= heardResetAtMs - SLACK_MS) {
+      const stepMs = roundWindow(resetAtMs - heardResetAtMs);
+      // The step over idle windows is a multiple: the smallest counts. One of a second or two may be rounding alone.
+      if (stepMs >= 3_000) inferredWindowMs = Math.min(stepMs, inferredWindowMs ?? Infinity);
+    }
+    if (inferredWindowMs !== undefined && reading.inMs > inferredWindowMs + 2 * SLACK_MS)
+      inferredWindowMs = undefined;
+    // Until then it is at least as long as what was left of it.
+    const leastMs = reading.certain ? reading.inMs : 0;
+    const knownMs = isCurrentWindow(resetAtMs) ? windowMs : 0;
+    windowMs = inferredWindowMs ?? Math.max(DEFAULT_WINDOW_MS, leastMs, knownMs);
+    heardResetAtMs = resetAtMs;
+    reset = { atMs: resetAtMs, certain: reading.certain };
+  }
+
+  function isCurrentWindow(resetAtMs: number): boolean {
+    return reset === undefined || Math.abs(resetAtMs - reset.atMs) <= 2 * SLACK_MS;
+  }
+
+  /** False when the answer did not say what remains. */
+  function hear(headers: AnswerHeaders, status: number, order: number): boolean {
+    const at = { nowMs: now(), date: single(headers["date"]) };
+    roll(at.nowMs);
+    limit = count(headers["x-ratelimit-limit"], 1) ?? limit;
+    const left = count(headers["x-ratelimit-remaining"], 0);
+    const rawReset = single(headers["x-ratelimit-reset"]);
+    const reading = rawReset === undefined ? undefined : reader.read(rawReset, at);
+    const resetAtMs = reading === undefined ? undefined : at.nowMs + reading.inMs;
+    const ofThisWindow = resetAtMs === undefined || isCurrentWindow(resetAtMs);
+    const ofLaterWindow = !ofThisWindow && resetAtMs > (reset?.atMs ?? 0);
+
+    // An answer overtaken by that to a later request tells of the past, unless of a newer window.
+    if (order >= newestHeard || ofLaterWindow) {
+      newestHeard = Math.max(newestHeard, order);
+      if (reading !== undefined) learnReset(reading, at.nowMs);
+      if (left !== undefined) {
+        remaining = left;
+        heardAtMs = at.nowMs;
+        reset ??= { atMs: at.nowMs + windowMs, certain: false };
+      }
+    } else if (left !== undefined && ofThisWindow) remaining = Math.min(left, remaining ?? left);
+
+    if (status === 429) pause(headers, at, reading?.inMs);
+    else refusals = 0;
+    return left !== undefined;
+  }
+
+  return {
+    waitMs(kind) {
+      const atMs = now();
+      roll(atMs);
+      let goMs = Math.max(pausedUntilMs, budgetOpensMs(kind, atMs));
+      if (kind === "background") goMs = Math.max(goMs, nextPollMs - pace(atMs).earlyMs);
+      return Math.min(MAX_WAIT_MS, Math.max(0, Math.ceil(goMs - atMs)));
+    },
+
+    take(kind) {
+      const atMs = now();
+      roll(atMs);
+      const order = ++sent;
+      if (kind === "background") nextPollMs = Math.max(nextPollMs, atMs) + pace(atMs).gapMs;
+      if (free() <= 0) heardAtMs = atMs;
+      onTheirWay++;
+      let open = true;
+      return {
+        settle(answer) {
+          if (!open) return;
+          open = false;
+          onTheirWay--;
+          const told = answer !== undefined && hear(answer.headers, answer.status, order);
+          // It may have been counted; but a network that is down must not look like a spent allowance.
+          if (!told && remaining !== undefined && remaining > 1) remaining--;
+        },
+      };
+    },
+
+    learn: (headers, status) => void hear(headers, status, sent),
+
+    status() {
+      const atMs = now();
+      roll(atMs);
+      return {
+        ...(limit !== undefined && { limit }),
+        ...(remaining !== undefined && { remaining: Math.max(0, free()) }),
+        ...(reset !== undefined && { resetInMs: Math.max(0, reset.atMs - atMs) }),
+        pausedMs: Math.max(0, pausedUntilMs - atMs),
+      };
+    },
+  };
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** A header's whole number; undefined when it is none, or less than `least`. */
+function count(value: string | string[] | undefined, least: number): number | undefined {
+  const text = single(value)?.trim() ?? "";
+  if (!/^\d{1,15}$/.test(text) || Number(text) < least) return undefined;
+  return Math.min(MAX_LIMIT, Number(text));
+}
+
+// Windows are round figures, readings a second off.
+function roundWindow(ms: number): number {
+  const grainMs = ms >= 8_000 ? 5_000 : 1_000;
+  return Math.round(ms / grainMs) * grainMs;
+}

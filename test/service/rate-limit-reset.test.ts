@@ -1,0 +1,201 @@
+import { assert, constantFrom, property, string, integer, oneof } from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { createResetReader, readRetryAfterMs } from "../../src/service/rate-limit-reset.ts";
+import { ENCODINGS, ENCODING_NAMES } from "../fixtures/rate-limit.ts";
+import { seededRandom } from "../fixtures/durations.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 5, 0, 0);
+const DATE = new Date(NOW).toUTCString();
+
+const read = (raw: string) => createResetReader().read(raw, { nowMs: NOW, date: DATE });
+
+/** What the last of several samples is read as. */
+function reading(samples: [atMs: number, raw: string][]) {
+  const reader = createResetReader();
+  return samples.map(([atMs, raw]) => reader.read(raw, { nowMs: NOW + atMs, date: undefined })).at(-1);
+}
+
+describe("the unit of X-RateLimit-Reset", () => {
+  describe.each([0, -120_000, 120_000])("with our clock %d ms behind the service's", (skewMs) => {
+    it.each(ENCODING_NAMES)("is read right from two samples: %s", (name) => {
+      const random = seededRandom(7);
+      const misread: unknown[] = [];
+      for (let run = 0; run < 3_000; run++) {
+        const windowMs = 1_000 * 3_600 ** random();
+        const resetAtMs = NOW + run * 7_777_777 + windowMs;
+        const reader = createResetReader();
+        const readAt = (leftMs: number) => {
+          const serverMs = resetAtMs - leftMs;
+          const raw = ENCODINGS[name](resetAtMs, serverMs);
+          return reader.read(raw, { nowMs: serverMs - skewMs, date: new Date(serverMs).toUTCString() });
+        };
+        // Two samples of one window, at least 100 ms apart.
+        const firstLeftMs = windowMs * (0.3 + 0.7 * random());
+        const secondLeftMs = (firstLeftMs - 100) * random();
+        readAt(firstLeftMs);
+        const got = readAt(secondLeftMs);
+        if (got === undefined || Math.abs(got.inMs - secondLeftMs) > 2_000)
+          misread.push({ windowMs, secondLeftMs, got });
+      }
+      expect(misread).toEqual([]);
+    });
+  });
+
+  it.each([
+    ["1795150860", 60_000, true],
+    ["1795150860000", 60_000, true],
+    ["1795150799", 0, true],
+    ["60", 60_000, false],
+    ["7200", 7_200_000, false],
+    ["7201", 7_201, false],
+    ["0", 0, false],
+    ["12.5", 12_500, false],
+    [" 60 ", 60_000, false],
+    ["2026-11-20T05:01:00Z", 60_000, true],
+    ["2026-11-20T06:01:00.500+01:00", 60_500, true],
+    ["2026-11-20T05:01:00", 60_000, true],
+    ["Fri, 20 Nov 2026 05:01:00 GMT", 60_000, true],
+    ["6m0s", 360_000, true],
+    ["1h2m3.5s", 3_723_500, true],
+    ["850ms", 850, true],
+    ["9999999999", 86_400_000, true],
+  ])("reads one sample of %j as %d ms", (raw, inMs, certain) => {
+    expect(read(raw)).toEqual({ inMs, certain });
+  });
+
+  it.each([
+    "",
+    "soon",
+    "unit 7",
+    "-5",
+    "-5s",
+    "1e3",
+    "0x10",
+    "NaN",
+    "60, 60",
+    "60;w=60",
+    "5 s",
+    "s",
+    "1795150860Z",
+    "20 Nov 2026",
+    "2026-13-45T99:00:00Z",
+    "99999999999999999999",
+  ])("ignores %j", (raw) => {
+    expect(read(raw)).toBeUndefined();
+  });
+
+  it("never throws and stays within a day, whatever comes", () => {
+    const reader = createResetReader();
+    assert(
+      property(
+        oneof(string(), string({ unit: constantFrom(...Array.from("0123456789.hmsTZ:-+ GMT,")) })),
+        integer(),
+        (raw, nowMs) => {
+          const inMs = reader.read(raw, { nowMs, date: raw })?.inMs ?? 0;
+          expect(inMs >= 0 && inMs <= 86_400_000).toBe(true);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("takes a date without a zone for UTC wherever we run", () => {
+    vi.stubEnv("TZ", "America/New_York");
+    expect(new Date(NOW).getTimezoneOffset()).toBe(300);
+    expect(read("2026-11-20T05:01:00")?.inMs).toBe(60_000);
+    vi.unstubAllEnvs();
+  });
+
+  it("falls back on our clock where the answer has no usable Date", () => {
+    for (const date of [undefined, "yesterday"]) {
+      expect(createResetReader().read("1795150860", { nowMs: NOW, date })?.inMs).toBe(60_000);
+    }
+  });
+
+  it("keeps the unit in later windows", () => {
+    expect(
+      reading([
+        [0, "5000"],
+        [1_000, "4000"],
+        [300_000, "5800"],
+      ]),
+    ).toEqual({ inMs: 5_800, certain: true });
+    expect(
+      reading([
+        [0, "50"],
+        [2_000, "48"],
+        [300_000, "55"],
+      ]),
+    ).toEqual({ inMs: 55_000, certain: true });
+  });
+
+  it("corrects the magnitude's guess for a daily allowance in seconds", () => {
+    expect(
+      reading([
+        [0, "40000"],
+        [5_000, "39995"],
+      ]),
+    ).toEqual({ inMs: 39_995_000, certain: true });
+  });
+
+  it("learns from answers in close succession by keeping the older sample", () => {
+    const samples = [0, 60, 120].map((atMs): [number, string] => [atMs, String(6_000 - atMs)]);
+    expect(reading(samples)).toEqual({ inMs: 5_880, certain: true });
+  });
+
+  it("learns nothing from a count that never moves, nor across windows", () => {
+    expect(
+      reading([
+        [0, "60"],
+        [30_000, "60"],
+      ]),
+    ).toEqual({ inMs: 60_000, certain: false });
+    expect(
+      reading([
+        [0, "10"],
+        [20_000, "50"],
+      ]),
+    ).toEqual({ inMs: 50_000, certain: false });
+  });
+
+  it("takes a count that stands still for a moment for no proof of seconds", () => {
+    expect(
+      reading([
+        [0, "6000"],
+        [1_000, "6000"],
+      ]),
+    ).toEqual({ inMs: 6_000_000, certain: false });
+  });
+
+  it("lets milliseconds correct seconds that out-of-step answers suggested", () => {
+    expect(
+      reading([
+        [0, "6000"],
+        [1_000, "5998"],
+      ]),
+    ).toEqual({ inMs: 5_998_000, certain: true });
+    expect(
+      reading([
+        [0, "6000"],
+        [1_000, "5998"],
+        [2_500, "4498"],
+      ]),
+    ).toEqual({ inMs: 4_498, certain: true });
+  });
+});
+
+describe("Retry-After", () => {
+  it.each([
+    ["7", 7_000],
+    ["0", 0],
+    ["Fri, 20 Nov 2026 05:00:30 GMT", 30_000],
+    ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
+    ["999999999", 86_400_000],
+  ])("of %j means %d ms", (raw, ms) => {
+    expect(readRetryAfterMs(raw, { nowMs: NOW + 120_000, date: DATE })).toBe(ms);
+  });
+
+  it.each(["", "-1", "1.5", "soon", "6m0s"])("of %j means nothing", (raw) => {
+    expect(readRetryAfterMs(raw, { nowMs: NOW, date: DATE })).toBeUndefined();
+  });
+});
