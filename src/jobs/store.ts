@@ -1,31 +1,54 @@
-// What this process knows of the jobs that it started, asked for or saw in a list. Its memory is bounded; it asks nobody.
+// The last known state of each job that this process started, asked for or saw in a list. Announces a change only where the
+// state really changed. Its memory is bounded; it asks nobody.
 
 import type { Job, Video } from "../service/schemas.ts";
+import { type Announcer, createAnnouncer } from "./announcer.ts";
 
 export interface KnownJob {
   readonly jobId: string;
   readonly status: string;
   /** Of a job that this process started. */
   readonly topic?: string;
+  /** Milliseconds since the epoch, where anybody said when the job was created. */
+  readonly createdAtMs?: number;
+  readonly job?: Job;
+  /** When the service last told the job's whole state. */
+  readonly fetchedAtMs?: number;
+  /** From the video list. */
+  readonly finalVideoUrl?: string;
+  /** Why nobody watches the job any longer though it has not ended, as a sentence. */
+  readonly watchEnded?: string;
 }
 
 export interface JobStore {
   /** A job was started with this topic. */
   start(jobId: string, topic: string): void;
-  /** A job's whole state, as the service has just told it. */
-  put(job: Job): void;
-  /** A page of the video list, newest first; `newest` for the first page. */
+  /** A job's whole state, as the service has just told it. Returns it with the final video, if that is known. */
+  put(job: Job): Job;
+  /** Only the status is news, as the video list has it. */
+  putStatus(jobId: string, status: string, done: boolean): void;
+  /** A page of the video list, newest first; `newest` for the first page. What it says of a status is not announced. */
   list(videos: readonly Video[], newest: boolean): void;
+  /** Nobody watches the job any longer. Announced, so that subscribers can read why. */
+  endWatch(jobId: string, reason: string): void;
+  get(jobId: string): KnownJob | undefined;
   /** At most `limit` jobs, the most recent first. */
   recent(limit: number): readonly KnownJob[];
   uri(jobId: string): string;
+  /** Every change of a job, by its id. */
+  readonly changes: Pick<Announcer<string>, "listen">;
+  /** Every job that this process starts, by its id. */
+  readonly starts: Pick<Announcer<string>, "listen">;
 }
 
-const MOST_KNOWN_JOBS = 500;
+const MOST_KNOWN_JOBS = 2_000;
 
-export function createJobStore(): JobStore {
+/** @param now milliseconds since the epoch */
+export function createJobStore(now: () => number): JobStore {
   // The most recent first, as far as their order is known.
   let known = new Map<string, KnownJob>();
+  const changes = createAnnouncer<string>();
+  const starts = createAnnouncer<string>();
 
   const merge = (jobs: readonly KnownJob[], place: "first" | "last") => {
     const merged = jobs.map((job) => ({ ...known.get(job.jobId), ...job }));
@@ -35,20 +58,93 @@ export function createJobStore(): JobStore {
     known = new Map(all.slice(0, MOST_KNOWN_JOBS).map((job) => [job.jobId, job]));
   };
 
+  const set = (after: KnownJob) => {
+    if (known.has(after.jobId)) known.set(after.jobId, after);
+    else merge([after], "first");
+  };
+
+  /** What is learnt first is news only where it is the end. */
+  const announceIfChanged = (before: Job | undefined, after: Job) => {
+    if (before === undefined ? after.done : !sameState(before, after)) changes.announce(after.jobId);
+  };
+
   return {
-    start: (jobId, topic) => merge([{ jobId, status: "processing", topic }], "first"),
-    put({ jobId, status }) {
-      const before = known.get(jobId);
-      if (before === undefined) merge([{ jobId, status }], "first");
-      else known.set(jobId, { ...before, status });
+    start(jobId, topic) {
+      merge([{ jobId, status: "processing", topic, createdAtMs: now() }], "first");
+      starts.announce(jobId);
     },
-    list: (videos, newest) =>
+
+    put(told) {
+      const { watchEnded: _, ...before }: Partial<KnownJob> = known.get(told.jobId) ?? {};
+      const finalVideoUrl =
+        told.finalVideoUrl ?? (told.status === "completed" ? before.finalVideoUrl : undefined);
+      const job = finalVideoUrl === undefined ? told : { ...told, finalVideoUrl };
+      set({ ...before, jobId: job.jobId, status: job.status, job, fetchedAtMs: now() });
+      announceIfChanged(before.job, job);
+      return job;
+    },
+
+    putStatus(jobId, status, done) {
+      const { fetchedAtMs: _, ...before }: Partial<KnownJob> = known.get(jobId) ?? {};
+      const job = { ...(before.job ?? { videoUrls: [] }), jobId, status, done };
+      set({ ...before, jobId, status, job });
+      announceIfChanged(before.job, job);
+    },
+
+    list(videos, newest) {
       merge(
-        videos.map(({ jobId, status }) => ({ jobId, status })),
+        videos.map((video) => {
+          const { jobId, status, finalVideoUrl } = video;
+          const job = known.get(jobId)?.job;
+          return {
+            jobId,
+            // A list may lag behind what the job itself has said.
+            status: job?.done === true ? job.status : status,
+            ...(finalVideoUrl !== undefined && { finalVideoUrl }),
+            ...readCreatedAt(video["createdAt"], now()),
+          };
+        }),
         newest ? "first" : "last",
-      ),
+      );
+    },
+
+    endWatch(jobId, reason) {
+      set({ ...(known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
+      changes.announce(jobId);
+    },
+
+    get: (jobId) => known.get(jobId),
     recent: (limit) => [...known.values()].slice(0, limit),
     // A lone surrogate can't be encoded, and must not cost the person the answer that names their job.
     uri: (jobId) => `faceless://jobs/${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`,
+    changes,
+    starts,
   };
+}
+
+/** The documented fields alone count: a service may stamp every answer, and sign its links anew each time. */
+function sameState(a: Job, b: Job): boolean {
+  return documentedState(a) === documentedState(b);
+}
+
+function documentedState({ status, videoUrls, audioUrl, finalVideoUrl, progress }: Job): string {
+  const { total, completed, failed } = progress ?? {};
+  return JSON.stringify([
+    status,
+    videoUrls.map(unsigned),
+    unsigned(audioUrl),
+    unsigned(finalVideoUrl),
+    [total, completed, failed],
+  ]);
+}
+
+function unsigned(url: string | undefined): string | undefined {
+  return url?.split(/[?#]/, 1)[0];
+}
+
+/** A field that the documentation doesn't show, so any other shape of it is no error. */
+function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
+  const createdAtMs =
+    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  return createdAtMs <= nowMs ? { createdAtMs } : {};
 }

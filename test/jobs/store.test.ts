@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createJobStore } from "../../src/jobs/store.ts";
 
+const NOW = Date.UTC(2026, 10, 20);
+
 function video(jobId: string, status = "completed") {
   return { jobId, status };
 }
@@ -11,11 +13,11 @@ function page(first: number, count: number) {
 
 describe("the jobs that this process knows", () => {
   test("are none at first", () => {
-    expect(createJobStore().recent(10)).toEqual([]);
+    expect(createJobStore(() => NOW).recent(10)).toEqual([]);
   });
 
   test("are the ones it started, the latest first, with their topics", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.start("a", "Salt");
     store.start("b", "Moon");
 
@@ -28,7 +30,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("get a new status where they are, and keep their topic", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.start("a", "Salt");
     store.start("b", "Moon");
     store.put({ jobId: "a", status: "completed", done: true, videoUrls: ["https://cdn.example/1.mp4"] });
@@ -40,7 +42,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("come first when they were asked for and not known", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.start("a", "Salt");
     store.put({ jobId: "b", status: "failed", done: true, videoUrls: [] });
 
@@ -51,7 +53,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("are in the order of the service's newest page, each once, and nothing but what is needed is kept", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.start("a", "Salt");
     store.start("b", "Moon");
     store.list(
@@ -71,7 +73,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("of a later page come after all others", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.list([video("d"), video("c")], true);
     store.list([video("b"), video("a")], false);
     store.start("e", "Salt");
@@ -80,7 +82,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("stay as they are when a page is empty", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.start("a", "Salt");
     store.list([], true);
     store.list([], false);
@@ -89,7 +91,7 @@ describe("the jobs that this process knows", () => {
   });
 
   test("are five hundred at most, and the oldest are forgotten", () => {
-    const store = createJobStore();
+    const store = createJobStore(() => NOW);
     store.list(page(0, 600), true);
     store.list(page(600, 10), false);
     store.start("new", "Salt");
@@ -103,9 +105,9 @@ describe("the jobs that this process knows", () => {
   });
 
   test("are not the next store's", () => {
-    createJobStore().start("a", "Salt");
+    createJobStore(() => NOW).start("a", "Salt");
 
-    expect(createJobStore().recent(10)).toEqual([]);
+    expect(createJobStore(() => NOW).recent(10)).toEqual([]);
   });
 });
 
@@ -116,6 +118,6 @@ describe("the URI of a job", () => {
     ["../é", "faceless://jobs/..%2F%C3%A9"],
     ["x\uD800y", "faceless://jobs/x%EF%BF%BDy"],
   ])("of %j is %s", (jobId, uri) => {
-    expect(createJobStore().uri(jobId)).toBe(uri);
+    expect(createJobStore(() => NOW).uri(jobId)).toBe(uri);
   });
 });
