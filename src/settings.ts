@@ -61,6 +61,11 @@ export const VARIABLES = [
     default: "none",
   },
   {
+    name: "FACELESS_POLL_SECONDS",
+    meaning: "Fixed seconds between polls of a watched or awaited job (decimals allowed)",
+    default: "a schedule",
+  },
+  {
     name: "FACELESS_MAX_GENERATIONS",
     meaning: "Most generations that this process may start",
     default: "unset",

@@ -47,6 +47,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
       done: true,
       videoUrls: [expect.stringMatching(/\/1\.mp4$/), expect.stringMatching(/\/2\.mp4$/)],
       audioUrl: expect.stringMatching(/\.wav$/),
+      finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
       progress: { total: 2, completed: 2, failed: 0 },
     });
 

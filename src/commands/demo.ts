@@ -1,7 +1,6 @@
 // The main job before a newcomer's eyes: starts this same server with --sandbox as a child and drives it over stdio as a
 // client would. It knows the server only through the protocol.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
@@ -34,6 +33,7 @@ const jobSchema = z.looseObject({
   audioUrl: z.string().optional(),
   progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
 });
+type Job = z.output<typeof jobSchema>;
 const generationSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
 const platformsSchema = z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) });
 const publicationSchema = z.looseObject({
@@ -67,6 +67,8 @@ export async function runDemo({ server, env, ...terminal }: DemoOptions): Promis
         args: [...server.args, "--sandbox"],
         env: {
           ...getDefaultEnvironment(),
+          // The schedule is made for minutes; here seconds count.
+          FACELESS_POLL_SECONDS: "0.5",
           ...(seconds !== undefined && { FACELESS_SANDBOX_SECONDS: seconds }),
         },
       }),
@@ -102,7 +104,7 @@ async function drive(client: Client, stage: Stage): Promise<boolean> {
     ...TOPIC.split("\n"),
   ]);
 
-  const { jobId } = await call(client, generationSchema, "generate_video", {
+  const { jobId, resourceUri } = await call(client, generationSchema, "generate_video", {
     topic: TOPIC,
     style: STYLE,
     duration: 30,
@@ -113,7 +115,7 @@ async function drive(client: Client, stage: Stage): Promise<boolean> {
     `Job ${jobId}`,
   ]);
 
-  const job = await watch(client, stage, jobId);
+  const job = await watch(client, stage, resourceUri);
   stage.step(
     job.status === "completed" ? "The clips and the voiceover are ready" : `The job ended as ${job.status}`,
     [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
@@ -140,23 +142,33 @@ async function drive(client: Client, stage: Stage): Promise<boolean> {
   return results.some(({ ok }) => ok);
 }
 
-/** Follows the job until it ends, with a bar of its clips. */
-async function watch(client: Client, stage: Stage, jobId: string): Promise<z.output<typeof jobSchema>> {
-  stage.step("get_video_status follows it: the real service takes 2 to 4 minutes, the sandbox some seconds");
+/** Follows the job through a subscription until it ends, with a bar of its clips. */
+async function watch(client: Client, stage: Stage, uri: string): Promise<Job> {
+  stage.step("A subscription follows it: the real service takes 2 to 4 minutes, the sandbox some seconds", [
+    uri,
+  ]);
+  const read = async (): Promise<Job> => {
+    const [content] = (await client.readResource({ uri })).contents;
+    if (content === undefined || !("text" in content)) throw new Error(`${uri} has no text`);
+    return jobSchema.parse(JSON.parse(content.text));
+  };
   let bar: ReturnType<Stage["bar"]> | undefined;
-  for (;;) {
-    const job = await call(client, jobSchema, "get_video_status", { jobId });
-    if (job.progress !== undefined) {
-      const { completed, total } = job.progress;
-      bar ??= stage.bar(total);
-      bar.update(completed, `${completed} of ${total} clips`);
+  const show = ({ done, status, videoUrls, progress }: Job) => {
+    if (progress !== undefined) {
+      bar ??= stage.bar(progress.total);
+      bar.update(progress.completed, `${progress.completed} of ${progress.total} clips`);
     }
-    if (job.done) {
-      bar?.end(`${job.status}: ${job.videoUrls.length} clips`);
-      return job;
-    }
-    await sleep(1_000);
-  }
+    if (done) bar?.end(`${status}: ${videoUrls.length} clips`);
+  };
+  return new Promise<Job>((resolve, reject) => {
+    const look = () =>
+      read().then((job) => {
+        show(job);
+        if (job.done) resolve(job);
+      }, reject);
+    client.setNotificationHandler("notifications/resources/updated", look);
+    client.subscribeResource({ uri }).then(look, reject);
+  });
 }
 
 async function call<Schema extends z.ZodType>(

@@ -1,8 +1,12 @@
 // The state that outlives connections, made once by cli.ts and lent to each connection's server.
 
+import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/store.ts";
+import type { Wait } from "../jobs/wait.ts";
+import type { Watcher } from "../jobs/watcher.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
+import type { Job } from "../service/schemas.ts";
 import type { Settings } from "../settings.ts";
 import type { GenerationLimit } from "../tools/generation-limit.ts";
 
@@ -11,6 +15,9 @@ export interface Application {
   readonly settings: Settings;
   readonly service: Service;
   readonly jobs: JobStore;
+  readonly reader: JobReader;
+  readonly watcher: Watcher;
+  readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly generationLimit: GenerationLimit;
   readonly log: Log;
 }

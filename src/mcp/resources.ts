@@ -14,20 +14,23 @@ import { isJobId } from "../tools/arguments.ts";
 import type { Application } from "./application.ts";
 import { errorMeta } from "./tool-result.ts";
 
+export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
 const LISTED_JOBS = 20;
+/** A client reads again with each update that it hears of: the poll that brought the news has the answer. */
+const FRESH_MS = 5_000;
 /** A client's start never waits on the network for longer. */
 const LIST_DEADLINE_MS = 2_000;
 /** Completion asks with every keystroke. */
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { service, jobs, log } = application;
+  const { reader, jobs, log } = application;
   const refresh = createRefresh(application);
 
   server.registerResource(
     "catalog",
-    "faceless://catalog",
+    CATALOG_URI,
     {
       title: "Options of a video",
       description: "Styles, music, pacing, voices, limits and defaults of generate_video.",
@@ -67,9 +70,11 @@ export function registerResources(server: McpServer, application: Application): 
     async ({ href }, { jobId }, { mcpReq }) => {
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
-        const job = await service.getJob(jobId, { signal: mcpReq.signal });
-        jobs.put(job);
-        return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(job) }] };
+        const { signal } = mcpReq;
+        const job = await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
+        const watchEnded = jobs.get(jobId)?.watchEnded;
+        const state = watchEnded === undefined ? job : { ...job, watchEnded };
+        return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(state) }] };
       } catch (error) {
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);

@@ -5,6 +5,7 @@ import { WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 import { registerTools } from "./tools.ts";
 
 // Some clients cut this at 512 characters, so the first of its paragraphs stands alone.
@@ -15,7 +16,7 @@ The prompt write_video_topic turns a subject into a good topic. faceless://catal
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
-export function createServer(application: Application): McpServer {
+export function createServer(application: Application, subscriptions: Subscriptions): McpServer {
   const server = new McpServer(
     {
       name: "faceless-video-mcp",
@@ -33,11 +34,16 @@ export function createServer(application: Application): McpServer {
     },
     {
       instructions: INSTRUCTIONS,
-      capabilities: { tools: { listChanged: false }, prompts: { listChanged: false }, resources: {} },
+      capabilities: {
+        tools: { listChanged: false },
+        prompts: { listChanged: false },
+        resources: { subscribe: true, listChanged: true },
+      },
     },
   );
   registerTools(server, application);
   registerResources(server, application);
   registerPrompts(server);
+  subscriptions.attach(server);
   return server;
 }

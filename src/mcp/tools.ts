@@ -1,16 +1,17 @@
 // Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like every other
 // failure; to the SDK a schema is only what it advertises.
 
-import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import type { McpServer, ServerContext, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { toBridgeError } from "../errors.ts";
 import { toolsFor } from "../tools/catalog.ts";
-import { runTool } from "../tools/tool.ts";
+import { runTool, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
+import { createProgressReport } from "./progress.ts";
 import { failureResult, successResult } from "./tool-result.ts";
 
 export function registerTools(server: McpServer, application: Application): void {
-  const { service, jobs, generationLimit, log } = application;
+  const { log } = application;
   for (const tool of toolsFor(application.settings)) {
     const { name, title, description, annotations, effect } = tool;
     server.registerTool(
@@ -24,9 +25,7 @@ export function registerTools(server: McpServer, application: Application): void
       },
       async (args, { mcpReq }) => {
         try {
-          return successResult(
-            await runTool(tool, args, { service, jobs, generationLimit, signal: mcpReq.signal }),
-          );
+          return successResult(await runTool(tool, args, toolContext(application, mcpReq)));
         } catch (error) {
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
           log.info(`${name}: ${failure.message}`, failure.cause);
@@ -35,6 +34,23 @@ export function registerTools(server: McpServer, application: Application): void
       },
     );
   }
+}
+
+function toolContext(application: Application, mcpReq: ServerContext["mcpReq"]): ToolContext {
+  const { service, jobs, reader, generationLimit } = application;
+  const { signal } = mcpReq;
+  return {
+    service,
+    jobs,
+    reader,
+    generationLimit,
+    signal,
+    waitForEnd(job, forMs, describe) {
+      const report = createProgressReport(mcpReq, describe);
+      report(job);
+      return application.waitForEnd({ job, forMs, signal, onChange: report });
+    },
+  };
 }
 
 /** A schema that advertises itself and lets every value through. The JSON is made when first asked for. */

@@ -6,33 +6,46 @@ import { cleanServiceText } from "../text.ts";
 import { jobIdArgument } from "./arguments.ts";
 import { defineTool } from "./tool.ts";
 
+// A client gives a call 60 s; what the service takes comes on top of the wait.
+const LONGEST_WAIT_SECONDS = 50;
+const OUT_OF_BOUNDS = `must be from 0 to ${LONGEST_WAIT_SECONDS} seconds`;
+
 const count = z.number().optional();
 
 export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "How far a video is: its status, the clips that are ready, and the voiceover. done says that it has ended, completed or failed (failed renders refund their credits). Every other status means that it is still rendering: call again in about 15 seconds, and don't generate the video again. Costs nothing.",
+    "How far a video is: its status, the clips that are ready, the voiceover, the final video. With waitSeconds (45 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call again, and don't generate the video again. done says that it has ended, completed or failed (failed renders refund their credits). Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
-  input: z.strictObject({ jobId: jobIdArgument }),
+  input: z.strictObject({
+    jobId: jobIdArgument,
+    waitSeconds: z
+      .number()
+      .min(0, OUT_OF_BOUNDS)
+      .max(LONGEST_WAIT_SECONDS, OUT_OF_BOUNDS)
+      .meta({ default: 0, description: "Most seconds to wait for the end" })
+      .optional(),
+  }),
   output: z.looseObject({
     jobId: z.string(),
     status: z.string(),
     done: z.boolean(),
     videoUrls: z.array(z.string()),
     audioUrl: z.string().optional(),
+    finalVideoUrl: z.string().optional(),
     progress: z.looseObject({ total: count, completed: count, failed: count }).optional(),
   }),
-  async run({ jobId }, { service, jobs, signal }) {
-    const job = await service.getJob(jobId, { signal });
-    jobs.put(job);
+  async run({ jobId, waitSeconds = 0 }, { reader, waitForEnd, signal }) {
+    const now = await reader.read(jobId, { background: false, signal });
+    const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeJob) : now;
     return { sentence: describeJob(job), result: job };
   },
 });
 
 /** A job's state as one sentence. */
-export function describeJob(job: Job): string {
+function describeJob(job: Job): string {
   const clips = `${job.videoUrls.length} ${job.videoUrls.length === 1 ? "clip" : "clips"}`;
   if (job.status === "completed") return `Job ${job.jobId} is completed: ${clips} ready.`;
   if (job.status === "failed")

@@ -3,16 +3,21 @@
 
 import type * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
+import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { Service } from "../service/client.ts";
+import type { Job } from "../service/schemas.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
 
 /** What the application lends to a tool. */
 export interface ToolContext {
   readonly service: Service;
   readonly jobs: JobStore;
+  readonly reader: JobReader;
   readonly generationLimit: GenerationLimit;
   readonly signal: AbortSignal;
+  /** Waits for a job to end, at the most so long; gives it back as it then stands. Reports progress to who called. */
+  waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
 }
 
 export interface ToolOutcome<Result> {
