@@ -4,12 +4,15 @@
 import { Console } from "node:console";
 import { fileURLToPath } from "node:url";
 import { parseConfig } from "./config.ts";
+import type { Server } from "./commands/serve.ts";
 import type { Command } from "./config.ts";
 import type { Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 /** Well within the 250 ms in which the process has to end. */
 const FLUSH_MS = 150;
+/** For a paid or public request that is on its way: with the rest still within 2 s. */
+const PAID_PATIENCE_MS = 1_500;
 
 const config = parseConfig(process.argv.slice(2), process.env);
 if (config.ok) await run(config.command, config.settings);
@@ -51,28 +54,38 @@ async function runServer(settings: Settings): Promise<void> {
   // Whatever a library prints must not reach stdout, which carries JSON-RPC alone.
   globalThis.console = new Console(process.stderr, process.stderr);
   process.stderr.on("error", () => {});
-  let close: (() => void) | undefined;
+  let server: Server | undefined;
   let ending = false;
-  const shutdown = () => {
+  const shutdown = (exitCode: number) => {
     if (ending) return;
     ending = true;
-    close?.();
-    // What was answered must reach a client that still reads, but one that has stalled holds nothing up.
-    setTimeout(() => process.exit(0), FLUSH_MS);
-    process.stdout.end(() => process.exit(0));
+    // Whatever hangs, this ends it.
+    setTimeout(() => process.exit(exitCode), PAID_PATIENCE_MS + FLUSH_MS);
+    const ended = server?.end(PAID_PATIENCE_MS) ?? Promise.resolve();
+    void ended.then(() => {
+      // What was answered must reach a client that still reads, but one that has stalled holds nothing up.
+      setTimeout(() => process.exit(exitCode), FLUSH_MS);
+      process.stdout.end(() => process.exit(exitCode));
+    });
   };
-  onSignals(shutdown);
-  process.on("uncaughtException", (error) => fail(error, close));
-  process.on("unhandledRejection", (error) => fail(error, close));
+  onSignals(() => shutdown(0));
+  const fail = (error: unknown) => {
+    // One line, without a stack and so without whatever a stack might hold.
+    const name = error instanceof Error ? error.name : "unknown error";
+    process.stderr.write(`faceless-video-mcp error: the bridge itself failed (${name}) and ends\n`);
+    shutdown(1);
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
   const { serve } = await import("./commands/serve.ts");
-  close = serve(
+  server = serve(
     settings,
     {
       input: process.stdin,
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
     },
-    shutdown,
+    () => shutdown(0),
   );
 }
 
@@ -99,12 +112,4 @@ async function runSandboxCommand(port: number, settings: Settings): Promise<void
 
 function onSignals(end: () => void): void {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
-}
-
-/** A fault of this bridge: one line, without a stack and so without whatever a stack might hold. */
-function fail(error: unknown, close: (() => void) | undefined): void {
-  const name = error instanceof Error ? error.name : "unknown error";
-  process.stderr.write(`faceless-video-mcp error: the bridge itself failed (${name}) and ends\n`);
-  close?.();
-  process.exit(1);
 }

@@ -7,6 +7,8 @@
  * - `invalid_input`: refused here, before any request.
  * - `not_configured`: a setting is missing or unusable.
  * - `limit_reached`: a limit that the operator set forbids the call.
+ * - `duplicate`: the same paid or public request was sent before, and may have been carried out.
+ * - `declined`: the person was asked and said no.
  * - `unauthorized`, `out_of_credits`, `not_found`, `rate_limited`, `refused`: the service said no.
  * - `service_failed`: the service or a gateway before it answered 408 or 5xx.
  * - `redirected`: the service answered with a redirect, which is never followed.
@@ -20,6 +22,8 @@ export const ERROR_CODES = [
   "invalid_input",
   "not_configured",
   "limit_reached",
+  "duplicate",
+  "declined",
   "unauthorized",
   "out_of_credits",
   "not_found",

@@ -1,6 +1,8 @@
 // What the person set in the environment. Pure: never throws for a wrong setting (the server must start and say so
 // at each call) and never shows a value of the key.
 
+import { isLoopback } from "./loopback.ts";
+
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
@@ -62,13 +64,23 @@ export const VARIABLES = [
   },
   {
     name: "FACELESS_POLL_SECONDS",
-    meaning: "Fixed seconds between polls of a watched or awaited job (decimals allowed)",
-    default: "a schedule",
+    meaning: "Fixed seconds between polls of a job, instead of the schedule",
+    default: "unset",
   },
   {
     name: "FACELESS_MAX_GENERATIONS",
     meaning: "Most generations that this process may start",
     default: "unset",
+  },
+  {
+    name: "FACELESS_CONFIRM_PUBLISH",
+    meaning: "off: don't ask the person before publishing, even where the client can ask",
+    default: "on",
+  },
+  {
+    name: "FACELESS_STATE_DIR",
+    meaning: "Where the journal lives; off keeps none",
+    default: "the platform's state folder",
   },
   {
     name: "FACELESS_LOG_LEVEL",
@@ -91,17 +103,6 @@ const KEY_ORIGIN = "Create a key in the account settings of the service, section
 const LONGEST_SECONDS = 3600;
 /** Characters. Redaction makes a pattern of the key, which can't be of any size. */
 const LONGEST_KEY = 512;
-
-/** Which host names and addresses stay on this machine. Takes `URL.hostname`. */
-export function isLoopback(hostname: string): boolean {
-  const host = hostname.toLowerCase().replace(/\.$/, "");
-  return (
-    host === "localhost" ||
-    host.endsWith(".localhost") ||
-    host === "[::1]" ||
-    /^127(\.\d{1,3}){3}$/.test(host)
-  );
-}
 
 /** The variable's value; an empty one and a placeholder that the client left unexpanded count as unset. */
 function readVariable(env: Environment, name: string): string | undefined {

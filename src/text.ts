@@ -24,18 +24,21 @@ const CUT_KEY = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
  */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
   const bounded = text.slice(0, limit * 20);
-  const clean = bounded
-    .replace(ESCAPE_SEQUENCES, "")
-    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replace(UNSEEN_CHARACTERS, "")
-    .replace(/\s+/g, " ")
-    .trim();
+  const clean = withoutUnseen(bounded).replace(/\s+/g, " ").trim();
   const characters = Array.from(clean);
   if (characters.length <= limit && bounded.length === text.length) return clean;
   return `${characters
     .slice(0, limit - 1)
     .join("")
     .replace(CUT_KEY, "")}…`;
+}
+
+/** A text without control, escape, bidi and invisible characters, with its lines and its length. */
+export function withoutUnseen(text: string): string {
+  return text
+    .replace(ESCAPE_SEQUENCES, "")
+    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replace(UNSEEN_CHARACTERS, "");
 }
 
 const REDACTED = "[redacted]";

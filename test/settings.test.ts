@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isLoopback } from "../src/loopback.ts";
 import {
   type Environment,
   type Flags,
-  isLoopback,
   readSettings,
   type SettingProblem,
   VARIABLES,

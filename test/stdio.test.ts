@@ -148,7 +148,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
       [
         "generate_video",
         { topic: "x", seed: 1 },
-        /"seed" is no argument of generate_video \(its arguments: topic, .*pacing\)/,
+        /"seed" is no argument of generate_video \(its arguments: topic, .*confirmDuplicate\)/,
       ],
       ["get_video_status", { jobId: "42" }, /jobId: must be the UUID/],
       ["get_video_status", { jobId: "../../secret" }, /jobId: must be the UUID/],

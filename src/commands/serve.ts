@@ -1,22 +1,29 @@
 // The MCP server on stdio: makes the state that outlives connections and serves it.
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { randomUUID } from "node:crypto";
+import { platform } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import envPaths from "env-paths";
 import { systemClock } from "../jobs/clock.ts";
 import { createJobReader } from "../jobs/job-reader.ts";
+import { createJournal } from "../jobs/journal.ts";
+import { createPaidRequests } from "../jobs/paid-requests.ts";
 import { createSchedule } from "../jobs/schedule.ts";
 import { createJobStore } from "../jobs/store.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import { createWatcher } from "../jobs/watcher.ts";
 import { createLog, type Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
+import { createConfirmations } from "../mcp/confirmation.ts";
 import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
-import { createRedact } from "../text.ts";
+import { createRedact, type Redact } from "../text.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
 
@@ -27,16 +34,21 @@ export interface Streams {
   readonly writeLog: (line: string) => void;
 }
 
-/** Serves until the client leaves, then calls `onClosed`. The returned function ends every connection at once. */
+export interface Server {
+  /** Ends the watching at once, and resolves when no paid or public request is on its way, `patienceMs` at the latest. */
+  end(patienceMs: number): Promise<void>;
+}
+
+/** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
   settings: Settings,
   { input, output, writeLog }: Streams,
   onClosed: () => void,
-): () => void {
+): Server {
   const redact = createRedact(settings.service?.apiKey);
   const log = createLog(settings.logLevel, redact, writeLog);
   const service = serviceOf(settings);
-  const application = createApplication(settings, service, log);
+  const application = createApplication(settings, service, log, redact);
   for (const { variable, problem, remedy } of settings.problems)
     log.warn(`${variable} ${problem}. ${remedy}.`);
   const subscriptions = createSubscriptions(application);
@@ -53,16 +65,29 @@ export function serve(
     subscriptions.close();
     onClosed();
   };
-  return () => {
-    subscriptions.close();
-    application.watcher.close();
-    service.close();
+  return {
+    async end(patienceMs) {
+      subscriptions.close();
+      application.watcher.close();
+      const finished = application.paid.finish((jobId) => {
+        writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
+      });
+      await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
+      service.close();
+    },
   };
 }
 
-function createApplication(settings: Settings, service: Service, log: Log): Application {
+function createApplication(settings: Settings, service: Service, log: Log, redact: Redact): Application {
   const clock = systemClock;
-  const jobs = createJobStore(clock.now);
+  const journal = createJournal({
+    folder: journalFolder(settings),
+    now: clock.now,
+    redact,
+    onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
+  });
+  const paid = createPaidRequests({ journal, account: accountOf(settings), now: clock.now });
+  const jobs = createJobStore(clock.now, paid.started);
   const reader = createJobReader({ source: service, store: jobs, now: clock.now });
   const schedule = createSchedule({
     ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
@@ -77,9 +102,30 @@ function createApplication(settings: Settings, service: Service, log: Log): Appl
     reader,
     watcher,
     waitForEnd: (wait) => waitForEnd({ watcher, store: jobs, clock }, wait),
+    paid,
+    confirmations: createConfirmations({
+      enabled: settings.confirmPublish,
+      log,
+      now: () => performance.now(),
+    }),
     generationLimit: createGenerationLimit(settings.maxGenerations),
     log,
   };
+}
+
+/** What the journal tells accounts apart by. A sandbox is a new one with every process. */
+function accountOf({ service }: Settings): string {
+  return service === undefined ? randomUUID() : `${service.baseUrl.href} ${service.apiKey}`;
+}
+
+/** The platform's folder for state, unless the person named one or none; a sandbox's jobs are gone with it. */
+function journalFolder({ stateDir, sandbox, problems }: Settings): string | undefined {
+  if (stateDir === false || problems.length > 0) return undefined;
+  if (stateDir !== undefined) return stateDir;
+  if (sandbox) return undefined;
+  const { data, log } = envPaths("faceless-video-mcp", { suffix: "" });
+  // On Linux what env-paths names for logs is the state folder of the XDG specification.
+  return platform() === "linux" ? log : data;
 }
 
 function serviceOf(settings: Settings): Service {

@@ -25,12 +25,14 @@ export interface JobStore {
   start(jobId: string, topic: string): void;
   /** A job's whole state, as the service has just told it. Returns it with the final video, if that is known. */
   put(job: Job): Job;
-  /** Only the status is news, as the video list has it. */
+  /** Only the status is news, as the video list has it. Says nothing against an end that the job itself has told of. */
   putStatus(jobId: string, status: string, done: boolean): void;
-  /** A page of the video list, newest first; `newest` for the first page. What it says of a status is not announced. */
+  /** A page of the video list, newest first; `newest` for the first page. Nothing of it is announced. */
   list(videos: readonly Video[], newest: boolean): void;
   /** Nobody watches the job any longer. Announced, so that subscribers can read why. */
   endWatch(jobId: string, reason: string): void;
+  /** Somebody watches it again. */
+  resumeWatch(jobId: string): void;
   get(jobId: string): KnownJob | undefined;
   /** At most `limit` jobs, the most recent first. */
   recent(limit: number): readonly KnownJob[];
@@ -43,28 +45,37 @@ export interface JobStore {
 
 const MOST_KNOWN_JOBS = 2_000;
 
-/** @param now milliseconds since the epoch */
-export function createJobStore(now: () => number): JobStore {
+/** A job of an earlier process. */
+export type RecalledJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAtMs">>;
+
+/**
+ * @param now milliseconds since the epoch
+ * @param recall the jobs of earlier processes, the most recent first; asked once, when the first job is needed
+ */
+export function createJobStore(now: () => number, recall: () => readonly RecalledJob[] = () => []): JobStore {
   // The most recent first, as far as their order is known.
-  let known = new Map<string, KnownJob>();
+  let known: Map<string, KnownJob> | undefined;
+  const all = (): Map<string, KnownJob> =>
+    (known ??= new Map(recall().map((job) => [job.jobId, { ...job, status: "processing" }])));
   const changes = createAnnouncer<string>();
   const starts = createAnnouncer<string>();
 
   const merge = (jobs: readonly KnownJob[], place: "first" | "last") => {
-    const merged = jobs.map((job) => ({ ...known.get(job.jobId), ...job }));
+    const merged = jobs.map((job) => ({ ...all().get(job.jobId), ...job }));
     const named = new Set(jobs.map(({ jobId }) => jobId));
-    const others = [...known.values()].filter(({ jobId }) => !named.has(jobId));
-    const all = place === "first" ? [...merged, ...others] : [...others, ...merged];
-    known = new Map(all.slice(0, MOST_KNOWN_JOBS).map((job) => [job.jobId, job]));
+    const others = [...all().values()].filter(({ jobId }) => !named.has(jobId));
+    const ordered = place === "first" ? [...merged, ...others] : [...others, ...merged];
+    known = new Map(ordered.slice(0, MOST_KNOWN_JOBS).map((job) => [job.jobId, job]));
   };
 
   const set = (after: KnownJob) => {
-    if (known.has(after.jobId)) known.set(after.jobId, after);
+    if (all().has(after.jobId)) all().set(after.jobId, after);
     else merge([after], "first");
   };
 
-  /** What is learnt first is news only where it is the end. */
+  /** What is learnt first is news only where it is the end, and what is learnt after the end is none. */
   const announceIfChanged = (before: Job | undefined, after: Job) => {
+    if (before?.done === true && before.status === after.status) return;
     if (before === undefined ? after.done : !sameState(before, after)) changes.announce(after.jobId);
   };
 
@@ -75,17 +86,25 @@ export function createJobStore(now: () => number): JobStore {
     },
 
     put(told) {
-      const { watchEnded: _, ...before }: Partial<KnownJob> = known.get(told.jobId) ?? {};
+      const { watchEnded: _, ...before }: Partial<KnownJob> = all().get(told.jobId) ?? {};
       const finalVideoUrl =
         told.finalVideoUrl ?? (told.status === "completed" ? before.finalVideoUrl : undefined);
       const job = finalVideoUrl === undefined ? told : { ...told, finalVideoUrl };
-      set({ ...before, jobId: job.jobId, status: job.status, job, fetchedAtMs: now() });
+      set({
+        ...before,
+        jobId: job.jobId,
+        status: job.status,
+        job,
+        fetchedAtMs: now(),
+        // Why nobody watches it matters until it has ended: who hears of it reads it with the job's state.
+        ...(watchEnded !== undefined && !job.done && { watchEnded }),
+      });
       announceIfChanged(before.job, job);
       return job;
     },
 
     putStatus(jobId, status, done) {
-      const { fetchedAtMs: _, ...before }: Partial<KnownJob> = known.get(jobId) ?? {};
+      const { fetchedAtMs: _, ...before }: Partial<KnownJob> = all().get(jobId) ?? {};
       const job = { ...(before.job ?? { videoUrls: [] }), jobId, status, done };
       set({ ...before, jobId, status, job });
       announceIfChanged(before.job, job);
@@ -95,13 +114,16 @@ export function createJobStore(now: () => number): JobStore {
       merge(
         videos.map((video) => {
           const { jobId, status, finalVideoUrl } = video;
-          const job = known.get(jobId)?.job;
+          const job = all().get(jobId)?.job;
           return {
             jobId,
             // A list may lag behind what the job itself has said.
             status: job?.done === true ? job.status : status,
             ...(finalVideoUrl !== undefined && { finalVideoUrl }),
-            ...readCreatedAt(video["createdAt"], now()),
+            ...(finalVideoUrl !== undefined &&
+              job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
+            // The service's clock may be off from ours, by which a job that was started here is timed.
+            ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], now())),
           };
         }),
         newest ? "first" : "last",
@@ -109,12 +131,12 @@ export function createJobStore(now: () => number): JobStore {
     },
 
     endWatch(jobId, reason) {
-      set({ ...(known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
+      set({ ...(all().get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
       changes.announce(jobId);
     },
 
-    get: (jobId) => known.get(jobId),
-    recent: (limit) => [...known.values()].slice(0, limit),
+    get: (jobId) => all().get(jobId),
+    recent: (limit) => [...all().values()].slice(0, limit),
     // A lone surrogate can't be encoded, and must not cost the person the answer that names their job.
     uri: (jobId) => `faceless://jobs/${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`,
     changes,

@@ -1,6 +1,7 @@
 // The state that outlives connections, made once by cli.ts and lent to each connection's server.
 
 import type { JobReader } from "../jobs/job-reader.ts";
+import type { PaidRequests } from "../jobs/paid-requests.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Watcher } from "../jobs/watcher.ts";
@@ -9,6 +10,7 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Settings } from "../settings.ts";
 import type { GenerationLimit } from "../tools/generation-limit.ts";
+import type { Confirmations } from "./confirmation.ts";
 
 export interface Application {
   readonly version: string;
@@ -18,6 +20,8 @@ export interface Application {
   readonly reader: JobReader;
   readonly watcher: Watcher;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
+  readonly paid: PaidRequests;
+  readonly confirmations: Confirmations;
   readonly generationLimit: GenerationLimit;
   readonly log: Log;
 }

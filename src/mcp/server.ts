@@ -34,6 +34,8 @@ export function createServer(application: Application, subscriptions: Subscripti
     },
     {
       instructions: INSTRUCTIONS,
+      // A person who is asked may be away from the screen for a while.
+      inputRequired: { roundTimeoutMs: 5 * 60_000 },
       capabilities: {
         tools: { listChanged: false },
         prompts: { listChanged: false },

@@ -7,6 +7,7 @@ import { toBridgeError } from "../errors.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
+import { AskPerson } from "./confirmation.ts";
 import { createProgressReport } from "./progress.ts";
 import { failureResult, successResult } from "./tool-result.ts";
 
@@ -25,8 +26,9 @@ export function registerTools(server: McpServer, application: Application): void
       },
       async (args, { mcpReq }) => {
         try {
-          return successResult(await runTool(tool, args, toolContext(application, mcpReq)));
+          return successResult(await runTool(tool, args, toolContext(application, server, mcpReq)));
         } catch (error) {
+          if (error instanceof AskPerson) return application.confirmations.ask(error);
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
           log.info(`${name}: ${failure.message}`, failure.cause);
           return failureResult(failure, effect);
@@ -36,19 +38,28 @@ export function registerTools(server: McpServer, application: Application): void
   }
 }
 
-function toolContext(application: Application, mcpReq: ServerContext["mcpReq"]): ToolContext {
-  const { service, jobs, reader, generationLimit } = application;
+function toolContext(
+  application: Application,
+  server: McpServer,
+  mcpReq: ServerContext["mcpReq"],
+): ToolContext {
+  const { service, jobs, reader, paid, generationLimit } = application;
   const { signal } = mcpReq;
+  const calledMs = performance.now();
   return {
     service,
     jobs,
     reader,
+    paid,
     generationLimit,
     signal,
+    confirm: (question) => application.confirmations.check(server, mcpReq, question),
     waitForEnd(job, forMs, describe) {
       const report = createProgressReport(mcpReq, describe);
       report(job);
-      return application.waitForEnd({ job, forMs, signal, onChange: report });
+      // The client's patience began with its call, and asking for the job has taken some of it.
+      const leftMs = calledMs + forMs - performance.now();
+      return application.waitForEnd({ job, forMs: leftMs, signal, onChange: report });
     },
   };
 }

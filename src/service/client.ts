@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./discovery.ts";
 import { cancelledError, limitError, type Operation, pagingLoopError } from "./failures.ts";
+import { createLinks } from "./links.ts";
 import {
   type CallOptions,
   createRequests,
@@ -81,6 +82,7 @@ const PLATFORMS: Operation = {
 export function createService(options: RequestsOptions): Service {
   const { settings, version, now } = options;
   const requests = createRequests(options);
+  const links = createLinks(settings.baseUrl);
   const { address, ask, perform } = requests;
   /** What the document said, once it is read. */
   let known: Discovery | undefined;
@@ -118,7 +120,7 @@ export function createService(options: RequestsOptions): Service {
       guarded(STATUS, async () => {
         const url = address(`/api/v1/status/${encodeURIComponent(jobId)}`);
         const status = await ask(STATUS, jobStatusSchema, { url }, options);
-        return { ...status, jobId, done: isTerminal(status.status) };
+        return links.ofJob({ ...status, jobId, done: isTerminal(status.status) });
       }),
 
     publish: (request, options = {}) =>
@@ -144,7 +146,12 @@ export function createService(options: RequestsOptions): Service {
         );
         if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
         const { nextCursor, ...rest } = page;
-        return nextCursor === undefined || nextCursor === "" ? rest : { ...rest, nextCursor };
+        const videos = page.videos.map(links.ofVideo);
+        return {
+          ...rest,
+          videos,
+          ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }),
+        };
       }),
 
     listConnectedPlatforms: (options = {}) =>

@@ -4,7 +4,7 @@
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
 import type { Answer } from "./http.ts";
-import { errorEnvelopeSchema, withoutNulls } from "./schemas.ts";
+import { errorEnvelopeSchema, tidied } from "./schemas.ts";
 import type { TransportFailure } from "./transport-failure.ts";
 
 /** What the error texts need to know of the request that failed. */
@@ -169,7 +169,7 @@ function readServiceWords(text: string): ServiceWords | undefined {
 /** The JSON without its nulls. undefined stands for text that is no JSON, or nested deeper than anyone means. */
 export function parseJson(text: string): unknown {
   try {
-    return withoutNulls(JSON.parse(text));
+    return tidied(JSON.parse(text));
   } catch {
     return undefined;
   }

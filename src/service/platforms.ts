@@ -18,7 +18,7 @@ import {
 } from "./failures.ts";
 import type { OpenAnswer } from "./http.ts";
 import { GET_HEADERS_MS, readRetryAfter, type Requests } from "./requests.ts";
-import { type ConnectedPlatforms, withoutNulls } from "./schemas.ts";
+import { type ConnectedPlatforms, tidied } from "./schemas.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const TOOL = "list_connected_platforms";
@@ -190,7 +190,7 @@ const NAME_KEYS = ["provider", "slug", "name", "id", "type"] as const;
 
 /** Platforms as strings or as objects, bare or within an object; undefined where there is no such list. */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
-  const list = findList(withoutNulls(value));
+  const list = findList(tidied(value));
   if (list === undefined) return undefined;
   const platforms = list.map(readPlatform);
   return platforms.every((platform) => platform !== undefined) ? { platforms } : undefined;

@@ -2,6 +2,7 @@
 // null counts as absent, unknown status values mean that the job is still running. Every domain type comes from here.
 
 import * as z from "zod";
+import { withoutUnseen } from "../text.ts";
 import type { Music, Pacing, Style } from "./options.ts";
 
 /** Body of POST /api/v1/generate; what is left out is left to the service's own default. */
@@ -79,13 +80,17 @@ export function isTerminal(status: string): boolean {
   return status === "completed" || status === "failed";
 }
 
-/** The same JSON without its nulls: properties go, array elements too. A RangeError where it is nested too deeply. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+/**
+ * The same JSON without its nulls (properties go, array elements too) and with its texts free of what can't be seen. Depth is
+ * bounded by the 4 MB answer limit.
+ */
+export function tidied(value: unknown): unknown {
+  if (typeof value === "string") return withoutUnseen(value);
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== null)
-      .map(([key, item]) => [key, withoutNulls(item)]),
+      .map(([key, item]) => [withoutUnseen(key), tidied(item)]),
   );
 }

@@ -2,9 +2,11 @@
 
 import * as z from "zod";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
+import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isLanguageTag } from "./arguments.ts";
-import { defineTool } from "./tool.ts";
+import { withCandidates } from "./candidates.ts";
+import { defineTool, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 
@@ -43,21 +45,64 @@ export const generateVideo = defineTool({
       .optional(),
     music: z.enum(MUSIC).meta({ default: DEFAULTS.music }).optional(),
     pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
+    confirmDuplicate: z
+      .boolean()
+      .meta({ default: false, description: "The person wants the same video a second time" })
+      .optional(),
   }),
   output: z.looseObject({
     jobId: z.string(),
     status: z.string(),
     resourceUri: z.string().describe("Subscribable status of the job"),
   }),
-  async run(request, { service, jobs, generationLimit, signal }) {
-    const generation = await generationLimit.count(() => service.generate(request, { signal }));
-    jobs.start(generation.jobId, request.topic);
+  async run({ confirmDuplicate, ...request }, context) {
+    const { service, jobs, paid, generationLimit, signal } = context;
+    const generate = (confirmed: boolean) =>
+      paid.generate.once({
+        args: { ...DEFAULTS, ...request },
+        label: request.topic,
+        confirmed,
+        send: () =>
+          generationLimit.count(() => withCandidates(context, () => service.generate(request, { signal }))),
+      });
+    let outcome = await generate(confirmDuplicate === true);
+    if (outcome.kind === "earlier") {
+      const job = await lookAt(context, outcome.jobId);
+      // One that has ended is no reason against another.
+      if (job?.done !== true) return describeEarlier(outcome, job?.status, jobs.uri(outcome.jobId));
+      outcome = await generate(true);
+      if (outcome.kind === "earlier")
+        throw new TypeError("A confirmed request was taken for an earlier one.");
+    }
+    const { result } = outcome;
+    if (outcome.kind === "sent") jobs.start(result.jobId, request.topic);
     return {
-      sentence: `The video was started as job ${cleanServiceText(generation.jobId, 100)}: follow it with get_video_status for the 2 to 4 minutes that it takes, and don't call generate_video for it again.`,
-      result: { ...generation, resourceUri: jobs.uri(generation.jobId) },
+      sentence: `The video was started as job ${cleanServiceText(result.jobId, 100)}: follow it with get_video_status for the 2 to 4 minutes that it takes, and don't call generate_video for it again.`,
+      result: { ...result, resourceUri: jobs.uri(result.jobId) },
     };
   },
 });
+
+async function lookAt({ reader, signal }: ToolContext, jobId: string): Promise<Job | undefined> {
+  try {
+    return await reader.read(jobId, { background: false, signal });
+  } catch {
+    // Not knowing how it stands, it may well be running.
+    return undefined;
+  }
+}
+
+function describeEarlier(
+  { jobId, ageMs }: { readonly jobId: string; readonly ageMs: number },
+  status = "processing",
+  resourceUri: string,
+) {
+  const minutes = Math.max(1, Math.round(ageMs / 60_000));
+  return {
+    sentence: `This same video was started about ${minutes} min ago as job ${jobId}, which is still rendering, so nothing new was started or spent: follow that job, and use confirmDuplicate only if the person wants a second one.`,
+    result: { jobId, status, resourceUri, alreadyRunning: true },
+  };
+}
 
 /** The ids of native voices are not documented, so any id passes; a cloned voice needs one after its prefix. */
 function isVoice(voice: string): boolean {

@@ -47,7 +47,9 @@ export const getVideoStatus = defineTool({
 /** A job's state as one sentence. */
 function describeJob(job: Job): string {
   const clips = `${job.videoUrls.length} ${job.videoUrls.length === 1 ? "clip" : "clips"}`;
-  if (job.status === "completed") return `Job ${job.jobId} is completed: ${clips} ready.`;
+  const leftOut = job["unsafeLinksLeftOut"];
+  const unsafe = leftOut === undefined ? "" : `, and links that are not safe to open were left out`;
+  if (job.status === "completed") return `Job ${job.jobId} is completed: ${clips} ready${unsafe}.`;
   if (job.status === "failed")
     return `Job ${job.jobId} failed, and the service refunds its credits by itself.`;
   const { total, completed, failed } = job.progress ?? {};
@@ -56,5 +58,5 @@ function describeJob(job: Job): string {
       ? `${clips} ready`
       : `${completed} of ${total} clips finished`;
   const lost = failed === undefined || failed === 0 ? "" : `, ${failed} failed`;
-  return `Job ${job.jobId} is still rendering (${cleanServiceText(job.status, 60)}): ${finished}${lost}.`;
+  return `Job ${job.jobId} is still rendering (${cleanServiceText(job.status, 60)}): ${finished}${lost}${unsafe}.`;
 }

@@ -22,11 +22,43 @@ export const publishVideo = defineTool({
       .describe("Lowercase ids of connected platforms"),
   }),
   output: z.looseObject({ results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })) }),
-  async run(request, { service, signal }) {
-    const publication = await service.publish(request, { signal });
-    return { sentence: describePublication(publication.results), result: publication };
+  async run(request, { service, jobs, paid, confirm, signal }) {
+    const { jobId, platforms } = request;
+    const args = { jobId, platforms: platforms.toSorted() };
+    const { topic, finalVideoUrl } = jobs.get(jobId) ?? {};
+    const answer = confirm({
+      key: JSON.stringify(args),
+      message: question({ jobId, topic, finalVideoUrl, platforms, doubtMs: paid.publish.doubtMs(args) }),
+    });
+    const outcome = await paid.publish.once({
+      args,
+      label: `${topic ?? jobId} on ${platforms.join(", ")}`,
+      // The question tells of an earlier attempt, so that a yes is one to another.
+      confirmed: answer === "yes",
+      send: () => service.publish(request, { signal }),
+    });
+    if (outcome.kind === "earlier") throw new TypeError("A publication has no job of its own.");
+    return { sentence: describePublication(outcome.result.results), result: outcome.result };
   },
 });
+
+interface Publishing {
+  readonly jobId: string;
+  readonly topic: string | undefined;
+  readonly finalVideoUrl: string | undefined;
+  readonly platforms: readonly string[];
+  readonly doubtMs: number | undefined;
+}
+
+function question({ jobId, topic, finalVideoUrl, platforms, doubtMs }: Publishing): string {
+  const name = topic === undefined ? `job ${jobId}` : `"${cleanServiceText(topic, 120)}" (job ${jobId})`;
+  const link = finalVideoUrl === undefined ? "" : ` Watch it: ${cleanServiceText(finalVideoUrl)}`;
+  const doubt =
+    doubtMs === undefined
+      ? ""
+      : ` An attempt about ${Math.max(1, Math.round(doubtMs / 60_000))} min ago may have posted it already: look at the accounts first.`;
+  return `Publish the video ${name} on ${platforms.join(", ")}? It becomes public.${doubt}${link}`;
+}
 
 function describePublication(results: readonly { platform: string; ok: boolean }[]): string {
   const names = (ok: boolean) =>

@@ -4,6 +4,7 @@
 import type * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
+import type { PaidRequests } from "../jobs/paid-requests.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -14,10 +15,16 @@ export interface ToolContext {
   readonly service: Service;
   readonly jobs: JobStore;
   readonly reader: JobReader;
+  readonly paid: PaidRequests;
   readonly generationLimit: GenerationLimit;
   readonly signal: AbortSignal;
   /** Waits for a job to end, at the most so long; gives it back as it then stands. Reports progress to who called. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
+  /**
+   * Whether the person agrees: `unasked` where their client can't ask them. Throws to have them asked, whereupon the tool runs
+   * again, and a BridgeError when they said no. `key` tells one question from another.
+   */
+  confirm(question: { readonly key: string; readonly message: string }): "yes" | "unasked";
 }
 
 export interface ToolOutcome<Result> {

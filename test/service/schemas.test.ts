@@ -7,7 +7,7 @@ import {
   jobStatusSchema,
   publicationSchema,
   videoPageSchema,
-  withoutNulls,
+  tidied,
 } from "../../src/service/schemas.ts";
 
 const SCHEMAS = {
@@ -31,7 +31,7 @@ describe.each(Object.entries(SCHEMAS))("the %s", (_, { schema, least }) => {
   test("throws nothing but its own verdict at any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
-        expect(typeof schema.safeParse(withoutNulls(json)).success).toBe("boolean");
+        expect(typeof schema.safeParse(tidied(json)).success).toBe("boolean");
       }),
     );
   });
@@ -60,7 +60,7 @@ test("Of all status values only completed and failed are terminal", () => {
   expect([isTerminal("completed"), isTerminal("failed")]).toEqual([true, true]);
 });
 
-describe("withoutNulls", () => {
+describe("tidied", () => {
   test.each([
     [null, null],
     [{ a: null, b: { c: null, d: 0 } }, { b: { d: 0 } }],
@@ -71,7 +71,7 @@ describe("withoutNulls", () => {
       { a: false, b: 0, c: "" },
     ],
   ])("makes %j %j", (value, expected) => {
-    expect(withoutNulls(value)).toEqual(expected);
+    expect(tidied(value)).toEqual(expected);
   });
 
   test("leaves everything else as it is", () => {
@@ -79,7 +79,7 @@ describe("withoutNulls", () => {
 
     fc.assert(
       fc.property(noNulls, (json) => {
-        expect(withoutNulls(json)).toEqual(json);
+        expect(tidied(json)).toEqual(json);
       }),
     );
   });
@@ -87,7 +87,7 @@ describe("withoutNulls", () => {
   test("keeps a property that is named __proto__ a property", () => {
     const value: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
 
-    expect(JSON.stringify(withoutNulls(value))).toBe('{"__proto__":{"polluted":true},"a":1}');
+    expect(JSON.stringify(tidied(value))).toBe('{"__proto__":{"polluted":true},"a":1}');
     expect({}).not.toHaveProperty("polluted");
   });
 });

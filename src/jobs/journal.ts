@@ -1,0 +1,190 @@
+// What was paid for or posted, kept on disk so that a crash loses nothing: each request before it is sent, and what became
+// of it. Append-only JSON lines, safe with several processes at once and with a torn last line. Holds no key.
+
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+
+const intentSchema = z.object({
+  event: z.literal("intent"),
+  id: z.string(),
+  atMs: z.number(),
+  operation: z.enum(["generate", "publish"]),
+  /** Of the account and the arguments: the same for the same request. */
+  fingerprint: z.string(),
+  /** Of the account alone. */
+  account: z.string(),
+  /** What a person knows it by. */
+  label: z.string(),
+});
+const outcomeSchema = z.object({
+  event: z.literal("outcome"),
+  id: z.string(),
+  atMs: z.number(),
+  outcome: z.enum(["done", "not_sent", "rejected", "unknown"]),
+  /** Of a generation that is done. */
+  jobId: z.string().optional(),
+});
+const recordSchema = z.discriminatedUnion("event", [intentSchema, outcomeSchema]);
+type JournalRecord = z.infer<typeof recordSchema>;
+
+export type Operation = z.infer<typeof intentSchema>["operation"];
+export type PaidOutcome = z.infer<typeof outcomeSchema>["outcome"];
+
+/** A request and what became of it; `open` while nobody has said, be it on its way or lost in a crash. */
+export interface Entry extends Omit<z.infer<typeof intentSchema>, "event"> {
+  readonly outcome: PaidOutcome | "open";
+  readonly jobId?: string | undefined;
+}
+
+export type Intent = Pick<Entry, "operation" | "fingerprint" | "account" | "label">;
+
+export interface Journal {
+  /** On disk when this returns. Gives the id for `settle`. */
+  begin(intent: Intent): string;
+  settle(id: string, outcome: PaidOutcome, jobId?: string): void;
+  /** Of the last seven days, the oldest first, those of other processes included. */
+  entries(): readonly Entry[];
+}
+
+export interface JournalOptions {
+  /** The folder; undefined keeps the journal in memory alone. */
+  readonly folder: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Takes the key out of a line. */
+  readonly redact: (line: string) => string;
+  /** The folder can't be used; told once. */
+  readonly onUnwritable: (reason: string) => void;
+}
+
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+const MAX_FILE_BYTES = 512 * 1024;
+const LABEL_CHARACTERS = 200;
+const STALE_LOCK_MS = 10_000;
+
+export function createJournal({ folder, now, redact, onUnwritable }: JournalOptions): Journal {
+  /** What this process wrote: all there is where the disk can't be used. */
+  const own: JournalRecord[] = [];
+  let usable = folder !== undefined;
+  const current = join(folder ?? "", "journal.jsonl");
+  const previous = join(folder ?? "", "journal.1.jsonl");
+  const lock = join(folder ?? "", "journal.lock");
+
+  const append = (record: JournalRecord) => {
+    own.push(record);
+    if (own.length > 1_000) own.shift();
+    if (!usable || folder === undefined) return;
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      rotate();
+      appendLine(current, redact(JSON.stringify(record)));
+    } catch (error) {
+      usable = false;
+      onUnwritable(error instanceof Error && "code" in error ? String(error.code) : "unknown reason");
+    }
+  };
+
+  /** The full file becomes the previous one, whose own predecessor goes. Whoever is just writing to it still does. */
+  const rotate = () => {
+    if (sizeOf(current) <= MAX_FILE_BYTES) return;
+    if (now() - modifiedMs(lock) > STALE_LOCK_MS) rmSync(lock, { force: true });
+    let held: number;
+    try {
+      held = openSync(lock, "wx", 0o600);
+    } catch {
+      // Another process is at it.
+      return;
+    }
+    try {
+      if (sizeOf(current) > MAX_FILE_BYTES) renameSync(current, previous);
+    } finally {
+      closeSync(held);
+      rmSync(lock, { force: true });
+    }
+  };
+
+  const read = (): readonly JournalRecord[] =>
+    usable ? [...readRecords(previous), ...readRecords(current)] : own;
+
+  return {
+    begin({ operation, fingerprint, account, label }) {
+      const id = randomUUID();
+      const shown = Array.from(label).slice(0, LABEL_CHARACTERS).join("");
+      append({ event: "intent", id, atMs: now(), operation, fingerprint, account, label: shown });
+      return id;
+    },
+
+    settle(id, outcome, jobId) {
+      append({ event: "outcome", id, atMs: now(), outcome, ...(jobId !== undefined && { jobId }) });
+    },
+
+    entries() {
+      const found = new Map<string, Entry>();
+      for (const record of read()) {
+        if (record.event === "intent") found.set(record.id, { ...record, outcome: "open" });
+        else {
+          const entry = found.get(record.id);
+          if (entry !== undefined)
+            found.set(record.id, { ...entry, outcome: record.outcome, jobId: record.jobId });
+        }
+      }
+      const sinceMs = now() - MAX_AGE_MS;
+      return [...found.values()].filter(({ atMs }) => atMs >= sinceMs);
+    },
+  };
+}
+
+/** One write at the end of the file, on disk when this returns. What a crash left without a newline stays a line of its own. */
+function appendLine(path: string, line: string): void {
+  const file = openSync(path, "a+", 0o600);
+  try {
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(1);
+    if (size > 0) readSync(file, last, 0, 1, size - 1);
+    const torn = size > 0 && last[0] !== 0x0a;
+    writeSync(file, `${torn ? "\n" : ""}${line}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readRecords(path: string): JournalRecord[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return [];
+  }
+  return text.split("\n").flatMap((line) => {
+    try {
+      const parsed = recordSchema.safeParse(JSON.parse(line));
+      return parsed.success ? [parsed.data] : [];
+    } catch {
+      // Torn, or of another version.
+      return [];
+    }
+  });
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function modifiedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+}

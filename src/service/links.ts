@@ -1,0 +1,39 @@
+// Which links of the service are handed on: https, or plain http within this machine where the service itself is there;
+// never with user info.
+
+import { isLoopback } from "../loopback.ts";
+import type { Job, Video } from "./schemas.ts";
+
+export interface Links {
+  /** The job without links that are not safe, and with their number where there were any. */
+  ofJob(job: Job): Job;
+  ofVideo(video: Video): Video;
+}
+
+export function createLinks(baseUrl: URL): Links {
+  const local = isLoopback(baseUrl.hostname);
+  const isSafe = (link: string): boolean => {
+    if (!URL.canParse(link)) return false;
+    const { protocol, hostname, username, password } = new URL(link);
+    if (username !== "" || password !== "") return false;
+    return protocol === "https:" || (protocol === "http:" && local && isLoopback(hostname));
+  };
+
+  return {
+    ofJob({ videoUrls, audioUrl, finalVideoUrl, ...rest }) {
+      const single = [audioUrl, finalVideoUrl].filter((link) => link !== undefined);
+      const safe = videoUrls.filter(isSafe);
+      const leftOut = [...videoUrls, ...single].filter((link) => !isSafe(link)).length;
+      return {
+        ...rest,
+        videoUrls: safe,
+        ...(audioUrl !== undefined && isSafe(audioUrl) && { audioUrl }),
+        ...(finalVideoUrl !== undefined && isSafe(finalVideoUrl) && { finalVideoUrl }),
+        ...(leftOut > 0 && { unsafeLinksLeftOut: leftOut }),
+      };
+    },
+    ofVideo({ finalVideoUrl, ...rest }) {
+      return finalVideoUrl !== undefined && isSafe(finalVideoUrl) ? { ...rest, finalVideoUrl } : rest;
+    },
+  };
+}
