@@ -1,12 +1,25 @@
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
-import license from "rollup-plugin-license";
+import licensePlugin from "rollup-plugin-license";
+import { vendoredNotices } from "./vendored-notices.ts";
 
+// Its types promise a default export within the export, which the file does not have.
+// eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+const license = licensePlugin as unknown as typeof licensePlugin.default;
 const dist = new URL("../dist/", import.meta.url);
 
 export default defineConfig({
   input: { cli: "src/cli.ts" },
   platform: "node",
+  resolve: {
+    alias: Object.fromEntries(
+      ["server", "client"].map((side) => [
+        `@modelcontextprotocol/${side}/_shims`,
+        fileURLToPath(new URL("sdk-shims.ts", import.meta.url)),
+      ]),
+    ),
+  },
   transform: { target: "node20" },
   output: {
     dir: "dist",
@@ -29,8 +42,13 @@ export default defineConfig({
         for (const name of readdirSync(from)) {
           if (/\.(mp4|wav)$/.test(name)) cpSync(new URL(name, from), new URL(name, to));
         }
+        // In the syntax of an old Node: no bundler may touch them.
+        for (const name of ["bin.cjs", "start.cjs"]) {
+          cpSync(new URL(`../src/${name}`, import.meta.url), new URL(name, dist));
+        }
       },
     },
     license({ thirdParty: { includePrivate: false, output: "dist/THIRD_PARTY_NOTICES" } }),
+    vendoredNotices(new URL("THIRD_PARTY_NOTICES", dist)),
   ],
 });

@@ -1,38 +1,83 @@
-// What npm would publish: packed, installed in an empty folder, started with npx.
+// What npm would publish: the list of files and their size, the licences of what is bundled in them, and the package
+// installed in an empty folder and started with npx.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { expect, test } from "vitest";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
+import build from "../.config/rolldown.config.ts";
 import { run } from "./fixtures/run.ts";
 
+/** Bytes, unpacked. To become 1.6 MB when the build leaves out what is never run. */
+const LARGEST_BYTES = 2_100_000;
+/** Each file of the tarball, or each kind of file where names hold a hash. */
+const FILES = [
+  /^CHANGELOG\.md$/,
+  /^LICENSE$/,
+  /^README\.md$/,
+  /^package\.json$/,
+  /^dist\/THIRD_PARTY_NOTICES$/,
+  /^dist\/bin\.cjs$/,
+  /^dist\/cli\.js$/,
+  /^dist\/start\.cjs$/,
+  /^dist\/chunks\/[a-z-]+-[\w-]{8}\.js$/,
+  /^dist\/chunks\/media\/[a-z]+\.mp4$/,
+  /^dist\/chunks\/media\/[a-z]+\.wav$/,
+];
+
 const packSchema = z.tuple([
-  z.looseObject({ filename: z.string(), files: z.array(z.looseObject({ path: z.string() })) }),
+  z.looseObject({
+    filename: z.string(),
+    unpackedSize: z.number(),
+    files: z.array(z.looseObject({ path: z.string() })),
+  }),
 ]);
 const manifestSchema = z.looseObject({ scripts: z.record(z.string(), z.string()) });
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const buildSchema = z.looseObject({
+  output: z.looseObject({}),
+  plugins: z.array(z.looseObject({ name: z.string() })),
+});
+/** Plugins of the build that write files. */
+const WRITERS = /^dist$|license|notices/;
 
-test("a packed tarball, installed in an empty folder, starts with npx and needs nothing else", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-pack-"));
+const root = fileURLToPath(new URL("..", import.meta.url));
+let folder: string;
+let tarball: z.infer<typeof packSchema>[0];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "faceless-pack-"));
   // dist was built before the tests: packing it again beside them would pull it from under their feet.
   const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
     cwd: root,
   });
-  expect(packed.code).toBe(0);
-  const [tarball] = packSchema.parse(JSON.parse(packed.stdout));
-  const paths = tarball.files.map(({ path }) => path);
-  expect(paths).toEqual(
-    expect.arrayContaining(["LICENSE", "README.md", "dist/cli.js", "dist/THIRD_PARTY_NOTICES"]),
-  );
-  expect(
-    paths.filter((path) => !/^(dist\/|LICENSE$|README\.md$|CHANGELOG\.md$|package\.json$)/.test(path)),
-  ).toEqual([]);
+  if (packed.code !== 0) throw new Error(packed.stderr);
+  [tarball] = packSchema.parse(JSON.parse(packed.stdout));
+});
+afterAll(() => rm(folder, { recursive: true }));
 
+test("the tarball holds these files and no others", () => {
+  const paths = tarball.files.map(({ path }) => path);
+  expect(paths.filter((path) => !FILES.some((file) => file.test(path)))).toEqual([]);
+  expect(FILES.filter((file) => !paths.some((path) => file.test(path)))).toEqual([]);
+});
+
+test("the tarball is small", () => {
+  expect(tarball.unpackedSize).toBeLessThanOrEqual(LARGEST_BYTES);
+});
+
+test("the sandbox's clips in it are those of the source", async () => {
+  const clips = (await readdir(join(root, "src/sandbox/media"))).filter((name) => /\.(mp4|wav)$/.test(name));
+  const packed = tarball.files.flatMap(({ path }) => /^dist\/chunks\/media\/(.+)$/.exec(path)?.[1] ?? []);
+  expect(packed.sort()).toEqual(clips.sort());
+});
+
+test("installed in an empty folder it starts with npx and needs nothing else", async () => {
   await writeFile(join(folder, "package.json"), "{}");
   const installed = await run(
     "npm",
@@ -40,10 +85,13 @@ test("a packed tarball, installed in an empty folder, starts with npx and needs 
     { cwd: folder },
   );
   expect(installed.code, installed.stderr).toBe(0);
+  expect((await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))).toEqual([
+    "faceless-video-mcp",
+  ]);
   const manifest = manifestSchema.parse(
     JSON.parse(await readFile(join(folder, "node_modules/faceless-video-mcp/package.json"), "utf8")),
   );
-  expect(manifest).not.toHaveProperty("dependencies");
+  expect(Object.keys(manifest).filter((key) => /^(?!dev).*dependencies$/i.test(key))).toEqual([]);
   expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual(
     [],
   );
@@ -55,5 +103,40 @@ test("a packed tarball, installed in an empty folder, starts with npx and needs 
   const result = await client.callTool({ name: "generate_video", arguments: { topic: "The tide" } });
   expect(result["structuredContent"]).toMatchObject({ status: "processing" });
   await client.close();
-  await rm(folder, { recursive: true });
 }, 60_000);
+
+test("every package of which something is bundled is named in the notices, with its licence", async () => {
+  const notices = await readFile(join(root, "dist/THIRD_PARTY_NOTICES"), "utf8");
+  const named = new Map(
+    notices.split(/^(?=Name: )/m).map((notice) => [/^Name: (.+)$/m.exec(notice)?.[1], notice] as const),
+  );
+  const bundled = await bundledPackages();
+  expect(bundled).toEqual(expect.arrayContaining(["@modelcontextprotocol/server", "undici", "zod"]));
+  expect(bundled.filter((name) => !named.has(name))).toEqual([]);
+  // Whatever its licence is, it names who holds the copyright or asks to be passed on.
+  const unlicensed = bundled.filter(
+    (name) => !/License Text:[^]*(copyright|permission)/i.test(named.get(name) ?? ""),
+  );
+  expect(unlicensed).toEqual([]);
+});
+
+/** By building once more, without writing anything: the modules of the output, and what they hold of others. */
+async function bundledPackages(): Promise<string[]> {
+  const { output: options, plugins, ...input } = buildSchema.parse(build);
+  const bundle = await rolldown({ ...input, plugins: plugins.filter(({ name }) => !WRITERS.test(name)) });
+  const { output } = await bundle.generate(options);
+  const names = new Set<string>();
+  for (const chunk of output) {
+    if (chunk.type !== "chunk") continue;
+    for (const [id, { renderedLength }] of Object.entries(chunk.modules)) {
+      if (renderedLength === 0 || !id.includes("node_modules")) continue;
+      // A package that was bundled itself says so in comments such as `//#region ../../node_modules/ajv/lib/core.js`.
+      const origins = [id, ...((await readFile(id, "utf8")).match(/^\/\/#region .*node_modules.*$/gm) ?? [])];
+      for (const origin of origins) {
+        const [, name] = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(origin) ?? [];
+        if (name !== undefined) names.add(name.replace("\\", "/"));
+      }
+    }
+  }
+  return [...names].sort();
+}

@@ -1,0 +1,172 @@
+// The .mcpb bundle: staged from the built files, validated, packed, unpacked, and started as Claude Desktop starts it.
+
+import { getMcpConfigForManifest, v0_3 } from "@anthropic-ai/mcpb";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+import { connectNew, SERVER_NODE, textOf } from "./fixtures/clients.ts";
+import { run } from "./fixtures/run.ts";
+import { scriptedService } from "./fixtures/scripted-service.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tool = async (name: string, ...args: string[]) => {
+  const ran = await run(join(root, "node_modules/.bin", name), args, { cwd: root });
+  expect(ran.code, `${name}: ${ran.stdout}${ran.stderr}`).toBe(0);
+  return ran;
+};
+
+const KEY = "fl_bundle_key_0123456789";
+let folder: string;
+let unpacked: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "faceless-bundle-"));
+  unpacked = join(folder, "unpacked");
+  await tool("tsx", ".config/stage-bundle.ts", join(folder, "staged"));
+  await tool("mcpb", "validate", join(folder, "staged/manifest.json"));
+  await tool("mcpb", "pack", join(folder, "staged"), join(folder, "x.mcpb"));
+  await tool("mcpb", "unpack", join(folder, "x.mcpb"), unpacked);
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+async function readManifest() {
+  return v0_3.McpbManifestSchema.parse(JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")));
+}
+
+type Values = Parameters<typeof getMcpConfigForManifest>[0]["userConfig"];
+
+/** Starts the unpacked entry with what the person set in the settings page. Ends with the test. */
+async function install(userConfig: Values, host: readonly string[] = []): Promise<Client> {
+  const config = await getMcpConfigForManifest({
+    manifest: await readManifest(),
+    extensionPath: unpacked,
+    systemDirs: {},
+    userConfig,
+    pathSeparator: "/",
+  });
+  expect(config?.command).toBe("node");
+  const client = new Client({ name: "claude-ai", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await client.connect(
+    new StdioClientTransport({
+      command: SERVER_NODE,
+      args: [...host, ...(config?.args ?? [])],
+      env: { ...config?.env, FACELESS_STATE_DIR: "off", FACELESS_LOG_LEVEL: "silent" },
+      cwd: "/",
+    }),
+  );
+  return client;
+}
+
+async function generate(client: Client) {
+  const topic = "Why the sea is salty";
+  return CallToolResultSchema.parse(await client.callTool({ name: "generate_video", arguments: { topic } }));
+}
+
+test("the manifest says what package.json and the server say", async () => {
+  const { raw } = await connectNew({ args: ["--sandbox"] });
+  const { tools } = await raw.listTools();
+  expect(await readManifest()).toMatchObject({
+    name: manifest.name,
+    version: manifest.version,
+    description: manifest.description,
+    license: manifest.license,
+    homepage: manifest.homepage,
+    compatibility: { runtimes: { node: manifest.engines.node } },
+    tools: tools.map(({ name, description }) => ({ name, description })),
+  });
+});
+
+test("the settings are what the entry is given, and the key alone is kept as a secret", async () => {
+  const { server, user_config: settings = {} } = await readManifest();
+  const used = JSON.stringify(server.mcp_config).match(/(?<=\$\{user_config\.)\w+/g) ?? [];
+  expect(new Set(used)).toEqual(new Set(Object.keys(settings)));
+  const sensitive = Object.entries(settings).filter(([, { sensitive = false }]) => sensitive);
+  expect(sensitive.map(([name]) => name)).toEqual(["api_key"]);
+  // The sandbox must run before there is an account.
+  expect(Object.values(settings).filter(({ required = false }) => required)).toEqual([]);
+});
+
+test("the entry exists, and the icon is a small PNG of 512 by 512", async () => {
+  const { server, icon = "" } = await readManifest();
+  expect((await stat(join(unpacked, server.entry_point))).isFile()).toBe(true);
+  expect(server.mcp_config.args).toEqual([`\${__dirname}/${server.entry_point}`]);
+  const png = await readFile(join(unpacked, icon));
+  expect([png.toString("latin1", 1, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
+    "PNG",
+    512,
+    512,
+  ]);
+  expect(png.length).toBeLessThan(20_000);
+});
+
+test("with the sandbox switched on it makes a video, and nothing else is set", async () => {
+  const client = await install({ sandbox: true });
+  expect((await generate(client)).structuredContent).toMatchObject({ status: "processing" });
+});
+
+test("with a key and an address it reaches that service, with that key", async () => {
+  const service = await scriptedService({
+    "POST /api/v1/generate": { json: { jobId: "job-1", status: "processing" } },
+  });
+  const client = await install({ api_key: KEY, base_url: service.url });
+  expect((await generate(client)).structuredContent).toMatchObject({ jobId: "job-1" });
+  const sent = service.requests.find(({ method }) => method === "POST");
+  expect(sent?.headers.authorization).toBe(`Bearer ${KEY}`);
+});
+
+test.each([
+  ["untouched", {}],
+  ["empty", { api_key: "", base_url: "", max_generations: "" }],
+  ["switched off", { sandbox: false, no_publish: false }],
+])(
+  "with settings that are %s it lists every tool, and a call names what is missing",
+  async (_how, values) => {
+    const client = await install(values);
+    expect((await client.listTools()).tools).toHaveLength(5);
+    const result = await generate(client);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain("FACELESS_API_KEY");
+    expect(textOf(result)).not.toContain("FACELESS_MAX_GENERATIONS");
+  },
+);
+
+test("its limits are the server's", async () => {
+  const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).not.toContain("publish_video");
+  expect((await generate(client)).isError).not.toBe(true);
+  const topic = "Another one";
+  const second = await client.callTool({ name: "generate_video", arguments: { topic } });
+  expect(second["isError"]).toBe(true);
+});
+
+test("a host that puts a script of its own before the entry starts it as well", async () => {
+  const host = join(folder, "host.cjs");
+  await writeFile(host, "require(process.argv[2]);");
+  const client = await install({ sandbox: true }, [host]);
+  expect((await client.listTools()).tools).toHaveLength(5);
+});
+
+test("what is packed is the build, the entry, the icon and the licence", async () => {
+  const { stdout } = await run("find", [".", "-type", "f", "-not", "-path", "./dist/chunks/*"], {
+    cwd: unpacked,
+  });
+  expect(stdout.trim().split("\n").sort()).toEqual([
+    "./LICENSE",
+    "./dist/THIRD_PARTY_NOTICES",
+    "./dist/bin.cjs",
+    "./dist/cli.js",
+    "./dist/start.cjs",
+    "./icon.png",
+    "./manifest.json",
+    "./package.json",
+    "./server/index.cjs",
+  ]);
+});
