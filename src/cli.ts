@@ -10,9 +10,14 @@ import type { Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 /** Well within the 250 ms in which the process has to end. */
-const FLUSH_MS = 150;
+const FLUSH_MS = 100;
 /** For a paid or public request that is on its way: with the rest still within 2 s. */
 const PAID_PATIENCE_MS = 1_500;
+
+// Nobody reads any longer what is printed: that is no reason for a stack trace.
+let hasReader = true;
+process.stdout.on("error", () => (hasReader = false));
+process.stderr.on("error", () => {});
 
 const config = parseConfig(process.argv.slice(2), process.env);
 if (config.ok) await run(config.command, config.settings);
@@ -35,13 +40,26 @@ async function run(command: Command, settings: Settings): Promise<void> {
       await runSandboxCommand(command.port, settings);
       return;
     case "demo": {
+      if (!isUsable(settings)) return;
       const { runDemo } = await import("./commands/demo.ts");
+      // Its reader is gone, so nobody watches it any longer.
+      process.stdout.on("error", () => process.exit(1));
       process.exitCode = await runDemo({
         server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
-        env: process.env,
+        renderSeconds: settings.sandboxSeconds,
         input: process.stdin,
         output: process.stdout,
       });
+      return;
+    }
+    case "doctor":
+      await runDoctorCommand(command.json, settings);
+      return;
+    case "config": {
+      const { clientEntry } = await import("./commands/client-config.ts");
+      const { text, notes } = clientEntry(command.client, command.form, settings.service?.baseUrl);
+      process.stdout.write(text);
+      process.stderr.write(notes);
       return;
     }
     case "serve":
@@ -53,7 +71,6 @@ async function run(command: Command, settings: Settings): Promise<void> {
 async function runServer(settings: Settings): Promise<void> {
   // Whatever a library prints must not reach stdout, which carries JSON-RPC alone.
   globalThis.console = new Console(process.stderr, process.stderr);
-  process.stderr.on("error", () => {});
   let server: Server | undefined;
   let ending = false;
   const shutdown = (exitCode: number) => {
@@ -62,11 +79,15 @@ async function runServer(settings: Settings): Promise<void> {
     // Whatever hangs, this ends it.
     setTimeout(() => process.exit(exitCode), PAID_PATIENCE_MS + FLUSH_MS);
     const ended = server?.end(PAID_PATIENCE_MS) ?? Promise.resolve();
-    void ended.then(() => {
+    const leave = () => process.exit(exitCode);
+    const flush = () => {
+      // After an error the stream would never say that it has ended.
+      if (!hasReader) leave();
       // What was answered must reach a client that still reads, but one that has stalled holds nothing up.
-      setTimeout(() => process.exit(exitCode), FLUSH_MS);
-      process.stdout.end(() => process.exit(exitCode));
-    });
+      setTimeout(leave, FLUSH_MS);
+      process.stdout.end(leave);
+    };
+    void ended.then(flush, flush);
   };
   onSignals(() => shutdown(0));
   const fail = (error: unknown) => {
@@ -89,12 +110,16 @@ async function runServer(settings: Settings): Promise<void> {
   );
 }
 
-async function runSandboxCommand(port: number, settings: Settings): Promise<void> {
-  for (const { variable, problem, remedy } of settings.problems) {
+/** Says what is wrong with the settings of a command that needs them right; exit code 1. */
+function isUsable({ problems }: Settings): boolean {
+  for (const { variable, problem, remedy } of problems)
     process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${remedy}.\n`);
-    process.exitCode = 1;
-  }
-  if (settings.problems.length > 0) return;
+  if (problems.length > 0) process.exitCode = 1;
+  return problems.length === 0;
+}
+
+async function runSandboxCommand(port: number, settings: Settings): Promise<void> {
+  if (!isUsable(settings)) return;
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
     const sandbox = await runSandbox({
@@ -108,6 +133,21 @@ async function runSandboxCommand(port: number, settings: Settings): Promise<void
     process.stderr.write(`faceless-video-mcp: the sandbox can't listen on port ${port}: ${reason}\n`);
     process.exitCode = 1;
   }
+}
+
+async function runDoctorCommand(json: boolean, settings: Settings): Promise<void> {
+  const { runDoctor } = await import("./commands/doctor.ts");
+  const exitCode = await runDoctor({
+    settings,
+    env: process.env,
+    nodeVersion: process.versions.node,
+    json,
+    isTerminal: process.stdout.isTTY,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    now: Date.now,
+  });
+  // A name that is still being looked up would hold the process back.
+  process.stdout.write("", () => process.exit(exitCode));
 }
 
 function onSignals(end: () => void): void {

@@ -2,9 +2,32 @@
 
 import { type Environment, type Flags, readSettings, type Settings } from "./settings.ts";
 
+/** The clients that `config` knows, in the order in which they are named. */
+export const CLIENTS = [
+  "claude-desktop",
+  "claude-code",
+  "cursor",
+  "vscode",
+  "codex",
+  "gemini",
+  "zed",
+  "cline",
+  "windsurf",
+] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+/** How the entry for a client is to start this server. */
+export interface EntryForm {
+  /** Through cmd. */
+  readonly windows: boolean;
+  readonly sandbox: boolean;
+}
+
 export type Command =
   | { readonly name: "serve" | "demo" | "help" | "version" }
-  | { readonly name: "sandbox"; readonly port: number };
+  | { readonly name: "sandbox"; readonly port: number }
+  | { readonly name: "doctor"; readonly json: boolean }
+  | { readonly name: "config"; readonly client: ClientName; readonly form: EntryForm };
 
 export type Config =
   | { readonly ok: true; readonly command: Command; readonly settings: Settings }
@@ -39,6 +62,8 @@ function parseArguments(argv: readonly string[]): ParsedArguments {
       ? { command: { name: "demo" }, flags: SANDBOX_FLAGS }
       : { usageError: usageError(`demo takes no ${describeArgument(rest[0])}`) };
   if (first === "sandbox") return parseSandboxArguments(rest);
+  if (first === "doctor") return parseDoctorArguments(rest);
+  if (first === "config") return parseConfigArguments(rest);
   return parseServerFlags(argv);
 }
 
@@ -68,6 +93,39 @@ function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
   const port = value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(port <= 65_535)) return { usageError: usageError("--port takes a number from 0 to 65535") };
   return { command: { name: "sandbox", port }, flags: SANDBOX_FLAGS };
+}
+
+function parseDoctorArguments(rest: readonly string[]): ParsedArguments {
+  const other = rest.find((argument) => argument !== "--json");
+  if (other !== undefined)
+    return { usageError: usageError(`doctor takes --json only, not ${describeArgument(other)}`) };
+  return { command: { name: "doctor", json: rest.length > 0 }, flags: NO_FLAGS };
+}
+
+const ENTRY_OPTIONS: ReadonlyMap<string, Partial<EntryForm>> = new Map([
+  ["--windows", { windows: true }],
+  ["--sandbox", { sandbox: true }],
+]);
+
+function parseConfigArguments(rest: readonly string[]): ParsedArguments {
+  let client: ClientName | undefined;
+  let form: EntryForm = { windows: false, sandbox: false };
+  for (const argument of rest) {
+    const option = ENTRY_OPTIONS.get(argument);
+    const named = CLIENTS.find((name) => name === argument.toLowerCase());
+    if (option !== undefined) form = { ...form, ...option };
+    else if (named !== undefined && client === undefined) client = named;
+    else if (argument.startsWith("-"))
+      return { usageError: usageError(`config takes no ${describeArgument(argument)}`) };
+    else if (named !== undefined) return { usageError: usageError("config takes one client at a time") };
+    else {
+      const what = describeArgument(argument).replace(/^command/, "client");
+      return { usageError: usageError(`config knows no ${what}, only ${CLIENTS.join(", ")}`) };
+    }
+  }
+  if (client === undefined)
+    return { usageError: usageError(`config takes the name of a client: ${CLIENTS.join(", ")}`) };
+  return { command: { name: "config", client, form }, flags: NO_FLAGS };
 }
 
 function usageError(problem: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Command, parseConfig } from "../src/config.ts";
+import { CLIENTS, type Command, parseConfig } from "../src/config.ts";
 import { type Flags, readSettings } from "../src/settings.ts";
 
 const ENV = { FACELESS_API_KEY: "fl_canary", FACELESS_BASE_URL: "https://videos.example.com" };
@@ -22,6 +22,18 @@ describe("the command line", () => {
     [["sandbox", "--port", "0"], { name: "sandbox", port: 0 }, { sandbox: true }],
     [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }, { sandbox: true }],
     [["sandbox", "--port=65535"], { name: "sandbox", port: 65535 }, { sandbox: true }],
+    [["doctor"], { name: "doctor", json: false }, {}],
+    [["doctor", "--json"], { name: "doctor", json: true }, {}],
+    [
+      ["config", "cursor"],
+      { name: "config", client: "cursor", form: { windows: false, sandbox: false } },
+      {},
+    ],
+    [
+      ["config", "--sandbox", "Claude-Desktop", "--windows"],
+      { name: "config", client: "claude-desktop", form: { windows: true, sandbox: true } },
+      {},
+    ],
     [["--help"], { name: "help" }, {}],
     [["-h"], { name: "help" }, {}],
     [["--version"], { name: "version" }, {}],
@@ -47,6 +59,14 @@ describe("the command line", () => {
     [[""], "unknown empty argument"],
     [["demo", "--sandbox"], "demo takes no option --sandbox"],
     [["demo", "now"], "demo takes no command now"],
+    [["doctor", "--verbose"], "doctor takes --json only, not option --verbose"],
+    [["doctor", "--json", "now"], "doctor takes --json only, not command now"],
+    [["doctor", "--json=yes"], "doctor takes --json only, not option --json"],
+    [["config"], `config takes the name of a client: ${CLIENTS.join(", ")}`],
+    [["config", "--windows"], `config takes the name of a client: ${CLIENTS.join(", ")}`],
+    [["config", "emacs"], `config knows no client emacs, only ${CLIENTS.join(", ")}`],
+    [["config", "cursor", "--mac"], "config takes no option --mac"],
+    [["config", "cursor", "zed"], "config takes one client at a time"],
     [["sandbox", "8080"], "sandbox takes --port N only, not command 8080"],
     [["sandbox", "--prot", "80"], "sandbox takes --port N only, not option --prot"],
     [["sandbox", "--port", "80", "90"], "sandbox takes --port N only, not command 90"],
@@ -69,6 +89,10 @@ describe("the command line", () => {
     [["fl_canary"], `unknown ${hint}`],
     [["--fl_canary"], `unknown ${hint}`],
     [["demo", "fl_canary"], `demo takes no ${hint}`],
+    [["doctor", "fl_canary"], `doctor takes --json only, not ${hint}`],
+    [["config", "fl_canary"], `config knows no ${hint}, only ${CLIENTS.join(", ")}`],
+    [["config", "cursor", "fl_canary"], `config knows no ${hint}, only ${CLIENTS.join(", ")}`],
+    [["config", "--key=fl_canary"], "config takes no option --key"],
     [["sandbox", "fl_canary"], `sandbox takes --port N only, not ${hint}`],
     [["--api-key=fl_canary"], "unknown option --api-key"],
     [["--api-key", "fl_canary"], "unknown option --api-key"],

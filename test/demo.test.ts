@@ -1,11 +1,11 @@
 // The demo as a newcomer runs it: the built file, an empty environment, no terminal.
 
 import { expect, test } from "vitest";
-import { BUILT_FILE } from "./fixtures/clients.ts";
+import { BUILT_FILE, SERVER_NODE } from "./fixtures/clients.ts";
 import { run } from "./fixtures/run.ts";
 
 test("ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
-  const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "demo"], {
+  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
     env: { FACELESS_SANDBOX_SECONDS: "1" },
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -24,10 +24,10 @@ test("ends with a finished and published sandbox video, in plain lines, exit 0",
   expect(stdout).not.toMatch(/\u001B/);
 });
 
-test("fails with exit 1 and says why when its server can't be started", async () => {
-  const { code, stdout } = await run(process.execPath, [BUILT_FILE, "demo"], {
+test("fails with exit 1 and says why when a setting of the sandbox can't be used", async () => {
+  const { code, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
     env: { FACELESS_SANDBOX_SECONDS: "never" },
   });
   expect(code).toBe(1);
-  expect(stdout).toContain("FACELESS_SANDBOX_SECONDS");
+  expect(stderr).toContain("FACELESS_SANDBOX_SECONDS is not a number of seconds from 0 to 3600");
 });

@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { VARIABLES } from "../src/settings.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
@@ -35,4 +36,11 @@ test("the README's table of variables gives their meanings and defaults as --hel
   const plain = (await read("README.md")).replaceAll("`", "").replaceAll(/ +/g, " ");
   for (const { name, meaning, default: value } of VARIABLES)
     expect(plain).toContain(`| ${name} | ${meaning} | ${value} |`);
+});
+
+test("the README's install links are those that the code makes", async () => {
+  const readme = await read("README.md");
+  const form = { windows: false, sandbox: false };
+  expect(readme).toContain(`](${cursorInstallLink(form)})`);
+  expect(readme).toContain(`](${vscodeInstallLink(form)})`);
 });

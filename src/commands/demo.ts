@@ -10,7 +10,7 @@ import { createStage, type Stage, type Terminal } from "./stage.ts";
 export interface DemoOptions extends Terminal {
   /** How to start this server; its flags follow. */
   readonly server: { readonly command: string; readonly args: readonly string[] };
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly renderSeconds: number;
 }
 
 const SUBJECT = "why an octopus has three hearts";
@@ -53,10 +53,9 @@ const videosSchema = z.looseObject({
 });
 
 /** Runs to the end and returns the exit code: 0 for a finished and published video. */
-export async function runDemo({ server, env, ...terminal }: DemoOptions): Promise<number> {
+export async function runDemo({ server, renderSeconds, ...terminal }: DemoOptions): Promise<number> {
   const stage = await createStage(terminal);
   const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
-  const seconds = env["FACELESS_SANDBOX_SECONDS"];
   try {
     stage.open(
       "faceless-video-mcp: a topic becomes a published video. A sandbox plays the service, so nothing is paid or posted.",
@@ -69,11 +68,11 @@ export async function runDemo({ server, env, ...terminal }: DemoOptions): Promis
           ...getDefaultEnvironment(),
           // The schedule is made for minutes; here seconds count.
           FACELESS_POLL_SECONDS: "0.5",
-          ...(seconds !== undefined && { FACELESS_SANDBOX_SECONDS: seconds }),
+          FACELESS_SANDBOX_SECONDS: String(renderSeconds),
         },
       }),
     );
-    const published = await drive(client, stage);
+    const published = await drive(client, stage, (renderSeconds * 2 + 60) * 1000);
     await stage.pause("The links work until this demo ends.");
     stage.close(
       "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
@@ -87,7 +86,7 @@ export async function runDemo({ server, env, ...terminal }: DemoOptions): Promis
   }
 }
 
-async function drive(client: Client, stage: Stage): Promise<boolean> {
+async function drive(client: Client, stage: Stage, patienceMs: number): Promise<boolean> {
   const { tools } = await client.listTools();
   stage.step("Your AI client starts the server and finds its tools", [
     tools.map(({ name }) => name).join(", "),
@@ -115,7 +114,7 @@ async function drive(client: Client, stage: Stage): Promise<boolean> {
     `Job ${jobId}`,
   ]);
 
-  const job = await watch(client, stage, resourceUri);
+  const job = await watch(client, stage, resourceUri, patienceMs);
   stage.step(
     job.status === "completed" ? "The clips and the voiceover are ready" : `The job ended as ${job.status}`,
     [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
@@ -143,7 +142,7 @@ async function drive(client: Client, stage: Stage): Promise<boolean> {
 }
 
 /** Follows the job through a subscription until it ends, with a bar of its clips. */
-async function watch(client: Client, stage: Stage, uri: string): Promise<Job> {
+async function watch(client: Client, stage: Stage, uri: string, patienceMs: number): Promise<Job> {
   stage.step("A subscription follows it: the real service takes 2 to 4 minutes, the sandbox some seconds", [
     uri,
   ]);
@@ -161,6 +160,7 @@ async function watch(client: Client, stage: Stage, uri: string): Promise<Job> {
     if (done) bar?.end(`${status}: ${videoUrls.length} clips`);
   };
   return new Promise<Job>((resolve, reject) => {
+    setTimeout(() => reject(new Error(`${uri} has not ended in time`)), patienceMs).unref();
     const look = () =>
       read().then((job) => {
         show(job);

@@ -9,6 +9,17 @@ const COMMANDS = [
   ["  --no-publish", "hide publish_video"],
   ["faceless-video-mcp demo", "make, watch, publish and list a sandbox video in this terminal"],
   ["faceless-video-mcp sandbox [--port N]", "the sandbox service alone, over HTTP"],
+  [
+    "faceless-video-mcp doctor [--json]",
+    "check the settings, the network, the key and more, and say how to mend them",
+  ],
+  [
+    "faceless-video-mcp config CLIENT",
+    "print the entry for CLIENT's configuration: claude-desktop, claude-code,",
+  ],
+  ["", "cursor, vscode, codex, gemini, zed, cline or windsurf"],
+  ["  --windows", "in the form that starts npx through cmd"],
+  ["  --sandbox", "for the embedded sandbox, without key and URL"],
   ["faceless-video-mcp --help, --version", "this text, the version"],
 ] as const;
 

@@ -2,10 +2,8 @@
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { randomUUID } from "node:crypto";
-import { platform } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import envPaths from "env-paths";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../jobs/clock.ts";
 import { createJobReader } from "../jobs/job-reader.ts";
 import { createJournal } from "../jobs/journal.ts";
@@ -26,6 +24,7 @@ import type { ServiceSettings, Settings } from "../settings.ts";
 import { createRedact, type Redact } from "../text.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
+import { stateFolder } from "./state-folder.ts";
 
 export interface Streams {
   readonly input: Readable;
@@ -35,7 +34,10 @@ export interface Streams {
 }
 
 export interface Server {
-  /** Ends the watching at once, and resolves when no paid or public request is on its way, `patienceMs` at the latest. */
+  /**
+   * Ends the watching at once and takes no more requests. Resolves when no paid or public one is on its way, `patienceMs` at
+   * the latest.
+   */
   end(patienceMs: number): Promise<void>;
 }
 
@@ -67,12 +69,15 @@ export function serve(
   };
   return {
     async end(patienceMs) {
+      transport.takeNoMore();
       subscriptions.close();
       application.watcher.close();
       const finished = application.paid.finish((jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
+      // What the service has said is now on its way to the client, who may still be reading.
+      await nextTurn();
       service.close();
     },
   };
@@ -123,9 +128,7 @@ function journalFolder({ stateDir, sandbox, problems }: Settings): string | unde
   if (stateDir === false || problems.length > 0) return undefined;
   if (stateDir !== undefined) return stateDir;
   if (sandbox) return undefined;
-  const { data, log } = envPaths("faceless-video-mcp", { suffix: "" });
-  // On Linux what env-paths names for logs is the state folder of the XDG specification.
-  return platform() === "linux" ? log : data;
+  return stateFolder();
 }
 
 function serviceOf(settings: Settings): Service {

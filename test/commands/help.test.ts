@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { helpText } from "../../src/commands/help.ts";
-import { parseConfig } from "../../src/config.ts";
+import { CLIENTS, parseConfig } from "../../src/config.ts";
 import { VARIABLES } from "../../src/settings.ts";
 
 const text = helpText("1.2.3");
@@ -33,6 +33,11 @@ test("the help names the commands and options that there are, and each of them i
     "--no-publish",
     "faceless-video-mcp demo",
     "faceless-video-mcp sandbox [--port N]",
+    "faceless-video-mcp doctor [--json]",
+    "faceless-video-mcp config CLIENT",
+    "",
+    "--windows",
+    "--sandbox",
     "faceless-video-mcp --help, --version",
   ]);
   for (const argv of [
@@ -42,10 +47,14 @@ test("the help names the commands and options that there are, and each of them i
     ["--no-publish"],
     ["demo"],
     ["sandbox", "--port", "8080"],
+    ["doctor", "--json"],
+    ...CLIENTS.map((client) => ["config", client, "--windows", "--sandbox"]),
     ["--help"],
     ["--version"],
   ])
     expect([argv, parseConfig(argv, {}).ok]).toEqual([argv, true]);
+  const clients = commands.join(" ").replace(/^.*configuration: | +--windows.*$/g, "");
+  expect(clients.split(/, *| or /).map((client) => client.trim())).toEqual(CLIENTS);
 });
 
 test("the help fits a terminal of 120 columns and holds neither tabs nor escapes", () => {
