@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { BUILT_FILE, connectNew, ERAS, type TestClient, textOf } from "./fixtures/clients.ts";
+import { BUILT_FILE, SERVER_NODE, connectNew, ERAS, type TestClient, textOf } from "./fixtures/clients.ts";
 
 const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
 
@@ -307,7 +307,7 @@ test.each([
   [["--nonsense"], /^$/, "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n"],
   [["frobnicate"], /^$/, "faceless-video-mcp: unknown command frobnicate; see faceless-video-mcp --help\n"],
 ] as const)("%s answers on the right stream with the right exit code", async (args, stdout, stderr) => {
-  const child = spawn(process.execPath, [BUILT_FILE, ...args]);
+  const child = spawn(SERVER_NODE, [BUILT_FILE, ...args]);
   let out = "";
   let err = "";
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));

@@ -52,6 +52,7 @@ export interface Entry extends Omit<z.infer<typeof intentSchema>, "event"> {
 
 export type Intent = Pick<Entry, "operation" | "fingerprint" | "account" | "label">;
 
+/** Throws for no disk: what can't be written is known to this process alone. */
 export interface Journal {
   /** On disk when this returns. Gives the id for `settle`. */
   begin(intent: Intent): string;
@@ -67,63 +68,67 @@ export interface JournalOptions {
   readonly now: () => number;
   /** Takes the key out of a line. */
   readonly redact: (line: string) => string;
-  /** The folder can't be used; told once. */
+  /** A line could not be written; told once. */
   readonly onUnwritable: (reason: string) => void;
 }
 
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
+const MOST_OWN_RECORDS = 1_000;
 const MAX_FILE_BYTES = 512 * 1024;
 const LABEL_CHARACTERS = 200;
 const STALE_LOCK_MS = 10_000;
 
 export function createJournal({ folder, now, redact, onUnwritable }: JournalOptions): Journal {
-  /** What this process wrote: all there is where the disk can't be used. */
+  /** What this process has to tell, whether the disk took it or not. */
   const own: JournalRecord[] = [];
-  let usable = folder !== undefined;
+  let told = false;
   const current = join(folder ?? "", "journal.jsonl");
   const previous = join(folder ?? "", "journal.1.jsonl");
   const lock = join(folder ?? "", "journal.lock");
 
   const append = (record: JournalRecord) => {
     own.push(record);
-    if (own.length > 1_000) own.shift();
-    if (!usable || folder === undefined) return;
+    if (own.length > MOST_OWN_RECORDS) own.shift();
+    if (folder === undefined) return;
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       rotate();
       appendLine(current, redact(JSON.stringify(record)));
     } catch (error) {
-      usable = false;
-      onUnwritable(error instanceof Error && "code" in error ? String(error.code) : "unknown reason");
+      if (!told)
+        onUnwritable(error instanceof Error && "code" in error ? String(error.code) : "unknown reason");
+      told = true;
     }
   };
 
   /** The full file becomes the previous one, whose own predecessor goes. Whoever is just writing to it still does. */
   const rotate = () => {
     if (sizeOf(current) <= MAX_FILE_BYTES) return;
-    if (now() - modifiedMs(lock) > STALE_LOCK_MS) rmSync(lock, { force: true });
-    let held: number;
     try {
-      held = openSync(lock, "wx", 0o600);
+      if (now() - modifiedMs(lock) > STALE_LOCK_MS) rmSync(lock, { force: true });
+      closeSync(openSync(lock, "wx", 0o600));
+      try {
+        if (sizeOf(current) > MAX_FILE_BYTES) renameSync(current, previous);
+      } finally {
+        rmSync(lock, { force: true });
+      }
     } catch {
-      // Another process is at it.
-      return;
-    }
-    try {
-      if (sizeOf(current) > MAX_FILE_BYTES) renameSync(current, previous);
-    } finally {
-      closeSync(held);
-      rmSync(lock, { force: true });
+      // Another process is at it, or has one of the files open, as Windows minds: the full one is good to write to.
     }
   };
 
-  const read = (): readonly JournalRecord[] =>
-    usable ? [...readRecords(previous), ...readRecords(current)] : own;
+  const read = (): readonly JournalRecord[] => {
+    if (folder === undefined) return own;
+    // The current file first: if it is rotated between the two, the previous one holds it all.
+    const latest = readRecords(current);
+    return [...readRecords(previous), ...latest, ...own];
+  };
 
   return {
     begin({ operation, fingerprint, account, label }) {
       const id = randomUUID();
-      const shown = Array.from(label).slice(0, LABEL_CHARACTERS).join("");
+      // Redacted before it is cut: of a key that the cut goes through, redaction would not know the rest.
+      const shown = Array.from(redact(label)).slice(0, LABEL_CHARACTERS).join("");
       append({ event: "intent", id, atMs: now(), operation, fingerprint, account, label: shown });
       return id;
     },
@@ -135,12 +140,13 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
     entries() {
       const found = new Map<string, Entry>();
       for (const record of read()) {
-        if (record.event === "intent") found.set(record.id, { ...record, outcome: "open" });
-        else {
-          const entry = found.get(record.id);
-          if (entry !== undefined)
-            found.set(record.id, { ...entry, outcome: record.outcome, jobId: record.jobId });
-        }
+        const entry = found.get(record.id);
+        // A record may be there twice, and its second intent says no more than the first.
+        if (record.event === "intent") {
+          const { event: _, ...intent } = record;
+          found.set(record.id, entry ?? { ...intent, outcome: "open" });
+        } else if (entry !== undefined)
+          found.set(record.id, { ...entry, outcome: record.outcome, jobId: record.jobId });
       }
       const sinceMs = now() - MAX_AGE_MS;
       return [...found.values()].filter(({ atMs }) => atMs >= sinceMs);
@@ -156,7 +162,10 @@ function appendLine(path: string, line: string): void {
     const last = Buffer.alloc(1);
     if (size > 0) readSync(file, last, 0, 1, size - 1);
     const torn = size > 0 && last[0] !== 0x0a;
-    writeSync(file, `${torn ? "\n" : ""}${line}\n`);
+    const bytes = Buffer.from(`${torn ? "\n" : ""}${line}\n`);
+    // A disk that is almost full takes a part without a word.
+    if (writeSync(file, bytes) < bytes.length)
+      throw Object.assign(new Error("The line was cut off"), { code: "ENOSPC" });
     fsyncSync(file);
   } finally {
     closeSync(file);

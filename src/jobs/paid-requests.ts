@@ -15,6 +15,8 @@ export interface PaidRequest<Result> {
   readonly label: string;
   /** The person knows of an earlier one and wants it sent all the same. */
   readonly confirmed: boolean;
+  /** Jobs of the same request that have ended, and so are no reason against another. */
+  readonly ended?: ReadonlySet<string>;
   readonly send: () => Promise<Result>;
 }
 
@@ -27,8 +29,15 @@ export type Paid<Result> =
 export interface OnceOnly<Result> {
   /** Throws what `send` throws, and a BridgeError where an earlier request may have been carried out. */
   once(request: PaidRequest<Result>): Promise<Paid<Result>>;
-  /** How long ago, in milliseconds, the same request was sent of which nobody knows what became. */
-  doubtMs(args: Arguments): number | undefined;
+  /** The latest of the same requests that counts, if there is one. */
+  latest(args: Arguments): Latest | undefined;
+}
+
+export interface Latest {
+  readonly id: string;
+  readonly ageMs: number;
+  /** Else nobody knows what became of it. */
+  readonly isDone: boolean;
 }
 
 export interface PaidRequests {
@@ -65,6 +74,9 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
     const send = async (request: PaidRequest<Result>, fingerprint: string): Promise<Result> => {
       const id = journal.begin({ operation, fingerprint, account, label: request.label });
       try {
+        // Another process may have begun the same since it was looked for: the first in the journal goes.
+        const rival = request.confirmed ? undefined : earlier(fingerprint, id);
+        if (rival !== undefined && rival.outcome !== "done") throw unknownError(rival, now());
         const result = await request.send();
         const jobId = jobIdOf(result);
         journal.settle(id, "done", jobId);
@@ -76,17 +88,20 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
       }
     };
 
-    /** The latest of the same requests that was or may have been carried out, as long as it counts. */
-    const earlier = (fingerprint: string): Entry | undefined =>
-      journal
-        .entries()
+    /** The latest of the same requests, or of those before `ownId`, that was or may have been carried out, as long as it counts. */
+    const earlier = (fingerprint: string, ownId?: string): Entry | undefined => {
+      const entries = journal.entries();
+      const own = entries.findIndex(({ id }) => id === ownId);
+      return entries
+        .slice(0, own === -1 ? undefined : own)
         .findLast(
           (entry) =>
             entry.fingerprint === fingerprint &&
-            now() - entry.atMs < GUARD_MS &&
+            ageMs(entry, now()) < GUARD_MS &&
             entry.outcome !== "rejected" &&
             entry.outcome !== "not_sent",
         );
+    };
 
     return {
       async once(request) {
@@ -96,8 +111,8 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
           if (flying !== undefined) return { kind: "shared", result: await flying };
           const entry = earlier(fingerprint);
           if (entry !== undefined && entry.outcome !== "done") throw unknownError(entry, now());
-          if (entry?.jobId !== undefined)
-            return { kind: "earlier", jobId: entry.jobId, ageMs: now() - entry.atMs };
+          if (entry?.jobId !== undefined && request.ended?.has(entry.jobId) !== true)
+            return { kind: "earlier", jobId: entry.jobId, ageMs: ageMs(entry, now()) };
         }
         const flight = send(request, fingerprint);
         // A confirmed one beside the same unconfirmed one is another flight.
@@ -112,9 +127,10 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
         }
       },
 
-      doubtMs(args) {
+      latest(args) {
         const entry = earlier(fingerprintOf(args));
-        return entry === undefined || entry.outcome === "done" ? undefined : now() - entry.atMs;
+        if (entry === undefined) return undefined;
+        return { id: entry.id, ageMs: ageMs(entry, now()), isDone: entry.outcome === "done" };
       },
     };
   };
@@ -137,6 +153,11 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
         )
         .reverse(),
   };
+}
+
+/** The clock may have been set back since: what lies in the future is new. */
+function ageMs({ atMs }: Entry, nowMs: number): number {
+  return Math.max(0, nowMs - atMs);
 }
 
 /** The same text for the same values, whatever the order of their names. */
@@ -164,10 +185,11 @@ const WORDS: Record<Operation, { readonly request: string; readonly check: strin
   },
 };
 
-function unknownError({ operation, atMs }: Entry, nowMs: number): BridgeError {
+function unknownError(entry: Entry, nowMs: number): BridgeError {
+  const { operation } = entry;
   const { request, check } = WORDS[operation];
-  const seconds = Math.max(1, Math.ceil((GUARD_MS - (nowMs - atMs)) / 1000));
-  const minutes = Math.max(1, Math.round((nowMs - atMs) / 60_000));
+  const seconds = Math.max(1, Math.ceil((GUARD_MS - ageMs(entry, nowMs)) / 1000));
+  const minutes = Math.max(1, Math.round(ageMs(entry, nowMs) / 60_000));
   return new BridgeError({
     code: "duplicate",
     message: `A ${request} was sent about ${minutes} min ago, and it is not known what became of it, so this one was not sent.`,

@@ -86,7 +86,7 @@ export function createJobStore(now: () => number, recall: () => readonly Recalle
     },
 
     put(told) {
-      const { watchEnded: _, ...before }: Partial<KnownJob> = all().get(told.jobId) ?? {};
+      const { watchEnded, ...before }: Partial<KnownJob> = all().get(told.jobId) ?? {};
       const finalVideoUrl =
         told.finalVideoUrl ?? (told.status === "completed" ? before.finalVideoUrl : undefined);
       const job = finalVideoUrl === undefined ? told : { ...told, finalVideoUrl };
@@ -105,6 +105,7 @@ export function createJobStore(now: () => number, recall: () => readonly Recalle
 
     putStatus(jobId, status, done) {
       const { fetchedAtMs: _, ...before }: Partial<KnownJob> = all().get(jobId) ?? {};
+      if (before.job?.done === true || before.job?.status === status) return;
       const job = { ...(before.job ?? { videoUrls: [] }), jobId, status, done };
       set({ ...before, jobId, status, job });
       announceIfChanged(before.job, job);
@@ -114,7 +115,7 @@ export function createJobStore(now: () => number, recall: () => readonly Recalle
       merge(
         videos.map((video) => {
           const { jobId, status, finalVideoUrl } = video;
-          const job = all().get(jobId)?.job;
+          const { job, createdAtMs } = all().get(jobId) ?? {};
           return {
             jobId,
             // A list may lag behind what the job itself has said.
@@ -133,6 +134,13 @@ export function createJobStore(now: () => number, recall: () => readonly Recalle
     endWatch(jobId, reason) {
       set({ ...(all().get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
       changes.announce(jobId);
+    },
+
+    resumeWatch(jobId) {
+      const job = all().get(jobId);
+      if (job?.watchEnded === undefined) return;
+      const { watchEnded: _, ...watched } = job;
+      set(watched);
     },
 
     get: (jobId) => all().get(jobId),

@@ -34,8 +34,8 @@ export async function waitForEnd({ watcher, store, clock }: WaitOptions, wait: W
   const cancelTimer = clock.after(forMs, end);
   const stopHearing = store.changes.listen((changed) => {
     if (changed !== jobId) return;
-    onChange(latest());
     if (latest().done || store.get(jobId)?.watchEnded !== undefined) end();
+    onChange(latest());
   });
   signal.addEventListener("abort", end, { once: true });
   let unwatch = () => {};

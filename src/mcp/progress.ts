@@ -7,16 +7,21 @@ import type { Job } from "../service/schemas.ts";
 const SMALL_STEP = 0.01;
 
 export function createProgressReport(
-  { _meta, notify }: ServerContext["mcpReq"],
+  { _meta, notify }: Pick<ServerContext["mcpReq"], "_meta" | "notify">,
   describe: (job: Job) => string,
 ): (job: Job) => void {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let last = -SMALL_STEP;
   return (job) => {
+    // The answer says that, and clients drop a notification that comes together with it as one of an unknown call.
+    if (job.done) return;
     const { completed = 0, failed = 0, total } = job.progress ?? {};
-    const counted = job.done && total !== undefined ? total : completed + failed;
-    last = counted > last ? counted : last + SMALL_STEP;
+    const counted = completed + failed;
+    const next = counted > last ? counted : last + SMALL_STEP;
+    // It can't grow past the whole.
+    if (total !== undefined && next > total) return;
+    last = next;
     const params = {
       progressToken,
       progress: last,

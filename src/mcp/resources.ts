@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
+import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
 import type { Application } from "./application.ts";
@@ -26,6 +27,11 @@ const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
   const { reader, jobs, log } = application;
+  const jobContents = (uri: string, job: Job) => {
+    const watchEnded = jobs.get(job.jobId)?.watchEnded;
+    const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(state) }] };
+  };
   const refresh = createRefresh(application);
 
   server.registerResource(
@@ -71,11 +77,11 @@ export function registerResources(server: McpServer, application: Application): 
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        const job = await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
-        const watchEnded = jobs.get(jobId)?.watchEnded;
-        const state = watchEnded === undefined ? job : { ...job, watchEnded };
-        return { contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(state) }] };
+        return jobContents(href, await reader.readRecent(jobId, FRESH_MS, { background: false, signal }));
       } catch (error) {
+        // What ended the watch mostly fails this too: whoever was told of the end reads why, beside the last known state.
+        const { job, watchEnded } = jobs.get(jobId) ?? {};
+        if (job !== undefined && watchEnded !== undefined) return jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         throw protocolError(failure, href);

@@ -26,6 +26,8 @@ export interface StdioTransportOptions {
 
 export interface StdioTransport extends Transport {
   setProtocolVersion: (version: string) => void;
+  /** Takes no more messages. Those that it has taken may still be answered. */
+  takeNoMore(): void;
 }
 
 /** How far the input is read while nothing may be delivered, so that its end is noticed unless the client is far ahead. */
@@ -52,12 +54,12 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   let started = false;
   let pumping = false;
   let ending = false;
+  let takesMore = true;
   let closed = false;
 
   function mayTake(): boolean {
-    if (closed || rpc.isWaiting()) return false;
-    // What is left at the end of the input is at most what was read ahead.
-    return ending || (writer.unwrittenBytes() <= maxUnwrittenBytes && !rpc.isFull());
+    if (closed || !takesMore || rpc.isWaiting()) return false;
+    return writer.unwrittenBytes() <= maxUnwrittenBytes && !rpc.isFull();
   }
 
   function pump(): void {
@@ -103,7 +105,10 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     pump();
   }
 
-  /** What came is delivered first, and what can be answered without waiting for anything gets its answer. */
+  /**
+   * What came is delivered first, and what can be answered without waiting for anything gets its answer. The limits hold
+   * here too: who doesn't read the answers has the rest of the requests dropped instead of worked off for nobody.
+   */
   function inputEnded(): void {
     if (ending) return;
     ending = true;
@@ -154,6 +159,9 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       closeOnce();
     },
     setProtocolVersion: rpc.setVersion,
+    takeNoMore() {
+      takesMore = false;
+    },
   };
   return transport;
 }

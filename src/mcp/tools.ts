@@ -2,10 +2,10 @@
 // failure; to the SDK a schema is only what it advertises.
 
 import type { McpServer, ServerContext, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import * as z from "zod";
 import { toBridgeError } from "../errors.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type ToolContext } from "../tools/tool.ts";
+import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
 import { AskPerson } from "./confirmation.ts";
 import { createProgressReport } from "./progress.ts";
@@ -21,8 +21,7 @@ export function registerTools(server: McpServer, application: Application): void
         title,
         description,
         annotations,
-        inputSchema: advertised(tool.input, "input"),
-        outputSchema: advertised(tool.output, "output"),
+        ...schemas(name),
       },
       async (args, { mcpReq }) => {
         try {
@@ -36,6 +35,12 @@ export function registerTools(server: McpServer, application: Application): void
       },
     );
   }
+}
+
+function schemas(name: string) {
+  const json = ADVERTISED[name];
+  if (json === undefined) throw new TypeError(`${name} has no schemas.`);
+  return { inputSchema: advertised(json.input), outputSchema: advertised(json.output) };
 }
 
 function toolContext(
@@ -64,24 +69,14 @@ function toolContext(
   };
 }
 
-/** A schema that advertises itself and lets every value through. The JSON is made when first asked for. */
-function advertised(schema: z.ZodObject, io: "input" | "output"): StandardSchemaWithJSON {
-  const json = () => {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-      io,
-      override: ({ jsonSchema }) => {
-        // zod spells "anything" as {}, which says it in a way that checkers of schemas warn of.
-        if (typeof jsonSchema.additionalProperties === "object") jsonSchema.additionalProperties = true;
-      },
-    });
-    return rest;
-  };
+/** A schema that advertises itself and lets every value through. */
+function advertised(json: Record<string, unknown>): StandardSchemaWithJSON {
   return {
     "~standard": {
       version: 1,
       vendor: "faceless-video-mcp",
       validate: (value) => ({ value }),
-      jsonSchema: { input: json, output: json },
+      jsonSchema: { input: () => json, output: () => json },
     },
   };
 }

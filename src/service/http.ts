@@ -84,6 +84,7 @@ function createProxyAgent(proxies: Proxies): Dispatcher {
     return new EnvHttpProxyAgent({
       ...AGENT_OPTIONS,
       proxyTls: CONNECT,
+      requestTls: CONNECT,
       clientFactory: createProxyPool,
       // Empty rather than absent: undici would read the process's environment for an absent one.
       httpProxy: proxies.http ?? "",

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
-import type { BridgeError } from "../errors.ts";
+import { type BridgeError, toBridgeError } from "../errors.ts";
 import type { ServiceSettings } from "../settings.ts";
 import { type Allowance, createAllowance } from "./allowance.ts";
 import {
@@ -88,11 +88,17 @@ export function createRequests({ settings, version, now, random, unknownPolls }:
   let closed = false;
 
   const loadHttp = () =>
-    (loading ??= import("./http.ts").then(({ createHttp }) => {
-      const http = createHttp({ origin: baseUrl.origin, proxies });
-      if (closed) http.destroy();
-      return http;
-    }));
+    (loading ??= import("./http.ts").then(
+      ({ createHttp }) => {
+        const http = createHttp({ origin: baseUrl.origin, proxies });
+        if (closed) http.destroy();
+        return http;
+      },
+      (error: unknown) => {
+        // This server's files are gone, as after an update: nothing can have left.
+        throw toBridgeError(error, "not_sent");
+      },
+    ));
 
   /** The 2xx answer, after as many attempts as the policy allows. */
   const perform = async (
@@ -174,7 +180,10 @@ export function createRequests({ settings, version, now, random, unknownPolls }:
     ask,
     close() {
       closed = true;
-      void loading?.then((http) => http.destroy());
+      void loading?.then(
+        (http) => http.destroy(),
+        () => {},
+      );
     },
   };
 }

@@ -6,10 +6,11 @@ import * as z from "zod";
 const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /** A job's id: any UUID, of whatever version. */
-export const jobIdArgument = z
-  .string()
-  .regex(UUID, "must be the UUID that generate_video or list_videos gave")
-  .describe("The job, as generate_video or list_videos named it");
+export const jobIdArgument = () =>
+  z
+    .string()
+    .regex(UUID, "must be the UUID that generate_video or list_videos gave")
+    .describe("The job, as generate_video or list_videos named it");
 
 /** Whether a text is a job's id. */
 export function isJobId(text: string): boolean {

@@ -8,6 +8,8 @@ import { isLanguageTag } from "./arguments.ts";
 import { withCandidates } from "./candidates.ts";
 import { defineTool, type ToolContext } from "./tool.ts";
 
+// A call has 45 s in all: the request may need 38 of them, and another look after it 5.
+const LOOK_DEADLINE_MS = 1_500;
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 
 export const generateVideo = defineTool({
@@ -17,62 +19,67 @@ export const generateVideo = defineTool({
     "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the person before starting, and show them the topic. A failed render refunds its credits.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   effect: "spends",
-  input: z.strictObject({
-    topic: z
-      .string()
-      .trim()
-      .min(1, "must not be empty")
-      .describe("What the video tells, as free text: hook, beats, ending"),
-    language: z
-      .string()
-      .refine(isLanguageTag, "must be a BCP-47 language code such as en, fr, es or pt-BR")
-      .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
-      .optional(),
-    duration: z
-      .number()
-      .min(DURATION.min, OUT_OF_BOUNDS)
-      .max(DURATION.max, OUT_OF_BOUNDS)
-      .meta({ default: DEFAULTS.duration, description: "Seconds" })
-      .optional(),
-    style: z.enum(STYLES).meta({ default: DEFAULTS.style }).optional(),
-    voice: z
-      .string()
-      .refine(isVoice, "must be a catalog id, a native voice's id, or clone: followed by an id")
-      .meta({
-        default: DEFAULTS.voice,
-        description: `${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:ID`,
-      })
-      .optional(),
-    music: z.enum(MUSIC).meta({ default: DEFAULTS.music }).optional(),
-    pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
-    confirmDuplicate: z
-      .boolean()
-      .meta({ default: false, description: "The person wants the same video a second time" })
-      .optional(),
-  }),
-  output: z.looseObject({
-    jobId: z.string(),
-    status: z.string(),
-    resourceUri: z.string().describe("Subscribable status of the job"),
-  }),
+  input: () =>
+    z.strictObject({
+      topic: z
+        .string()
+        .trim()
+        .min(1, "must not be empty")
+        .describe("What the video tells, as free text: hook, beats, ending"),
+      language: z
+        .string()
+        .refine(isLanguageTag, "must be a BCP-47 language code such as en, fr, es or pt-BR")
+        .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
+        .optional(),
+      duration: z
+        .number()
+        .min(DURATION.min, OUT_OF_BOUNDS)
+        .max(DURATION.max, OUT_OF_BOUNDS)
+        .meta({ default: DEFAULTS.duration, description: "Seconds" })
+        .optional(),
+      style: z.enum(STYLES).meta({ default: DEFAULTS.style }).optional(),
+      voice: z
+        .string()
+        .refine(isVoice, "must be a catalog id, a native voice's id, or clone: followed by an id")
+        .meta({
+          default: DEFAULTS.voice,
+          description: `${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:ID`,
+        })
+        .optional(),
+      music: z.enum(MUSIC).meta({ default: DEFAULTS.music }).optional(),
+      pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
+      confirmDuplicate: z
+        .boolean()
+        .meta({ default: false, description: "The person wants the same video a second time" })
+        .optional(),
+    }),
+  output: () =>
+    z.looseObject({
+      jobId: z.string(),
+      status: z.string(),
+      resourceUri: z.string().describe("Subscribable status of the job"),
+    }),
   async run({ confirmDuplicate, ...request }, context) {
     const { service, jobs, paid, generationLimit, signal } = context;
-    const generate = (confirmed: boolean) =>
+    const ended = new Set<string>();
+    const generate = () =>
       paid.generate.once({
         args: { ...DEFAULTS, ...request },
         label: request.topic,
-        confirmed,
+        confirmed: confirmDuplicate === true,
+        ended,
         send: () =>
           generationLimit.count(() => withCandidates(context, () => service.generate(request, { signal }))),
       });
-    let outcome = await generate(confirmDuplicate === true);
+    let outcome = await generate();
     if (outcome.kind === "earlier") {
       const job = await lookAt(context, outcome.jobId);
-      // One that has ended is no reason against another.
       if (job?.done !== true) return describeEarlier(outcome, job?.status, jobs.uri(outcome.jobId));
-      outcome = await generate(true);
+      ended.add(outcome.jobId);
+      outcome = await generate();
+      // Somebody else has started it anew meanwhile.
       if (outcome.kind === "earlier")
-        throw new TypeError("A confirmed request was taken for an earlier one.");
+        return describeEarlier(outcome, jobs.get(outcome.jobId)?.status, jobs.uri(outcome.jobId));
     }
     const { result } = outcome;
     if (outcome.kind === "sent") jobs.start(result.jobId, request.topic);
@@ -83,9 +90,9 @@ export const generateVideo = defineTool({
   },
 });
 
-async function lookAt({ reader, signal }: ToolContext, jobId: string): Promise<Job | undefined> {
+async function lookAt({ service, jobs, signal }: ToolContext, jobId: string): Promise<Job | undefined> {
   try {
-    return await reader.read(jobId, { background: false, signal });
+    return jobs.put(await service.getJob(jobId, { signal, deadlineMs: LOOK_DEADLINE_MS }));
   } catch {
     // Not knowing how it stands, it may well be running.
     return undefined;

@@ -10,7 +10,7 @@ import { defineTool } from "./tool.ts";
 const LONGEST_WAIT_SECONDS = 50;
 const OUT_OF_BOUNDS = `must be from 0 to ${LONGEST_WAIT_SECONDS} seconds`;
 
-const count = z.number().optional();
+const count = () => z.number().optional();
 
 export const getVideoStatus = defineTool({
   name: "get_video_status",
@@ -19,24 +19,26 @@ export const getVideoStatus = defineTool({
     "How far a video is: its status, the clips that are ready, the voiceover, the final video. With waitSeconds (45 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call again, and don't generate the video again. done says that it has ended, completed or failed (failed renders refund their credits). Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
-  input: z.strictObject({
-    jobId: jobIdArgument,
-    waitSeconds: z
-      .number()
-      .min(0, OUT_OF_BOUNDS)
-      .max(LONGEST_WAIT_SECONDS, OUT_OF_BOUNDS)
-      .meta({ default: 0, description: "Most seconds to wait for the end" })
-      .optional(),
-  }),
-  output: z.looseObject({
-    jobId: z.string(),
-    status: z.string(),
-    done: z.boolean(),
-    videoUrls: z.array(z.string()),
-    audioUrl: z.string().optional(),
-    finalVideoUrl: z.string().optional(),
-    progress: z.looseObject({ total: count, completed: count, failed: count }).optional(),
-  }),
+  input: () =>
+    z.strictObject({
+      jobId: jobIdArgument(),
+      waitSeconds: z
+        .number()
+        .min(0, OUT_OF_BOUNDS)
+        .max(LONGEST_WAIT_SECONDS, OUT_OF_BOUNDS)
+        .meta({ default: 0, description: "Most seconds to wait for the end" })
+        .optional(),
+    }),
+  output: () =>
+    z.looseObject({
+      jobId: z.string(),
+      status: z.string(),
+      done: z.boolean(),
+      videoUrls: z.array(z.string()),
+      audioUrl: z.string().optional(),
+      finalVideoUrl: z.string().optional(),
+      progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
+    }),
   async run({ jobId, waitSeconds = 0 }, { reader, waitForEnd, signal }) {
     const now = await reader.read(jobId, { background: false, signal });
     const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeJob) : now;

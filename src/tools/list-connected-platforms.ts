@@ -11,8 +11,8 @@ export const listConnectedPlatforms = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   // Loose: some hosts send a dummy argument to a tool that takes none.
-  input: z.looseObject({}),
-  output: z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) }),
+  input: () => z.looseObject({}),
+  output: () => z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
     const { platforms } = await service.listConnectedPlatforms({ signal });
     const names = platforms.map(({ platform }) => cleanServiceText(platform, 60));

@@ -10,16 +10,18 @@ export const listVideos = defineTool({
     "The account's videos, newest first, with the final video's link where there is one. Give nextCursor back as cursor for the next page. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
-  input: z.strictObject({
-    limit: z.int().min(1).max(10_000).describe("Most videos on the page").optional(),
-    cursor: z.string().min(1).describe("nextCursor of the page before").optional(),
-  }),
-  output: z.looseObject({
-    videos: z.array(
-      z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
-    ),
-    nextCursor: z.string().optional(),
-  }),
+  input: () =>
+    z.strictObject({
+      limit: z.int().min(1).max(10_000).describe("Most videos on the page").optional(),
+      cursor: z.string().min(1).describe("nextCursor of the page before").optional(),
+    }),
+  output: () =>
+    z.looseObject({
+      videos: z.array(
+        z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
+      ),
+      nextCursor: z.string().optional(),
+    }),
   async run(query, { service, jobs, signal }) {
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);

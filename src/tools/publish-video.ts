@@ -1,6 +1,7 @@
 // publish_video: posts a finished video to the person's connected accounts.
 
 import * as z from "zod";
+import type { Latest } from "../jobs/paid-requests.ts";
 import { cleanServiceText } from "../text.ts";
 import { jobIdArgument } from "./arguments.ts";
 import { defineTool } from "./tool.ts";
@@ -12,23 +13,26 @@ export const publishVideo = defineTool({
     "Posts a completed video publicly to the person's connected accounts, which can't be undone from here. Call it only when the person has asked for this video on these platforms. list_connected_platforms names the platforms. The result has one entry a platform: read each ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
-  input: z.strictObject({
-    jobId: jobIdArgument,
-    platforms: z
-      .array(z.string().trim().toLowerCase().regex(/^\S+$/, "must be a platform's name"))
-      .min(1, "must name at least one platform")
-      // One post each, however often the name stands there.
-      .transform((platforms) => [...new Set(platforms)])
-      .describe("Lowercase ids of connected platforms"),
-  }),
-  output: z.looseObject({ results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })) }),
+  input: () =>
+    z.strictObject({
+      jobId: jobIdArgument(),
+      platforms: z
+        .array(z.string().trim().toLowerCase().regex(/^\S+$/, "must be a platform's name"))
+        .min(1, "must name at least one platform")
+        // One post each, however often the name stands there.
+        .transform((platforms) => [...new Set(platforms)])
+        .describe("Lowercase ids of connected platforms"),
+    }),
+  output: () => z.looseObject({ results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })) }),
   async run(request, { service, jobs, paid, confirm, signal }) {
     const { jobId, platforms } = request;
-    const args = { jobId, platforms: platforms.toSorted() };
+    const args = { jobId: jobId.toLowerCase(), platforms: platforms.toSorted() };
     const { topic, finalVideoUrl } = jobs.get(jobId) ?? {};
+    const latest = paid.publish.latest(args);
     const answer = confirm({
-      key: JSON.stringify(args),
-      message: question({ jobId, topic, finalVideoUrl, platforms, doubtMs: paid.publish.doubtMs(args) }),
+      // A yes is one to what the person was told: whoever has published it since is news.
+      key: JSON.stringify([args, latest?.id, latest?.isDone]),
+      message: question({ jobId, topic, finalVideoUrl, platforms, latest }),
     });
     const outcome = await paid.publish.once({
       args,
@@ -47,17 +51,21 @@ interface Publishing {
   readonly topic: string | undefined;
   readonly finalVideoUrl: string | undefined;
   readonly platforms: readonly string[];
-  readonly doubtMs: number | undefined;
+  readonly latest: Latest | undefined;
 }
 
-function question({ jobId, topic, finalVideoUrl, platforms, doubtMs }: Publishing): string {
+function question({ jobId, topic, finalVideoUrl, platforms, latest }: Publishing): string {
   const name = topic === undefined ? `job ${jobId}` : `"${cleanServiceText(topic, 120)}" (job ${jobId})`;
   const link = finalVideoUrl === undefined ? "" : ` Watch it: ${cleanServiceText(finalVideoUrl)}`;
-  const doubt =
-    doubtMs === undefined
-      ? ""
-      : ` An attempt about ${Math.max(1, Math.round(doubtMs / 60_000))} min ago may have posted it already: look at the accounts first.`;
-  return `Publish the video ${name} on ${platforms.join(", ")}? It becomes public.${doubt}${link}`;
+  const before = latest === undefined ? "" : describeLatest(latest);
+  return `Publish the video ${name} on ${platforms.join(", ")}? It becomes public.${before}${link}`;
+}
+
+function describeLatest({ ageMs, isDone }: Latest): string {
+  const minutes = Math.max(1, Math.round(ageMs / 60_000));
+  return isDone
+    ? ` The same was published about ${minutes} min ago already.`
+    : ` An attempt about ${minutes} min ago may have posted it already: look at the accounts first.`;
 }
 
 function describePublication(results: readonly { platform: string; ok: boolean }[]): string {

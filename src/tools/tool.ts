@@ -47,9 +47,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly annotations: ToolAnnotations;
   /** What a call that fails may have done. */
   readonly effect: Effect;
-  readonly input: Input;
+  /** Made when the first call needs it: a list of tools is answered without. */
+  readonly input: () => Input;
   /** Loose: the service's extra fields pass through. */
-  readonly output: Output;
+  readonly output: () => Output;
   // A method, so that tools of different inputs fit in one list.
   run(input: z.output<Input>, context: ToolContext): Promise<ToolOutcome<z.input<Output>>>;
 }
@@ -58,7 +59,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Tool<Input, Output>,
 ): Tool<Input, Output> {
-  return tool;
+  return { ...tool, input: once(tool.input), output: once(tool.output) };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Runs a tool on arguments as they came. Throws a BridgeError for bad input, and whatever `run` throws. */
@@ -67,17 +73,17 @@ export async function runTool(
   args: unknown,
   context: ToolContext,
 ): Promise<ToolOutcome<Record<string, unknown>>> {
-  const parsed = tool.input.safeParse(args ?? {});
+  const parsed = tool.input().safeParse(args ?? {});
   if (!parsed.success) throw inputError(tool, parsed.error);
   const { sentence, result } = await tool.run(parsed.data, context);
-  const checked = tool.output.safeParse(result);
+  const checked = tool.output().safeParse(result);
   if (!checked.success)
     throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
   return { sentence, result: checked.data };
 }
 
 function inputError(tool: Tool, error: z.ZodError): BridgeError {
-  const known = Object.keys(tool.input.shape);
+  const known = Object.keys(tool.input().shape);
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
       return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is no argument" : "are no arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;

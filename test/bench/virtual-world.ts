@@ -1,9 +1,8 @@
-// A service and a clock that exist only in memory, so that the real watcher, schedule and allowance live through an hour in a
+// A service that exists only in memory, on a virtual clock, so that the real watcher, schedule and allowance live through an hour in a
 // second. The service counts requests in fixed windows and answers after a moment, as a real one does.
 
 import { BridgeError } from "../../src/errors.ts";
-import type { Clock } from "../../src/jobs/clock.ts";
-import { createJobReader } from "../../src/jobs/job-reader.ts";
+import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
 import { createSchedule } from "../../src/jobs/schedule.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { createWatcher } from "../../src/jobs/watcher.ts";
@@ -11,42 +10,7 @@ import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import type { JobEnd, Random } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
-
-export interface VirtualClock extends Clock {
-  /** Runs everything that is due until then. */
-  runUntil(untilMs: number): Promise<void>;
-}
-
-export function createVirtualClock(startMs: number): VirtualClock {
-  let nowMs = startMs;
-  let order = 0;
-  const timers = new Map<number, { atMs: number; action: () => void }>();
-  const next = () => {
-    let first: readonly [number, { atMs: number; action: () => void }] | undefined;
-    for (const timer of timers) if (first === undefined || timer[1].atMs < first[1].atMs) first = timer;
-    return first;
-  };
-  return {
-    now: () => nowMs,
-    after(delayMs, action) {
-      const id = order++;
-      timers.set(id, { atMs: nowMs + delayMs, action });
-      return () => void timers.delete(id);
-    },
-    async runUntil(untilMs) {
-      for (;;) {
-        const timer = next();
-        if (timer === undefined || timer[1].atMs > untilMs) break;
-        timers.delete(timer[0]);
-        nowMs = Math.max(nowMs, timer[1].atMs);
-        timer[1].action();
-        // What follows from it may take several turns of promises.
-        await new Promise<void>((resolve) => setImmediate(resolve));
-      }
-      nowMs = untilMs;
-    },
-  };
-}
+import { createVirtualClock } from "./virtual-clock.ts";
 
 interface Made {
   readonly jobId: string;
@@ -75,11 +39,13 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     encoding: "epoch seconds",
   });
   const allowance = createAllowance({ now: clock.now });
-  const counts = { polls: 0, refused: 0 };
+  const counts = { polls: 0, reads: 0, refused: 0 };
 
-  const request = async <T>(answer: () => T): Promise<T> => {
-    const slot = allowance.take("background");
-    counts.polls += 1;
+  const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
+    // As the real client, which takes its slot a few turns after it was asked.
+    await Promise.resolve();
+    const slot = allowance.take(background ? "background" : "person");
+    counts[background ? "polls" : "reads"] += 1;
     await new Promise<void>((resolve) => void clock.after(LATENCY_MS, resolve));
     const { status, headers } = service.answer(clock.now());
     slot.settle({ status, headers });
@@ -105,7 +71,6 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
       status,
       done: status !== "processing",
       videoUrls: [],
-      ...(status === "completed" && { finalVideoUrl: `https://media.example/${job.jobId}` }),
       progress: { total: job.clips, completed: Math.floor(share * job.clips), failed: 0 },
     };
   };
@@ -117,20 +82,33 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
 
   const store = createJobStore(clock.now);
   const source = {
-    getJob: (jobId: string) => request(() => stateOf(known(jobId))),
-    listVideos: ({ limit = 20, cursor }: { limit?: number; cursor?: string }) =>
-      request(() => {
+    getJob: (jobId: string, { background }: RequestOptions) =>
+      request(background, () => stateOf(known(jobId))),
+    listVideos: (
+      { limit = 20, cursor }: { limit?: number; cursor?: string },
+      { background }: RequestOptions,
+    ) =>
+      request(background, () => {
         const from = cursor === undefined ? 0 : Number(cursor);
         const page = newestFirst.slice(from, from + limit);
-        const videos: Video[] = page.map((job) => ({ jobId: job.jobId, status: statusOf(job) }));
+        const videos: Video[] = page.map((job) => {
+          const status = statusOf(job);
+          // A final video is in the list alone.
+          return {
+            jobId: job.jobId,
+            status,
+            ...(status === "completed" && { finalVideoUrl: `https://media.example/${job.jobId}` }),
+          };
+        });
         return { videos, ...(from + limit < newestFirst.length && { nextCursor: String(from + limit) }) };
       }),
     listing: () => ({ maxLimit: 100, canPage }),
     backgroundWaitMs: () => allowance.waitMs("background"),
   };
+  const reader = createJobReader({ source, store, now: clock.now });
   const watcher = createWatcher({
     source,
-    reader: createJobReader({ source, store, now: clock.now }),
+    reader,
     store,
     schedule: createSchedule({ fixedMs, random }),
     clock,
@@ -142,6 +120,7 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     clock,
     counts,
     store,
+    reader,
     watcher,
     /** Starts a job now and watches it. */
     start({ durationMs, failed }: JobEnd): Made {

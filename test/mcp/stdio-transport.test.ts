@@ -392,20 +392,50 @@ describe("the connection", () => {
     expect(received).toEqual([request(1)]);
   });
 
-  test("ends when the input ends though the limits hold messages back, which are delivered", async () => {
-    const { transport, input, say, received, closings } = await openStalled({
-      maxInFlight: 1,
-      maxUnwrittenBytes: 10,
+  test("takes all that came before the input ended, as the limits let it", async () => {
+    const { transport, input, say, received, heard, closings } = await open({ maxInFlight: 1 });
+    listen(transport, {
+      onmessage(message) {
+        received.push(message);
+        if ("id" in message) queueMicrotask(() => void transport.send(result(message.id ?? 0)));
+      },
     });
+
+    say(request(1), request(2), request(3));
+    input.end();
+
+    await until(() => closings() === 1);
+    await ticks();
+    expect(heard()).toEqual([result(1), result(2), result(3)]);
+  });
+
+  test("ends when the input ends though the limits hold messages back, which are dropped", async () => {
+    const { transport, input, say, received, closings } = await openStalled({ maxUnwrittenBytes: 10 });
     await transport.send(result(0));
     say(request(1), request(2), request(3));
     await ticks();
-    expect(received).toEqual([]);
 
     input.end();
 
     await until(() => closings() === 1);
-    expect(names(received)).toEqual([1, 2, 3]);
+    await ticks();
+    expect(received).toEqual([]);
+  });
+
+  test("takes no more when told so, and still sends the answers to what it has taken", async () => {
+    const { transport, input, say, received, heard, closings } = await open();
+    say(request(1));
+    await until(() => received.length === 1);
+
+    transport.takeNoMore();
+    say(request(2));
+    await ticks();
+    await transport.send(result(1));
+    input.end();
+
+    await until(() => closings() === 1);
+    expect(received).toEqual([request(1)]);
+    expect(heard()).toEqual([result(1)]);
   });
 
   test.each<[string, (wire: OpenWire) => void, number]>([

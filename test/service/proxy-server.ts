@@ -19,6 +19,15 @@ export interface ProxyServer {
 
 /** Closed when the test is over. */
 export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServer> {
+  const proxy = await startProxyServer(() => behaviour);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** Asks `next` what to do with each CONNECT. To be closed by the caller. */
+export async function startProxyServer(
+  next: () => ProxyBehaviour,
+): Promise<ProxyServer & { readonly close: () => Promise<void> }> {
   const asked: ProxyServer["asked"][number][] = [];
   const sockets = new Set<Socket>();
   let heard = "";
@@ -30,17 +39,11 @@ export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServe
   server.on("connect", ({ url = "", headers, rawHeaders }, socket, head) => {
     asked.push({ target: url, authorization: headers["proxy-authorization"] });
     heard += `${url}\n${rawHeaders.join("\n")}\n${head.toString("latin1")}`;
+    const behaviour = next();
     if (behaviour === "tunnel") tunnel(url, socket);
     else decline(behaviour, socket);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
   return {
@@ -48,16 +51,23 @@ export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServe
     asked,
     heard: () => heard,
     connections: () => sockets.size,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
   };
 }
 
 function tunnel(authority: string, socket: Duplex): void {
   const [host = "", port] = authority.split(":");
+  let stands = false;
   const target = connect(Number(port), host, () => {
+    stands = true;
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     socket.pipe(target).pipe(socket);
   });
-  target.on("error", () => socket.destroy());
+  target.on("error", () => (stands ? socket.destroy() : decline(502, socket)));
   socket.on("error", () => target.destroy()).on("close", () => target.destroy());
 }
 

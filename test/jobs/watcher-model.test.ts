@@ -1,0 +1,110 @@
+// Subscribers, people who read and calls that wait come and go in any order, while jobs end, the service fails and time passes.
+// Whatever the order, the promises of the watcher hold. PROVE_RUNS=20000 tries longer than the suite does.
+
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
+import { FAULTS, JOBS, RestlessWorld } from "./restless-world.ts";
+
+const RUNS = Number(process.env["PROVE_RUNS"] ?? 300);
+
+/** The model is the world itself, which checks what always holds. */
+type Command = fc.AsyncCommand<object, RestlessWorld>;
+
+function command(text: string, act: (world: RestlessWorld) => unknown): Command {
+  return {
+    check: () => true,
+    toString: () => text,
+    async run(_, world) {
+      await act(world);
+      await world.clock.runFor(0);
+      world.check();
+      if (world.broken.size > 0) throw new Error([...world.broken].join("; "));
+    },
+  };
+}
+
+const jobId = fc.constantFrom(...JOBS);
+/** A person may be refused, and hears of it. */
+const forgiving = (asked: Promise<unknown>) =>
+  void asked.catch((error: unknown) => {
+    if (!(error instanceof BridgeError)) throw error;
+  });
+
+const often = (weight: number, arbitrary: fc.Arbitrary<Command>) => ({ weight, arbitrary });
+const commands = fc.commands(
+  [
+    fc.oneof(
+      often(
+        8,
+        jobId.map((id) => command(`subscribe ${id}`, (world) => world.subscribe(id))),
+      ),
+      often(
+        4,
+        fc.nat(20).map((index) => command(`unsubscribe ${index}`, (world) => world.unsubscribe(index))),
+      ),
+      often(
+        2,
+        jobId.map((id) => command(`read ${id}`, (world) => forgiving(world.read(id)))),
+      ),
+      often(
+        3,
+        fc
+          .tuple(jobId, fc.integer({ min: 1, max: 50 }))
+          .map(([id, seconds]) =>
+            command(`wait ${id} ${seconds} s`, (world) => forgiving(world.wait(id, seconds * 1000))),
+          ),
+      ),
+      often(1, fc.constant(command("cancel a wait", (world) => world.cancelWait()))),
+      often(
+        4,
+        jobId.map((id) => command(`progress ${id}`, (world) => world.progress(id))),
+      ),
+      often(
+        2,
+        jobId.map((id) => command(`complete ${id}`, (world) => world.end(id, "completed"))),
+      ),
+      often(
+        1,
+        jobId.map((id) => command(`fail ${id}`, (world) => world.end(id, "failed"))),
+      ),
+      often(
+        1,
+        jobId.map((id) => command(`the list ends ${id}`, (world) => world.letListLie(id))),
+      ),
+      often(
+        2,
+        fc
+          .tuple(fc.constantFrom(...FAULTS), fc.integer({ min: 1, max: 4 }))
+          .map(([fault, times]) => command(`${times} times ${fault}`, (world) => world.break(fault, times))),
+      ),
+      ...[5, 60, 300].map((most) =>
+        often(
+          3,
+          fc
+            .integer({ min: 1, max: most * 1000 })
+            .map((ms) => command(`${ms} ms pass`, (world) => world.clock.runFor(ms))),
+        ),
+      ),
+      often(1, fc.constant(command("the connection ends", (world) => world.endConnection()))),
+    ),
+  ],
+  { maxCommands: 120, size: "max" },
+);
+const options = fc.record({ seed: fc.integer(), unlisted: fc.nat(JOBS.length) });
+
+it(
+  "keeps its promises whatever happens in whatever order",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(options, commands, async (worldOptions, run) => {
+        const world = new RestlessWorld(worldOptions);
+        await fc.asyncModelRun(() => ({ model: {}, real: world }), run);
+        await world.settle();
+        expect([...world.broken]).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  },
+  20_000 + 200 * RUNS,
+);

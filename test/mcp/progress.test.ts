@@ -1,0 +1,91 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { createProgressReport } from "../../src/mcp/progress.ts";
+import type { Job } from "../../src/service/schemas.ts";
+
+type Request = Parameters<typeof createProgressReport>[0];
+
+function reporting(meta: Request["_meta"], notify?: Request["notify"]) {
+  const sent: unknown[] = [];
+  const record: Request["notify"] = async (notification) => void sent.push(notification);
+  const request: Request = { ...(meta !== undefined && { _meta: meta }), notify: notify ?? record };
+  return { sent, report: createProgressReport(request, ({ status }) => `It is ${status}.`) };
+}
+
+const job = (progress: Job["progress"], done = false): Job => ({
+  jobId: "j",
+  status: done ? "completed" : "processing",
+  done,
+  videoUrls: [],
+  ...(progress !== undefined && { progress }),
+});
+
+test.each([0, "", "token"])("tells counts and words under the token %j", (progressToken) => {
+  const { sent, report } = reporting({ progressToken });
+  report(job({ total: 3, completed: 1, failed: 1 }));
+  expect(sent).toEqual([
+    {
+      method: "notifications/progress",
+      params: { progressToken, progress: 2, total: 3, message: "It is processing." },
+    },
+  ]);
+});
+
+test("tells nothing where no token came", () => {
+  for (const meta of [undefined, {}]) {
+    const { sent, report } = reporting(meta);
+    report(job({ total: 3, completed: 1 }));
+    expect(sent).toEqual([]);
+  }
+});
+
+test("tells a change without a new clip as less than a clip, and one of a job without counts all the same", () => {
+  const { sent, report } = reporting({ progressToken: 1 });
+  for (const state of [job(undefined), job(undefined), job({ total: 2, completed: 1 })]) report(state);
+  expect(sent).toMatchObject([
+    { params: { progress: 0 } },
+    { params: { progress: 0.01 } },
+    { params: { progress: 1, total: 2 } },
+  ]);
+  expect(sent[0]).not.toHaveProperty("params.total");
+});
+
+test("tells no change that would pass the whole", () => {
+  const { sent, report } = reporting({ progressToken: 1 });
+  report(job({ total: 2, completed: 2 }));
+  report(job({ total: 2, completed: 2 }));
+  expect(sent).toMatchObject([{ params: { progress: 2, total: 2 } }]);
+});
+
+test("tells nothing of the end, since the answer to the call does", () => {
+  const { sent, report } = reporting({ progressToken: 1 });
+  report(job({ total: 2, completed: 2 }, true));
+  expect(sent).toEqual([]);
+});
+
+test("is not disturbed by a client that has left", async () => {
+  const { report } = reporting({ progressToken: 1 }, () => Promise.reject(new Error("gone")));
+  expect(() => report(job({ total: 2, completed: 1 }))).not.toThrow();
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("grows with every notification and stays within the whole, whatever the service counts", () => {
+  const count = fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined });
+  const course = fc.array(
+    fc.tuple(fc.record({ total: count, completed: count, failed: count }), fc.boolean()),
+    { maxLength: 40 },
+  );
+  expect.hasAssertions();
+  fc.assert(
+    fc.property(course, (states) => {
+      const told: { progress: number; total: number }[] = [];
+      const { report } = reporting({ progressToken: 1 }, async ({ params }) => {
+        told.push({ progress: Number(params?.["progress"]), total: Number(params?.["total"] ?? Infinity) });
+      });
+      for (const [counts, done] of states) report(job(counts, done));
+      const progress = told.map((one) => one.progress);
+      expect(progress).toEqual([...new Set(progress)].toSorted((a, b) => a - b));
+      expect(told.filter((one) => one.progress > one.total)).toEqual([]);
+    }),
+  );
+});

@@ -1,0 +1,801 @@
+// Watching as a client sees it: the built file over real stdio, subscribed to by real clients of both protocol eras.
+
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import {
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startSandbox } from "../src/sandbox/sandbox.ts";
+import {
+  BUILT_FILE,
+  SERVER_NODE,
+  connectNew,
+  connectOld,
+  type ServerStart,
+  type TestClient,
+} from "./fixtures/clients.ts";
+import { envelope, type ScriptedAnswer, scriptedService } from "./fixtures/scripted-service.ts";
+
+interface Watching extends TestClient {
+  /** URIs, in the order in which their changes were told. */
+  readonly updates: readonly string[];
+  listChanges(): number;
+  /** The returned function unsubscribes. */
+  subscribe(...uris: string[]): Promise<() => Promise<unknown>>;
+  hearOfLists(): Promise<unknown>;
+  read(uri: string): Promise<unknown>;
+}
+
+async function watchOld(start: ServerStart): Promise<Watching> {
+  const client = await connectOld(start);
+  const updates: string[] = [];
+  let listChanges = 0;
+  client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    updates.push(params.uri);
+  });
+  client.raw.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
+    listChanges += 1;
+  });
+  return {
+    ...client,
+    updates,
+    listChanges: () => listChanges,
+    async subscribe(...uris) {
+      await Promise.all(uris.map((uri) => client.raw.subscribeResource({ uri })));
+      return () => Promise.all(uris.map((uri) => client.raw.unsubscribeResource({ uri })));
+    },
+    // Told to every client of this era.
+    hearOfLists: async () => {},
+    read: async (uri) => soleContents(await client.raw.readResource({ uri })),
+  };
+}
+
+async function watchNew(start: ServerStart): Promise<Watching> {
+  const client = await connectNew(start);
+  const updates: string[] = [];
+  let listChanges = 0;
+  client.raw.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    updates.push(params.uri);
+  });
+  client.raw.setNotificationHandler("notifications/resources/list_changed", () => {
+    listChanges += 1;
+  });
+  return {
+    ...client,
+    updates,
+    listChanges: () => listChanges,
+    async subscribe(...uris) {
+      const { honoredFilter, close } = await client.raw.listen({ resourceSubscriptions: uris });
+      expect(honoredFilter).toEqual({ resourceSubscriptions: uris });
+      return close;
+    },
+    hearOfLists: () => client.raw.listen({ resourcesListChanged: true }),
+    read: async (uri) => soleContents(await client.raw.readResource({ uri })),
+  };
+}
+
+const ERAS = [
+  ["an old client", watchOld],
+  ["a new client", watchNew],
+] as const;
+
+function isDone(job: unknown): boolean {
+  return typeof job === "object" && job !== null && "done" in job && job.done === true;
+}
+
+function soleContents({ contents }: { contents: readonly object[] }): unknown {
+  const [first, ...rest] = contents;
+  if (first === undefined || rest.length > 0 || !("text" in first) || typeof first.text !== "string")
+    throw new Error("The resource has not just one text.");
+  return JSON.parse(first.text);
+}
+
+const JOB_A = "aaaaaaaa-0000-4000-8000-000000000001";
+const JOB_B = "bbbbbbbb-0000-4000-8000-000000000002";
+const CLOCK = "cccccccc-0000-4000-8000-000000000003";
+const A = `faceless://jobs/${JOB_A}`;
+const B = `faceless://jobs/${JOB_B}`;
+
+const processing = (completed = 0) => ({
+  status: "processing",
+  videoUrls: Array.from({ length: completed }, (_, index) => `https://cdn.example/${index + 1}.mp4`),
+  progress: { total: 3, completed, failed: 0 },
+});
+const completed = { ...processing(3), status: "completed", finalVideoUrl: "https://cdn.example/final.mp4" };
+
+const UNAUTHORIZED = envelope(401, "unauthorized", "Who are you?");
+
+/** A service whose jobs are as the test says at the moment. */
+async function jobService(pollSeconds = 0.1) {
+  const rest = await scriptedService({ "GET /api/v1/videos": { json: { videos: [] } } });
+  const states = new Map<string, ScriptedAnswer>();
+  const set = (jobId: string, answer: ScriptedAnswer) => {
+    states.set(jobId, answer);
+    rest.on(`GET /api/v1/status/${jobId}`, () => states.get(jobId) ?? answer);
+  };
+  const polls = (jobId: string) => rest.lines(`GET /api/v1/status/${jobId}`).length;
+  return {
+    rest,
+    start: {
+      env: {
+        FACELESS_API_KEY: "fl_test",
+        FACELESS_BASE_URL: rest.url,
+        FACELESS_POLL_SECONDS: String(pollSeconds),
+      },
+    },
+    become: (jobId: string, json: object) => set(jobId, { json }),
+    refuse: set,
+    polls,
+    polled: (jobId: string, times = 1) => {
+      const sofar = polls(jobId);
+      return vi.waitFor(() => expect(polls(jobId)).toBeGreaterThanOrEqual(sofar + times), WAIT);
+    },
+  };
+}
+
+type JobService = Awaited<ReturnType<typeof jobService>>;
+
+const WAIT = { timeout: 10_000, interval: 10 };
+
+const heard = (client: Watching, updates: readonly string[]) =>
+  vi.waitFor(() => expect(client.updates).toEqual(updates), WAIT);
+
+/** Lets several polls' time pass, as another watched job shows, and what they brought arrive. */
+async function letPollsPass(client: Watching, service: JobService): Promise<void> {
+  service.become(CLOCK, processing());
+  const stop = await client.subscribe(`faceless://jobs/${CLOCK}`);
+  await service.polled(CLOCK, 3);
+  await stop();
+}
+
+describe.each(ERAS)("%s", (_name, watch) => {
+  test("hears every change of a job, each a real one, its end once, and nothing after it", async () => {
+    let aheadMs = 0;
+    const sandbox = await startSandbox({
+      now: () => Date.now() + aheadMs,
+      renderSeconds: 200,
+      requestsPerMinute: 1_000_000,
+    });
+    onTestFinished(() => sandbox.close());
+    const client = await watch({
+      env: {
+        FACELESS_API_KEY: sandbox.apiKey,
+        FACELESS_BASE_URL: sandbox.url,
+        FACELESS_POLL_SECONDS: "0.1",
+      },
+    });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides", duration: 22.5 });
+    const jobId = String(structuredContent?.["jobId"]);
+    const uri = `faceless://jobs/${jobId}`;
+    await client.read(uri);
+    await client.subscribe(uri);
+
+    const clip = (number: number) => expect.stringMatching(new RegExp(`/${number}\\.mp4$`));
+    const audioUrl = expect.stringMatching(/\.wav$/);
+    const running = { jobId, status: "processing", done: false, audioUrl };
+    const progress = (count: number) => ({ total: 3, completed: count, failed: 0 });
+    const course: readonly (readonly [number, object])[] = [
+      [35, { ...running, videoUrls: [], progress: progress(0) }],
+      [95, { ...running, videoUrls: [clip(1)], progress: progress(1) }],
+      [140, { ...running, videoUrls: [clip(1), clip(2)], progress: progress(2) }],
+      [185, { ...running, videoUrls: [clip(1), clip(2), clip(3)], progress: progress(3) }],
+      [
+        201,
+        {
+          ...running,
+          status: "completed",
+          done: true,
+          videoUrls: [clip(1), clip(2), clip(3)],
+          progress: progress(3),
+          finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
+        },
+      ],
+    ];
+    const told: string[] = [];
+    for (const [atSeconds, state] of course) {
+      aheadMs = atSeconds * 1000;
+      told.push(uri);
+      await heard(client, told);
+      expect(await client.read(uri)).toEqual(state);
+    }
+    const another = await client.call("generate_video", { topic: "Another [fail]", duration: 10 });
+    const anotherUri = String(another.structuredContent?.["resourceUri"]);
+    await client.subscribe(anotherUri);
+    aheadMs *= 2;
+    await heard(client, [...told, anotherUri]);
+  });
+
+  test("follows a job of the embedded sandbox to its end", async () => {
+    const client = await watch({
+      args: ["--sandbox"],
+      env: { FACELESS_SANDBOX_SECONDS: "1", FACELESS_POLL_SECONDS: "0.1" },
+    });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides", duration: 10 });
+    const uri = String(structuredContent?.["resourceUri"]);
+    await client.subscribe(uri);
+    await vi.waitFor(async () => {
+      expect(client.updates.at(-1)).toBe(uri);
+      expect(await client.read(uri)).toMatchObject({ status: "completed", done: true });
+    }, WAIT);
+  });
+
+  test("hears nothing of a job before it subscribes, nor of one that it reads only", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, processing());
+    const client = await watch(service.start);
+    await client.call("get_video_status", { jobId: JOB_A });
+    service.become(JOB_A, processing(1));
+    await client.call("get_video_status", { jobId: JOB_A });
+    await client.read(A);
+    await client.read(B);
+    await client.subscribe(B);
+    service.become(JOB_B, processing(1));
+    await heard(client, [B]);
+    service.become(JOB_A, processing(2));
+    await client.call("get_video_status", { jobId: JOB_A });
+    await client.subscribe(A);
+    await letPollsPass(client, service);
+    expect(client.updates).toEqual([B]);
+    service.become(JOB_A, completed);
+    await heard(client, [B, A]);
+  });
+
+  test("hears of nothing twice that was asked again without a change", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing(1));
+    const client = await watch(service.start);
+    await client.read(A);
+    await client.subscribe(A);
+    await service.polled(JOB_A, 3);
+    await client.call("get_video_status", { jobId: JOB_A });
+    expect(client.updates).toEqual([]);
+  });
+
+  test("hears of the end once, even where the job changes after it", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A);
+    service.become(JOB_A, completed);
+    await heard(client, [A]);
+    service.become(JOB_A, { ...completed, audioUrl: "https://cdn.example/late.wav" });
+    const late = await client.call("get_video_status", { jobId: JOB_A });
+    expect(late.structuredContent).toMatchObject({ audioUrl: "https://cdn.example/late.wav" });
+    await client.subscribe(A);
+    await letPollsPass(client, service);
+    // In the newer era a second listen is a second subscriber, and an update reaches both.
+    expect(client.updates).toEqual(client.era === "old" ? [A] : [A, A, A]);
+  });
+
+  test("that comes after the end hears of it once, and nothing is polled for it", async () => {
+    const service = await jobService();
+    service.become(JOB_A, completed);
+    const client = await watch(service.start);
+    await client.call("get_video_status", { jobId: JOB_A });
+    await client.subscribe(A);
+    await heard(client, [A]);
+    await letPollsPass(client, service);
+    expect(client.updates).toEqual([A]);
+    expect(service.polls(JOB_A)).toBe(1);
+    expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
+  });
+
+  test("that subscribes to a job of which nobody knows that it has ended hears so once", async () => {
+    const service = await jobService();
+    service.become(JOB_A, completed);
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await heard(client, [A]);
+    await letPollsPass(client, service);
+    expect(client.updates).toEqual([A]);
+    expect(service.polls(JOB_A)).toBe(1);
+  });
+
+  test("that leaves one of two jobs keeps hearing of the other", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, processing());
+    const client = await watch(service.start);
+    await client.read(A);
+    await client.read(B);
+    const leaveA = await client.subscribe(A);
+    await client.subscribe(B);
+    await leaveA();
+    await service.polled(JOB_B, 2);
+    const pollsOfA = service.polls(JOB_A);
+    service.become(JOB_A, processing(1));
+    service.become(JOB_B, processing(1));
+    await heard(client, [B]);
+    service.become(JOB_B, completed);
+    await heard(client, [B, B]);
+    expect(service.polls(JOB_A)).toBe(pollsOfA);
+  });
+
+  test("ends the polling with the last subscription, and may end it twice", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    const leave = await client.subscribe(A);
+    await service.polled(JOB_A, 2);
+    await leave();
+    await leave();
+    await letPollsPass(client, service);
+    const polls = service.polls(JOB_A);
+    await letPollsPass(client, service);
+    expect(service.polls(JOB_A)).toBe(polls);
+    service.become(JOB_A, completed);
+    await client.subscribe(A);
+    await heard(client, [A]);
+  });
+
+  test("ends the polling with its connection", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A, 2);
+    await client.raw.close();
+    const polls = service.polls(JOB_A);
+    await letPollsPass(await watch(service.start), service);
+    expect(service.polls(JOB_A)).toBe(polls);
+  });
+
+  test("may read and subscribe ten times for the requests of once", async () => {
+    const service = await jobService(0.4);
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    for (let time = 0; time < 10; time += 1) {
+      expect(await client.read(A)).toEqual({ jobId: JOB_A, done: false, ...processing() });
+      await client.subscribe(A);
+    }
+    // One for the reads, and it may be one for the beginning of the watch.
+    expect(service.polls(JOB_A)).toBeLessThanOrEqual(2);
+    const sinceMs = performance.now();
+    await service.polled(JOB_A, 3);
+    expect(performance.now() - sinceMs).toBeGreaterThan(790);
+    for (let time = 0; time < 10; time += 1) await client.read(A);
+    expect(service.polls(JOB_A)).toBeLessThanOrEqual(6);
+    expect(service.rest.lines("GET /api/v1/videos")).toEqual([]);
+    expect(client.updates).toEqual([]);
+  });
+
+  test("reads what an update brought without another request", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A);
+    service.become(JOB_A, completed);
+    await heard(client, [A]);
+    const requests = service.rest.requests.length;
+    expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
+    expect(service.rest.requests).toHaveLength(requests);
+  });
+
+  test("hears under the URI that it subscribed to, however it spells the job", async () => {
+    const service = await jobService();
+    const spelt = JOB_A.toUpperCase();
+    service.become(spelt, completed);
+    const client = await watch(service.start);
+    await client.subscribe(`faceless://jobs/${spelt}`);
+    await heard(client, [`faceless://jobs/${spelt}`]);
+    expect(service.polls(spelt)).toBe(1);
+  });
+
+  test("may subscribe to the catalog, which never changes", async () => {
+    const service = await jobService();
+    const client = await watch(service.start);
+    const leave = await client.subscribe("faceless://catalog");
+    await letPollsPass(client, service);
+    await leave();
+    expect(client.updates).toEqual([]);
+  });
+
+  test("is told that the list has changed when a video is started", async () => {
+    const client = await watch({ args: ["--sandbox"] });
+    await client.hearOfLists();
+    await client.call("generate_video", { topic: "Refused [out_of_credits]" });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides" });
+    const uri = String(structuredContent?.["resourceUri"]);
+    await vi.waitFor(() => expect(client.listChanges()).toBe(1), WAIT);
+    const { resources } = await client.raw.listResources();
+    expect(resources.map((resource) => resource.uri)).toEqual(["faceless://catalog", uri]);
+    await client.call("get_video_status", { jobId: uri.replace(/^.*\//, "") });
+    expect({ updates: client.updates, lists: client.listChanges() }).toEqual({ updates: [], lists: 1 });
+  });
+
+  test("reads in the job why nobody watches it when the key is refused, and polling ends", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing(1));
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A);
+    service.refuse(JOB_A, UNAUTHORIZED);
+    await heard(client, [A]);
+    const ended = {
+      jobId: JOB_A,
+      done: false,
+      ...processing(1),
+      watchEnded: "Watching ended: the service does not accept the API key.",
+    };
+    expect(await client.read(A)).toEqual(ended);
+    const polls = service.polls(JOB_A);
+    await letPollsPass(client, service);
+    expect(service.polls(JOB_A)).toBe(polls);
+    expect(client.updates).toEqual([A]);
+  });
+
+  test("hears of the end of watching a job that the service denies twice, and not before", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A);
+    service.refuse(JOB_A, envelope(404, "not_found", "No such job."));
+    await service.polled(JOB_A);
+    expect(client.updates).toEqual([]);
+    await heard(client, [A]);
+    expect(await client.read(A)).toEqual({
+      jobId: JOB_A,
+      done: false,
+      ...processing(),
+      watchEnded: "Watching ended: the service says that it knows no such job.",
+    });
+    const polls = service.polls(JOB_A);
+    await letPollsPass(client, service);
+    expect(service.polls(JOB_A)).toBe(polls);
+  });
+
+  test("is told what is wrong when it reads a job that nobody has ever seen and nobody watches any longer", async () => {
+    const service = await jobService();
+    service.refuse(JOB_A, UNAUTHORIZED);
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await heard(client, [A]);
+    await expect(client.read(A)).rejects.toMatchObject({
+      message: expect.stringMatching(/API key.*FACELESS_API_KEY/),
+    });
+  });
+
+  test("has a job watched again by subscribing again after the watch ended", async () => {
+    const service = await jobService();
+    service.refuse(JOB_A, UNAUTHORIZED);
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await heard(client, [A]);
+    service.become(JOB_A, processing(1));
+    await client.subscribe(A);
+    await service.polled(JOB_A, 2);
+    service.become(JOB_A, completed);
+    // In the newer era it listens twice by now.
+    await heard(client, client.era === "old" ? [A, A] : [A, A, A]);
+    expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
+  });
+
+  test("goes on hearing of a job while the service fails for a time", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watch(service.start);
+    await client.subscribe(A);
+    await service.polled(JOB_A);
+    service.refuse(JOB_A, { status: 503 });
+    await service.polled(JOB_A, 2);
+    expect(client.updates).toEqual([]);
+    service.become(JOB_A, completed);
+    await heard(client, [A]);
+  });
+});
+
+const MANY = Array.from(
+  { length: 200 },
+  (_, index) => `faceless://jobs/dddddddd-0000-4000-8000-${String(index).padStart(12, "0")}`,
+);
+
+describe("an old client", () => {
+  test("is refused the 201st job in words, and gets it when it has left another", async () => {
+    const service = await jobService(3600);
+    service.become(JOB_A, completed);
+    const client = await watchOld(service.start);
+    await client.subscribe(...MANY);
+    await expect(client.subscribe(A)).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringMatching(
+        /200 jobs are watched already, which is the most\..*Calling again is safe\. End another subscription first/,
+      ),
+      data: { uri: A, "faceless/error": { code: "limit_reached", outcome: "not_sent", retryable: true } },
+    });
+    await client.subscribe(...MANY.slice(0, 2));
+    await client.raw.unsubscribeResource({ uri: MANY[7] ?? "" });
+    await client.subscribe(A);
+    await heard(client, [A]);
+  });
+
+  test("is refused a URI that is no job, as an unknown resource", async () => {
+    const service = await jobService();
+    const client = await watchOld(service.start);
+    const wrong = [
+      "faceless://jobs/42",
+      `${A}/`,
+      `${A}?x=1`,
+      "faceless://jobs/",
+      "faceless://catalogue",
+      "https://example.com",
+      "",
+    ];
+    for (const uri of wrong) {
+      const refusal = await client.subscribe(uri).catch((error: unknown) => error);
+      // The code and just this data: so a client knows an unknown resource.
+      expect(refusal).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(`Resource not found: ${uri}`),
+        data: { uri },
+      });
+      expect(refusal).not.toHaveProperty(["data", "faceless/error"]);
+      await expect(client.raw.unsubscribeResource({ uri })).resolves.toEqual({});
+    }
+    expect(service.rest.requests).toEqual([]);
+  });
+
+  test("hears of each change once however often it has subscribed, and of none after one unsubscribe", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    const client = await watchOld(service.start);
+    await client.read(A);
+    await client.subscribe(A);
+    await client.subscribe(A);
+    service.become(JOB_A, processing(1));
+    await heard(client, [A]);
+    await client.raw.unsubscribeResource({ uri: A });
+    await letPollsPass(client, service);
+    const polls = service.polls(JOB_A);
+    service.become(JOB_A, completed);
+    await letPollsPass(client, service);
+    expect({ updates: client.updates, polls: service.polls(JOB_A) }).toEqual({ updates: [A], polls });
+  });
+
+  test("that subscribes anew whenever it is told does not go round for ever", async () => {
+    const service = await jobService();
+    service.become(JOB_A, completed);
+    const client = await watchOld(service.start);
+    for (let time = 0; time < 3; time += 1) {
+      const leave = await client.subscribe(A);
+      await heard(client, [A]);
+      await leave();
+    }
+    await letPollsPass(client, service);
+    expect(client.updates).toEqual([A]);
+  });
+});
+
+describe("a new client", () => {
+  test("reads in the 201st job that it is not watched and why, and hears of the others", async () => {
+    const service = await jobService(3600);
+    service.become(JOB_A, processing());
+    const client = await watchNew(service.start);
+    await client.subscribe(...MANY, A);
+    await heard(client, [A]);
+    expect(await client.read(A)).toEqual({
+      jobId: JOB_A,
+      done: false,
+      ...processing(),
+      watchEnded: "Not watched: 200 jobs are watched already, which is the most.",
+    });
+    expect(client.stderr()).toContain(`${A} is not watched: 200 jobs are watched already`);
+  });
+
+  test("may name URIs that are no jobs: they are ignored, and the others count", async () => {
+    const service = await jobService();
+    service.become(JOB_A, completed);
+    const client = await watchNew(service.start);
+    await client.subscribe("faceless://jobs/42", `${A}?x=1`, "https://example.com", A);
+    await heard(client, [A]);
+    expect(service.rest.lines()).toEqual([`GET /api/v1/status/${JOB_A}`]);
+  });
+
+  test("that closes one of two listens to a job hears by the other", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, processing());
+    const client = await watchNew(service.start);
+    await client.read(A);
+    const closeFirst = await client.subscribe(A, B);
+    await client.subscribe(A);
+    service.become(JOB_A, processing(1));
+    await heard(client, [A, A]);
+    await closeFirst();
+    service.become(JOB_A, processing(2));
+    await heard(client, [A, A, A]);
+    service.become(JOB_A, completed);
+    await heard(client, [A, A, A, A]);
+    expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
+  });
+
+  test("that listens again after it has closed hears of an end that came before", async () => {
+    const service = await jobService();
+    service.become(JOB_A, completed);
+    const client = await watchNew(service.start);
+    const close = await client.subscribe(A);
+    await heard(client, [A]);
+    await close();
+    await client.subscribe(A);
+    await heard(client, [A, A]);
+    expect(service.polls(JOB_A)).toBe(1);
+  });
+
+  test("hears of no list unless it listens for that", async () => {
+    const client = await watchNew({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
+    await client.call("generate_video", { topic: "Nobody listens" });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides" });
+    const uri = String(structuredContent?.["resourceUri"]);
+    await client.subscribe(uri);
+    await client.call("get_video_status", { jobId: uri.replace(/^.*\//, "") });
+    await client.call("generate_video", { topic: "Only the job is listened to" });
+    await heard(client, [uri]);
+    expect(client.listChanges()).toBe(0);
+  });
+});
+
+describe("on the wire of the newer era", () => {
+  const META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "wire", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const STAMP = "io.modelcontextprotocol/subscriptionId";
+
+  async function connectWire({ env }: { env: Record<string, string> }) {
+    const transport = new StdioClientTransport({
+      command: SERVER_NODE,
+      args: [BUILT_FILE],
+      env,
+      stderr: "ignore",
+    });
+    const received: unknown[] = [];
+    // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports have no other way
+    transport.onmessage = (message) => received.push(message);
+    onTestFinished(() => transport.close());
+    await transport.start();
+    const listen = (id: string | number, ...uris: string[]) =>
+      transport.send({
+        jsonrpc: "2.0",
+        id,
+        method: "subscriptions/listen",
+        params: { _meta: META, notifications: { resourceSubscriptions: uris } },
+      });
+    const cancel = (requestId: string | number) =>
+      transport.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+    const got = (message: unknown) => vi.waitFor(() => expect(received).toContainEqual(message), WAIT);
+    return {
+      received,
+      send: transport.send.bind(transport),
+      listen,
+      cancel,
+      acknowledged: (id: string | number, ...uris: string[]) =>
+        got({
+          jsonrpc: "2.0",
+          method: "notifications/subscriptions/acknowledged",
+          params: { notifications: { resourceSubscriptions: uris }, _meta: { [STAMP]: id } },
+        }),
+      updated: (id: string | number, uri: string) =>
+        got({
+          jsonrpc: "2.0",
+          method: "notifications/resources/updated",
+          params: { uri, _meta: { [STAMP]: id } },
+        }),
+      refused: (id: string | number, code: number) =>
+        got({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) }),
+    };
+  }
+
+  test('the ids 1 and "1" are two listens, and cancelling one or neither leaves the other', async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, processing());
+    const wire = await connectWire(service.start);
+    await wire.listen(1, A);
+    await wire.listen("1", B);
+    await wire.acknowledged(1, A);
+    await wire.acknowledged("1", B);
+    await wire.cancel("one");
+    await wire.cancel("1");
+    await wire.cancel("1");
+    await service.polled(JOB_A, 2);
+    const polls = service.polls(JOB_B);
+    await service.polled(JOB_A, 4);
+    expect(service.polls(JOB_B)).toBe(polls);
+    service.become(JOB_A, completed);
+    await wire.updated(1, A);
+  });
+
+  test("a listen that is cancelled in the same breath leaves nothing polled", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, processing());
+    const wire = await connectWire(service.start);
+    await Promise.all([wire.listen(1, A), wire.cancel(1), wire.listen(2, B)]);
+    await wire.acknowledged(2, B);
+    await service.polled(JOB_B, 4);
+    expect(service.polls(JOB_A)).toBe(0);
+  });
+
+  test("a listen that is refused, and the older era's way to subscribe, leave nothing polled", async () => {
+    const service = await jobService();
+    service.become(JOB_A, processing());
+    service.become(JOB_B, completed);
+    const wire = await connectWire(service.start);
+    await wire.listen(1, B);
+    await wire.updated(1, B);
+    await wire.send({
+      jsonrpc: "2.0",
+      id: 2,
+      method: "subscriptions/listen",
+      params: { _meta: META, notifications: { resourceSubscriptions: A } },
+    });
+    await wire.refused(2, -32602);
+    await wire.send({
+      jsonrpc: "2.0",
+      id: 3,
+      method: "subscriptions/listen",
+      params: { notifications: { resourceSubscriptions: [A] } },
+    });
+    await wire.refused(3, -32602);
+    await wire.send({
+      jsonrpc: "2.0",
+      id: 4,
+      method: "resources/subscribe",
+      params: { _meta: META, uri: A },
+    });
+    await wire.refused(4, -32601);
+    expect(service.rest.lines()).toEqual([`GET /api/v1/status/${JOB_B}`]);
+  });
+});
+
+test("whoever hears that the watch has ended reads why, even where the state is old and can't be asked for", async () => {
+  const readEnd = async (watch: (start: ServerStart) => Promise<Watching>) => {
+    // Longer than an answer counts as fresh.
+    const service = await jobService(5.2);
+    service.become(JOB_A, processing(1));
+    const client = await watch(service.start);
+    await client.read(A);
+    service.refuse(JOB_A, UNAUTHORIZED);
+    await client.subscribe(A);
+    await heard(client, [A]);
+    return client.read(A);
+  };
+  const ended = {
+    jobId: JOB_A,
+    done: false,
+    ...processing(1),
+    watchEnded: "Watching ended: the service does not accept the API key.",
+  };
+  expect(await Promise.all(ERAS.map(([, watch]) => readEnd(watch)))).toEqual([ended, ended]);
+});
+
+test(
+  "a job of 20 s is announced as finished within 7 s of its end by the schedule as it is, in both eras",
+  { timeout: 60_000 },
+  async () => {
+    const follow = async (watch: (start: ServerStart) => Promise<Watching>) => {
+      const client = await watch({ args: ["--sandbox"] });
+      const started = await client.call("generate_video", { topic: "How tides work" });
+      const endMs = performance.now() + 20_000;
+      const uri = String(started.structuredContent?.["resourceUri"]);
+      await client.subscribe(uri);
+      // Reads when told and never else: a read of its own would find the end without the watch.
+      let job: unknown;
+      for (let told = 1; !isDone(job); told += 1) {
+        await vi.waitFor(() => expect(client.updates.length).toBeGreaterThanOrEqual(told), {
+          timeout: 50_000,
+          interval: 20,
+        });
+        job = await client.read(uri);
+      }
+      return performance.now() - endMs;
+    };
+    for (const lateMs of await Promise.all(ERAS.map(([, watch]) => follow(watch))))
+      expect(lateMs).toBeLessThan(7_000);
+  },
+);
