@@ -44,7 +44,10 @@ export async function startFaultServer(
     sockets.add(plain);
     plain.on("close", () => sockets.delete(plain)).on("error", () => {});
     plain.on("end", () => plain.end());
-    if (accepted?.(plain, count) === "hold") return void plain.resume();
+    if (accepted?.(plain, count) === "hold") {
+      plain.resume();
+      return;
+    }
     const socket = secureContext === undefined ? plain : secured(plain, secureContext);
     let text = "";
     socket.on("data", (chunk) => {

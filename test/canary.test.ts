@@ -1,0 +1,103 @@
+// The key appears nowhere that leaves the built server, not even where the service throws it back in every encoding.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { CANARY, tracesOf } from "./fixtures/canary.ts";
+import { BUILT_FILE } from "./fixtures/clients.ts";
+import { startRaw } from "./fixtures/raw-server.ts";
+import { run } from "./fixtures/run.ts";
+import { type Reply, scriptedService } from "./fixtures/scripted-service.ts";
+
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const ECHOES = [
+  CANARY,
+  `Bearer ${CANARY}`,
+  JSON.stringify(CANARY),
+  JSON.stringify(JSON.stringify(CANARY)),
+  encodeURIComponent(CANARY),
+  new URLSearchParams({ key: CANARY }).toString(),
+  ...["", "x", "xy"].flatMap((lead) => [
+    Buffer.from(lead + CANARY).toString("base64"),
+    Buffer.from(`${lead + CANARY}z`).toString("base64url"),
+  ]),
+  // Where the service's words are cut at 500 characters.
+  ...[460, 470, 480, 490].map((length) => "y".repeat(length) + CANARY),
+];
+const echoed: Record<string, string> = Object.fromEntries(
+  ECHOES.map((echo, index) => [`echo${index}`, echo]),
+);
+
+test("finds what it looks for", () => {
+  expect(ECHOES.map((echo) => tracesOf(CANARY, JSON.stringify(echo)).length > 0)).not.toContain(false);
+  expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
+});
+
+test.each(["old", "new"] as const)("The built server shows no trace of its key (%s era)", async (era) => {
+  const folder = mkdtempSync(join(tmpdir(), "canary-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const failures = ECHOES.map((message, index): Reply => ({
+    status: 400 + (index % 4),
+    json: { error: { code: message, message } },
+  }));
+  const rest = await scriptedService({
+    "POST /api/v1/generate": [
+      { json: { jobId: JOB, status: "processing", ...echoed } },
+      ...failures,
+      { status: 307, headers: { location: `https://elsewhere.example/${encodeURIComponent(CANARY)}` } },
+      { status: 200, body: CANARY },
+      "reset",
+    ],
+    "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
+    [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
+    "GET /api/v1/videos": { json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] } },
+  });
+  const server = startRaw({
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_BASE_URL: rest.url,
+      FACELESS_LOG_LEVEL: "debug",
+      FACELESS_STATE_DIR: folder,
+    },
+  });
+  onTestFinished(() => void server.child.kill());
+  let stdout = "";
+  server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+  await server.open(era);
+  const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
+
+  for (let index = 0; index < ECHOES.length + 4; index++)
+    await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
+  await call("get_video_status", { jobId: JOB });
+  await call("list_videos", {});
+  await call("list_connected_platforms", {});
+  await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+  await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
+  await server.ask("resources/list");
+  await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
+  await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
+  server.stdin.write(`${CANARY}\n`);
+  server.stdin.end();
+  const { code } = await server.ended;
+
+  const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  expect(code).toBe(0);
+  expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
+  expect(journal.join("").split("\n").length).toBeGreaterThan(2 * ECHOES.length);
+  expect({
+    stdout: tracesOf(CANARY, stdout),
+    stderr: tracesOf(CANARY, server.stderr()),
+    journal: tracesOf(CANARY, journal.join("\n")),
+  }).toEqual({ stdout: [], stderr: [], journal: [] });
+  // It was there to be taken out.
+  expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
+});
+
+test("The demo shows no trace of the key that the person has set", async () => {
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_LOG_LEVEL: "debug" };
+  const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "demo"], { env });
+
+  expect(code).toBe(0);
+  expect(tracesOf(CANARY, stdout + stderr)).toEqual([]);
+});

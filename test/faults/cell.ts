@@ -1,0 +1,116 @@
+// One cell of the matrix: a fault at one point, one method, one way. Gives back all that can be said of it.
+
+import { createSecureContext } from "node:tls";
+import { startFaultServer } from "../service/fault-server.ts";
+import { startProxyServer } from "../service/proxy-server.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { startScriptedService } from "../fixtures/scripted-service.ts";
+import { createCertificate } from "./certificate.ts";
+import { type Method, type Point, POINTS, type Verdict, type Via } from "./points.ts";
+import { type Called, CERTIFICATE, openTill } from "./till.ts";
+
+export interface Cell {
+  readonly point: Point;
+  readonly method: Method;
+  readonly via: Via;
+}
+
+export interface Observed extends Called {
+  /** How often the server saw the request whole. */
+  readonly seen: number;
+  /** What the journal says of a request that is paid for. */
+  readonly outcomes: readonly string[];
+  /** Encodings of the key in anything that was written. */
+  readonly traces: readonly string[];
+}
+
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const KNOWN = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const DEADLINE_MS = 15_000;
+
+const TRUSTED = createSecureContext(CERTIFICATE);
+const UNTRUSTED = createSecureContext(createCertificate("127.0.0.1"));
+
+export function cells(): Cell[] {
+  return POINTS.flatMap((point) =>
+    (["direct", "proxy"] as const)
+      .filter((via) => point.only === undefined || point.only === via)
+      .flatMap((via) => (["GET", "POST"] as const).map((method) => ({ point, method, via }))),
+  );
+}
+
+export function verdictOf({ point: { verdict }, via }: Cell): Verdict {
+  return "direct" in verdict ? verdict[via] : verdict;
+}
+
+/** A good answer to whatever the bridge asks. */
+export function goodAnswer(request: string): string {
+  const body = request.includes("/api/v1/videos")
+    ? { videos: [{ jobId: JOB, status: "processing" }] }
+    : request.startsWith("POST")
+      ? { jobId: JOB, status: "processing" }
+      : { status: "processing", videoUrls: [] };
+  const json = JSON.stringify(body);
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
+}
+
+export async function observe({ point, method, via }: Cell): Promise<Observed> {
+  const target = method === "GET" ? `GET /api/v1/status/${JOB}` : "POST /api/v1/generate";
+  await using server = disposable(
+    await startFaultServer({
+      ...(point.server !== "plain" && { secureContext: point.server === "untrusted" ? UNTRUSTED : TRUSTED }),
+      ...(point.accepted !== undefined && { accepted: point.accepted }),
+      requested(socket, _, text) {
+        if (point.answer !== undefined && text.startsWith(target)) point.answer(socket);
+        else socket.write(goodAnswer(text));
+      },
+    }),
+  );
+  await using proxy = disposable(
+    await startProxyServer(() => (typeof point.proxy === "number" ? point.proxy : proxyBehaviour(point))),
+  );
+  const closed = await closedPort();
+  const { port } = new URL(server.url);
+  const baseUrl =
+    point.nobodyAt === undefined
+      ? `https://127.0.0.1:${port}`
+      : point.nobodyAt === "closed port"
+        ? `https://127.0.0.1:${closed}`
+        : "https://nowhere.invalid";
+  const proxyUrl = point.proxy === "closed port" ? `http://127.0.0.1:${closed}` : proxy.url;
+  const till = openTill({
+    baseUrl,
+    deadlineMs: point.deadlineMs ?? DEADLINE_MS,
+    ...(via === "proxy" && { proxies: { https: proxyUrl } }),
+  });
+  try {
+    if (point.kept === true) {
+      await till.status(KNOWN);
+      // undici takes the connection back a moment after the answer.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const called = method === "GET" ? await till.status(JOB) : await till.generate(`Tides of ${CANARY}`);
+    return {
+      ...called,
+      seen: server.received.filter((text) => text.startsWith(target)).length,
+      outcomes: till.outcomes(),
+      traces: tracesOf(CANARY, till.written()),
+    };
+  } finally {
+    till.close();
+  }
+}
+
+function proxyBehaviour({ proxy }: Point) {
+  return proxy === undefined || proxy === "closed port" ? "tunnel" : proxy;
+}
+
+async function closedPort(): Promise<string> {
+  const gone = await startScriptedService();
+  await gone.close();
+  return new URL(gone.url).port;
+}
+
+function disposable<Server extends { close(): Promise<void> }>(server: Server) {
+  return { ...server, [Symbol.asyncDispose]: () => server.close() };
+}

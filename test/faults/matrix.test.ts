@@ -1,0 +1,75 @@
+// A fault at every point of an exchange × GET and POST × direct and through a proxy, over real sockets and real TLS: is the
+// verdict right, was anything sent twice, did it end in time, does the text say all that is needed, is the key nowhere.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Cell, cells, observe, verdictOf } from "./cell.ts";
+import type { Failure, Method } from "./points.ts";
+import { trustCertificate } from "./till.ts";
+
+let distrust = () => {};
+beforeAll(() => {
+  distrust = trustCertificate();
+});
+afterAll(() => distrust());
+
+const WHAT = { GET: "the status of the job", POST: "the new video" } as const;
+const SPENT = {
+  GET: {
+    not_sent: "Nothing was spent or published.",
+    rejected: "Nothing was spent or published.",
+    unknown: "Nothing was spent or published: this call only reads.",
+  },
+  POST: {
+    not_sent: "No request was carried out, so no credits were spent.",
+    rejected: "No video was started, so no credits were spent.",
+    unknown: "The request left, and it is not known whether a video was started and credits were spent.",
+  },
+} as const;
+
+/** What failed, what was spent, whether again, what next. */
+function textOf(method: Method, { says, outcome, retryable, afterSeconds, next }: Failure): string {
+  const again = retryable
+    ? `Calling again is safe${afterSeconds === undefined ? "" : ` after ${afterSeconds} s`}.`
+    : outcome === "unknown"
+      ? "Do not call again before checking."
+      : "Calling again unchanged will fail again.";
+  return `${says.replace("{what}", WHAT[method])} ${SPENT[method][outcome]} ${again} ${next}`;
+}
+
+/** Where the system's own word is one of several: it depends on the resolver, on OpenSSL, on what the proxy had read. */
+function withoutSystemWords(text: string, isEither = false): string {
+  return text
+    .replace(
+      isEither ? /the proxy refused the connection|the connection was broken off \(\w+\)/ : "",
+      (words) => (words === "" ? "" : "{refused or broken}"),
+    )
+    .replace(/resolved \((ENOTFOUND|EAI_AGAIN)\)/, "resolved ({dns})")
+    .replace(/ERR_SSL_\w+/, "{ssl}")
+    .replace(/off \((ECONNRESET|UND_ERR_SOCKET)\)/, "off ({broken})");
+}
+
+const nameOf = ({ point, method, via }: Cell) => `${method}, ${via}: ${point.name}`;
+
+describe("the matrix of faults", () => {
+  test.each(cells().map((cell) => [nameOf(cell), cell] as const))("%s", async (_, cell) => {
+    const { method, point } = cell;
+    const expected = verdictOf(cell)[method];
+    const isEither = expected.says.includes("{refused or broken}");
+
+    const { ms, text, error, ...observed } = await observe(cell);
+
+    expect({ ...observed, error, text: withoutSystemWords(text, isEither) }).toEqual({
+      seen: expected.seen,
+      error: expect.objectContaining({
+        code: expected.code,
+        outcome: expected.outcome,
+        retryable: expected.retryable,
+      }),
+      text: withoutSystemWords(textOf(method, expected)),
+      outcomes: method === "GET" ? [] : [expected.outcome],
+      traces: [],
+    });
+    // The newest jobs are looked for after it, with the same deadline.
+    expect(ms).toBeLessThan(2 * (point.deadlineMs ?? 2_000) + 500);
+  });
+});

@@ -1,0 +1,37 @@
+// Random faults at random points of random calls, seeded. PROVE_RUNS sets how many runs, PROVE_SEED which ones.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { seededRandom } from "../fixtures/durations.ts";
+import { randomRun, type Tally } from "./random-run.ts";
+import { trustCertificate } from "./till.ts";
+
+const RUNS = Number(process.env["PROVE_RUNS"] ?? 300);
+const SEED = Number(process.env["PROVE_SEED"] ?? Date.now() % 1_000_000_000);
+const AT_A_TIME = 8;
+
+let distrust = () => {};
+beforeAll(() => {
+  distrust = trustCertificate();
+});
+afterAll(() => distrust());
+
+test(
+  `${RUNS} random runs send nothing twice, judge nothing wrong and leave no key (PROVE_SEED=${SEED})`,
+  async () => {
+    const tally: Tally = new Map();
+    let next = 0;
+    const worker = async () => {
+      for (let run = next++; run < RUNS; run = next++) {
+        await randomRun(seededRandom(SEED + run), tally).catch((error: unknown) => {
+          throw new Error(`PROVE_SEED=${SEED + run} PROVE_RUNS=1 shows it`, { cause: error });
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+
+    // Nothing of it would be proved if some of the ends never came about.
+    const ends = ["good", "not_sent", "rejected", "unknown"].flatMap((end) => [`GET ${end}`, `POST ${end}`]);
+    expect(ends.filter((end) => RUNS >= 100 && !tally.has(end))).toEqual([]);
+  },
+  Math.max(20_000, RUNS * 200),
+);

@@ -1,0 +1,132 @@
+// The two tools that stand for all, as the server runs them, in front of a service that may fail at any point: the room from a
+// tool down to the network, with its journal and its log, and without stdio. What comes out has been redacted as on stdio.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import tls from "node:tls";
+import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
+import { createJobReader } from "../../src/jobs/job-reader.ts";
+import { createJournal } from "../../src/jobs/journal.ts";
+import { createPaidRequests } from "../../src/jobs/paid-requests.ts";
+import { createJobStore } from "../../src/jobs/store.ts";
+import { createLog } from "../../src/log.ts";
+import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
+import { createService, type Service } from "../../src/service/client.ts";
+import type { Proxies } from "../../src/settings.ts";
+import { createRedact } from "../../src/text.ts";
+import { generateVideo } from "../../src/tools/generate-video.ts";
+import { createGenerationLimit } from "../../src/tools/generation-limit.ts";
+import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import { runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+import { CANARY } from "../fixtures/canary.ts";
+import { type Certificate, createCertificate } from "./certificate.ts";
+
+export interface TillOptions {
+  readonly baseUrl: string;
+  readonly proxies?: Proxies;
+  /** For each call of the service, instead of its usual deadline. */
+  readonly deadlineMs: number;
+}
+
+export interface Called {
+  readonly text: string;
+  /** Undefined for a call that went well. */
+  readonly error: BridgeErrorFacts | undefined;
+  readonly ms: number;
+}
+
+export interface Till {
+  generate(topic: string): Promise<Called>;
+  status(jobId: string): Promise<Called>;
+  /** The outcomes that the journal holds, the oldest first. */
+  outcomes(): readonly string[];
+  /** Everything that has left the process: results, log, journal. */
+  written(): string;
+  /** Ends every connection; the journal can still be read. */
+  hangUp(): void;
+  close(): void;
+}
+
+/** Signed by nobody; `trustCertificate` makes it one that a client believes. */
+export const CERTIFICATE: Certificate = createCertificate("127.0.0.1");
+
+/**
+ * There is no setting for a certificate of one's own and none is wanted, and NODE_EXTRA_CA_CERTS is read before any test runs:
+ * so node:tls is told, below everything that is tested here.
+ */
+export function trustCertificate(): () => void {
+  const create = tls.createSecureContext;
+  const trusting = create({ ca: CERTIFICATE.cert });
+  tls.createSecureContext = (options) => (options?.cert === undefined ? trusting : create(options));
+  return () => {
+    tls.createSecureContext = create;
+  };
+}
+
+/** To be closed by the caller. */
+export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
+  const folder = mkdtempSync(join(tmpdir(), "till-"));
+  const redact = createRedact(CANARY);
+  const now = Date.now;
+  let written = "";
+  const log = createLog("debug", redact, (line) => (written += line));
+  const real = createService({
+    settings: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
+    version: "1.2.3",
+    now,
+    random: () => 0,
+  });
+  const service: Service = {
+    ...real,
+    generate: (request, options) => real.generate(request, { ...options, deadlineMs }),
+    getJob: (jobId, options) => real.getJob(jobId, { ...options, deadlineMs }),
+    listVideos: (query, options) => real.listVideos(query, { ...options, deadlineMs }),
+  };
+  const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason) });
+  const paid = createPaidRequests({ journal, account: CANARY, now });
+  const jobs = createJobStore(now, paid.started);
+  const context: ToolContext = {
+    service,
+    jobs,
+    reader: createJobReader({ source: service, store: jobs, now }),
+    paid,
+    generationLimit: createGenerationLimit(undefined),
+    signal: new AbortController().signal,
+    confirm: () => "unasked",
+    waitForEnd: (job) => Promise.resolve(job),
+  };
+
+  const call = async (tool: Tool, args: Record<string, unknown>): Promise<Called> => {
+    const startMs = performance.now();
+    let error: BridgeErrorFacts | undefined;
+    const result = await runTool(tool, args, context).then(successResult, (thrown: unknown) => {
+      const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
+      log.info(`${tool.name}: ${failure.message}`, failure.cause);
+      error = failure.facts;
+      return failureResult(failure, tool.effect);
+    });
+    const ms = performance.now() - startMs;
+    const json = redact(JSON.stringify(result));
+    written += json;
+    const [block] = result.content;
+    if (block?.type !== "text") throw new Error("A result without text.");
+    return { text: redact(block.text), error, ms };
+  };
+
+  return {
+    generate: (topic) => call(generateVideo, { topic }),
+    status: (jobId) => call(getVideoStatus, { jobId }),
+    outcomes: () => journal.entries().map(({ outcome }) => outcome),
+    written: () =>
+      written +
+      readdirSync(folder)
+        .map((name) => readFileSync(join(folder, name), "utf8"))
+        .join("\n"),
+    hangUp: () => service.close(),
+    close() {
+      service.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
