@@ -86,7 +86,7 @@ describe("the log", () => {
     log.warn(" ".repeat(1_000_000) + "x");
     log.warn("x".repeat(1_000_000));
 
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(lines[1]).toBe(`faceless-video-mcp warn: ${"x".repeat(1_999)}…\n`);
   });
 });

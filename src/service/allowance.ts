@@ -194,6 +194,9 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
     waitMs(kind) {
       const atMs = now();
       roll(atMs);
+      // A clock that was set back must not hold anybody for as long as it was.
+      pausedUntilMs = Math.min(pausedUntilMs, atMs + MAX_WAIT_MS);
+      nextPollMs = Math.min(nextPollMs, atMs + MAX_WAIT_MS + 2 * pace(atMs).gapMs);
       let goMs = Math.max(pausedUntilMs, budgetOpensMs(kind, atMs));
       if (kind === "background") goMs = Math.max(goMs, nextPollMs - pace(atMs).earlyMs);
       return Math.min(MAX_WAIT_MS, Math.max(0, Math.ceil(goMs - atMs)));

@@ -56,7 +56,7 @@ export function describeNetworkError(error: unknown): [FailureKind, string] {
       if (error.name === "HTTPParserError") return ["network", "the answer is no HTTP"];
       return [
         "network",
-        /CERT|SSL|TLS|ALTNAME|SIGNATURE/.test(code)
+        /CERT|SSL|TLS|ALTNAME|SIGNATURE|EPROTO/.test(code)
           ? `TLS failed (${code})`
           : `the connection failed (${code})`,
       ];

@@ -113,10 +113,10 @@ describe("a document that is of no use", () => {
     const { service } = await bridge({ [DOCUMENT]: "hang", [LIST]: "hang" });
     const started = performance.now();
 
-    expect(await failureOf(service.listVideos({ cursor: "a" }, { deadlineMs: 800 }))).toMatchObject({
+    expect(await failureOf(service.listVideos({ cursor: "a" }, { deadlineMs: 2_400 }))).toMatchObject({
       code: "timeout",
     });
-    expect(performance.now() - started).toBeLessThan(1_100);
+    expect(performance.now() - started).toBeLessThan(3_400);
   });
 
   test("as nobody was there to give it is asked for again", async () => {
