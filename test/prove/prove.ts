@@ -2,7 +2,7 @@
 // docs/PROOFS.md. Fails where a promise is not kept.
 
 import { spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { cpus, release, type as system } from "node:os";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
@@ -10,7 +10,6 @@ import * as z from "zod";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const RANDOM_RUNS = 10_000;
 const FUZZ_LINES = 1_000_000;
-const LEAST_MUTATION_SCORE = 90;
 
 interface Row {
   readonly proof: string;
@@ -152,30 +151,7 @@ async function robustness(): Promise<Row[]> {
   ];
 }
 
-const mutationSchema = z.object({
-  files: z.record(z.string(), z.object({ mutants: z.array(z.object({ status: z.string() })) })),
-});
-
-async function mutation(): Promise<Row[]> {
-  const command =
-    "npx -y -p node@22 -- node node_modules/@stryker-mutator/core/bin/stryker.js run .config/stryker.config.json";
-  await run(command);
-  const report = mutationSchema.parse(JSON.parse(await readFile(`${root}coverage/mutation.json`, "utf8")));
-  return Object.entries(report.files).map(([file, { mutants }]) => {
-    const count = (...statuses: string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
-    const caught = count("Killed", "Timeout");
-    const score = (100 * caught) / (caught + count("Survived", "NoCoverage"));
-    return {
-      proof: `mutants of ${file}`,
-      promised: `score ≥ ${LEAST_MUTATION_SCORE}`,
-      figure: `${score.toFixed(1)} (${mutants.length} mutants)`,
-      met: score >= LEAST_MUTATION_SCORE,
-      command,
-    };
-  });
-}
-
-const STEPS = { faults, fuzz, exits, soak, robustness, mutation };
+const STEPS = { faults, fuzz, exits, soak, robustness };
 const asked = process.argv.slice(2);
 const rows: Row[] = [];
 for (const [name, step] of Object.entries(STEPS))
