@@ -217,6 +217,33 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(posts()).toBe(2);
   });
 
+  test("that fails to ask posts nothing, and only the same call again goes through", async () => {
+    const broken = () => Promise.reject<PersonsAnswer>(new Error("no window to ask in"));
+    const { client, questions, publish, posts } = await scene([broken]);
+
+    const outcomes: unknown[] = [];
+    for (let call = 0; call < 2; call++) {
+      outcomes.push(
+        await publish().then(
+          ({ _meta }) => _meta?.["faceless/error"] ?? "posted",
+          (error: unknown) => String(error),
+        ),
+      );
+    }
+
+    // A client of the newer era asks by itself: what goes wrong there never gets here.
+    const ofTheClient = [
+      expect.stringContaining("no window to ask in"),
+      expect.stringContaining("Nobody expected"),
+    ];
+    const isOld = client.era === "old";
+    expect({ outcomes, posts: posts(), questions: questions.length }).toEqual({
+      outcomes: isOld ? [{ ...DECLINED, retryable: true }, "posted"] : ofTheClient,
+      posts: isOld ? 1 : 0,
+      questions: isOld ? 1 : 2,
+    });
+  });
+
   test("isn't asked where the person has turned that off", async () => {
     const { questions, publish, posts } = await scene([], { env: { FACELESS_CONFIRM_PUBLISH: "off" } });
 

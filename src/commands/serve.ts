@@ -15,6 +15,7 @@ import { createWatcher } from "../jobs/watcher.ts";
 import { createLog, type Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { createConfirmations } from "../mcp/confirmation.ts";
+import { createFailedQuestions } from "../mcp/failed-questions.ts";
 import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
@@ -54,8 +55,20 @@ export function serve(
   for (const { variable, problem, remedy } of settings.problems)
     log.warn(`${variable} ${problem}. ${remedy}.`);
   const subscriptions = createSubscriptions(application);
-  const { onInbound, onOutbound } = subscriptions;
-  const transport = createStdioTransport({ input, output, outgoing: redact, onInbound, onOutbound });
+  const questions = createFailedQuestions();
+  const transport = createStdioTransport({
+    input,
+    output,
+    outgoing: redact,
+    onInbound(message) {
+      subscriptions.onInbound(message);
+      return questions.onInbound(message);
+    },
+    onOutbound(message) {
+      subscriptions.onOutbound(message);
+      return questions.onOutbound(message);
+    },
+  });
   serveStdio(() => createServer(application, subscriptions), {
     transport,
     onerror: (error) => log.debug(`stdio: ${error.message}`),

@@ -18,10 +18,10 @@ export interface StdioTransportOptions {
   maxInFlight?: number;
   /** The last look at each message's JSON before it leaves, for redaction. Must return JSON on one line. */
   outgoing?: (json: string) => string;
-  /** Sees each valid message of the client before the SDK does. */
-  onInbound?: (message: JSONRPCMessage) => void;
-  /** Sees each message of the SDK before it is written. */
-  onOutbound?: (message: JSONRPCMessage) => void;
+  /** Sees each valid message of the client before the SDK does, and gives the one that the SDK is to see. */
+  onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
+  /** Sees each message of the SDK before it is written, and gives the one to write. */
+  onOutbound?: (message: JSONRPCMessage) => JSONRPCMessage;
 }
 
 export interface StdioTransport extends Transport {
@@ -35,6 +35,7 @@ const READ_AHEAD_BYTES = 64 * 1024;
 
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { input, output, outgoing = (json) => json } = options;
+  const { onInbound = (message) => message, onOutbound = (message) => message } = options;
   const { maxLineBytes = 4 * 1024 * 1024, maxUnwrittenBytes = 1024 * 1024, maxInFlight = 64 } = options;
   const reader = createLineReader({ maxLineBytes });
   const writer = createLineWriter(output, pump);
@@ -43,8 +44,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     maxInFlight,
     outgoing,
     onMessage(message) {
-      options.onInbound?.(message);
-      transport.onmessage?.(message);
+      transport.onmessage?.(onInbound(message));
     },
     write: writer.write,
     // Not at once: this may run inside the SDK's own sending.
@@ -84,12 +84,13 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
    */
   async function send(message: JSONRPCMessage): Promise<void> {
     if (closed) throw new Error("The connection is closed");
+    let written = message;
     try {
-      options.onOutbound?.(message);
+      written = onOutbound(message);
     } catch (error) {
       report(error);
     }
-    rpc.send(message);
+    rpc.send(written);
   }
 
   function report(problem: unknown): void {

@@ -2,17 +2,15 @@
 // polls. Says who may go now and who after how long; it neither sleeps nor sends.
 
 import {
+  type AnswerHeaders,
   createResetReader,
+  headerValue,
   readRetryAfterMs,
-  type AnswerTime,
   type ResetReading,
 } from "./rate-limit-reset.ts";
 
 /** A person waits for it, or nobody does. */
 export type RequestKind = "person" | "background";
-
-/** Header names in lower case. */
-export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
 export interface Slot {
   /** Once, when the request is over: with its answer, or without one where none came. */
@@ -124,16 +122,15 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
     return { gapMs, earlyMs: early * gapMs };
   }
 
-  function pause(headers: AnswerHeaders, at: AnswerTime, resetInMs: number | undefined): void {
-    const retryAfter = single(headers["retry-after"]);
+  function pause(headers: AnswerHeaders, atMs: number, resetInMs: number | undefined): void {
     const backoffMs = BACKOFF.firstMs * BACKOFF.factor ** refusals;
-    const askedMs = retryAfter === undefined ? undefined : readRetryAfterMs(retryAfter, at);
+    const askedMs = readRetryAfterMs(headers, atMs);
     const guessedMs = resetInMs === undefined ? backoffMs : resetInMs + SLACK_MS;
-    const untilMs = at.nowMs + Math.min(MAX_WAIT_MS, askedMs ?? guessedMs);
+    const untilMs = atMs + Math.min(MAX_WAIT_MS, askedMs ?? guessedMs);
     // Requests that were on their way together are refused together: that is one refusal.
-    const another = at.nowMs >= pausedUntilMs;
+    const another = atMs >= pausedUntilMs;
     if (another) refusals++;
-    const to = another ? Math.max(SLOWDOWN.least, SLOWDOWN.factor * slowedTo(at.nowMs)) : slowed.to;
+    const to = another ? Math.max(SLOWDOWN.least, SLOWDOWN.factor * slowedTo(atMs)) : slowed.to;
     pausedUntilMs = Math.max(pausedUntilMs, untilMs);
     slowed = { to, sinceMs: pausedUntilMs };
     // After the pause people go first, polls a gap later.
@@ -164,11 +161,11 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
 
   /** False when the answer did not say what remains. */
   function hear(headers: AnswerHeaders, status: number, order: number): boolean {
-    const at = { nowMs: now(), date: single(headers["date"]) };
+    const at = { nowMs: now(), date: headerValue(headers["date"]) };
     roll(at.nowMs);
     limit = count(headers["x-ratelimit-limit"], 1) ?? limit;
     const left = count(headers["x-ratelimit-remaining"], 0);
-    const rawReset = single(headers["x-ratelimit-reset"]);
+    const rawReset = headerValue(headers["x-ratelimit-reset"]);
     const reading = rawReset === undefined ? undefined : reader.read(rawReset, at);
     const resetAtMs = reading === undefined ? undefined : at.nowMs + reading.inMs;
     const ofThisWindow = resetAtMs === undefined || isCurrentWindow(resetAtMs);
@@ -185,7 +182,7 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
       }
     } else if (left !== undefined && ofThisWindow) remaining = Math.min(left, remaining ?? left);
 
-    if (status === 429) pause(headers, at, reading?.inMs);
+    if (status === 429) pause(headers, at.nowMs, reading?.inMs);
     else refusals = 0;
     return left !== undefined;
   }
@@ -237,13 +234,9 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
   };
 }
 
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
-}
-
 /** A header's whole number; undefined when it is none, or less than `least`. */
 function count(value: string | string[] | undefined, least: number): number | undefined {
-  const text = single(value)?.trim() ?? "";
+  const text = headerValue(value)?.trim() ?? "";
   if (!/^\d{1,15}$/.test(text) || Number(text) < least) return undefined;
   return Math.min(MAX_LIMIT, Number(text));
 }

@@ -4,6 +4,7 @@
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
 import type { Proxies } from "../settings.ts";
+import { createDeparture } from "./did-it-leave.ts";
 import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";
 
 export interface Exchange {
@@ -136,12 +137,12 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     if (exchange.signal?.aborted)
       throw new TransportFailure({ kind: "cancelled", sent: false, reason: "cancelled by the caller" });
 
-    let sent = false;
     let status: number | undefined;
     const end = new AbortController();
+    const departure = createDeparture(end.signal);
     const { agent, release } = acquire();
     const failure = (kind: FailureKind, reason: string, cause?: unknown) =>
-      new TransportFailure({ kind, sent, status, reason }, cause);
+      new TransportFailure({ kind, sent: departure.left, status, reason }, cause);
     // request() is deaf to its signal until it is connected, so the race is ours; a request that is aborted while
     // it waits for a connection is never written.
     const given = new Promise<never>((_, reject) => {
@@ -153,7 +154,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
       exchange.deadlineMs,
     ).unref();
     const onCancel = () => {
-      if (sent && exchange.seenThrough === true) return;
+      if (departure.left && exchange.seenThrough === true) return;
       end.abort(failure("cancelled", "cancelled by the caller"));
     };
     exchange.signal?.addEventListener("abort", onCancel, { once: true });
@@ -163,27 +164,17 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
       disposed = true;
       clearTimeout(timer);
       exchange.signal?.removeEventListener("abort", onCancel);
-      release(end.signal.aborted && !sent);
+      release(end.signal.aborted && !departure.left);
     };
     const asFailure = (error: unknown): TransportFailure => {
       if (end.signal.reason instanceof TransportFailure) return end.signal.reason;
       return error instanceof TransportFailure ? error : failure(...describeNetworkError(error), error);
     };
 
-    const dispatcher = agent.compose((dispatch) => (options, handler) => {
-      const start = handler.onRequestStart?.bind(handler);
-      handler.onRequestStart = (controller, context) => {
-        start?.(controller, context);
-        // The last moment before the header is written; an aborted request stops here, unsent.
-        if (!end.signal.aborted) sent = true;
-      };
-      return dispatch(options, handler);
-    });
-
     try {
       const response = await Promise.race([
         request(exchange.url, {
-          dispatcher,
+          dispatcher: agent.compose(departure.watch),
           method: exchange.method,
           headers: exchange.headers,
           body: exchange.body ?? null,

@@ -17,7 +17,8 @@ import {
   transportError,
 } from "./failures.ts";
 import type { OpenAnswer } from "./http.ts";
-import { GET_HEADERS_MS, readRetryAfter, type Requests } from "./requests.ts";
+import { readRetryAfterMs } from "./rate-limit-reset.ts";
+import { GET_HEADERS_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -101,7 +102,7 @@ export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPl
     if (error instanceof SdkHttpError) {
       const headers = seen.headers ?? {};
       const answer = { status: error.status, headers, text: bodyOf(error) };
-      throw statusError(operation, answer, readRetryAfter(answer, question.now()));
+      throw statusError(operation, answer, readRetryAfterMs(answer.headers, question.now()));
     }
     if (error instanceof ProtocolError) throw mcpToolError(error.message);
     // What the SDK says may quote the answer, and the answer's words are no words of ours.

@@ -1,6 +1,9 @@
 // What X-RateLimit-Reset and Retry-After mean, in milliseconds from now. The service leaves the unit of Reset open: it is read
 // by magnitude, against the answer's own Date header, and by comparing two answers. Anything malformed is undefined.
 
+/** Names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 export interface AnswerTime {
   nowMs: number;
   /** The answer's Date header; the local clock stands in, but may be minutes off. */
@@ -22,6 +25,7 @@ const EPOCH_MS_FROM = 1e11;
 const EPOCH_SECONDS_FROM = 1e9;
 // No window of seconds is that long, as far as a single sample can tell.
 const SECONDS_UP_TO = 7_200;
+const COUNT = /^\d{1,16}(?:\.\d+)?$/;
 
 /** Keeps the last count and the unit learnt: one reader for a process. */
 export function createResetReader(): ResetReader {
@@ -43,7 +47,7 @@ export function createResetReader(): ResetReader {
     read(raw, at) {
       const text = raw.trim();
       const serverNowMs = parseDate(at.date ?? "") ?? at.nowMs;
-      if (!/^\d{1,16}(?:\.\d+)?$/.test(text)) {
+      if (!COUNT.test(text)) {
         const untilMs = parseDate(text);
         const inMs = untilMs === undefined ? parseGoDuration(text) : untilMs - serverNowMs;
         return inMs === undefined ? undefined : { inMs: capped(inMs), certain: true };
@@ -58,12 +62,18 @@ export function createResetReader(): ResetReader {
   };
 }
 
-/** Retry-After: whole seconds or an HTTP date, and nothing else (RFC 9110). */
-export function readRetryAfterMs(raw: string, at: AnswerTime): number | undefined {
-  const text = raw.trim();
-  if (/^\d{1,16}$/.test(text)) return capped(1000 * Number(text));
+/** Retry-After: seconds or an HTTP date (RFC 9110), which is held against the answer's own Date. */
+export function readRetryAfterMs(headers: AnswerHeaders, nowMs: number): number | undefined {
+  const text = headerValue(headers["retry-after"])?.trim() ?? "";
+  if (COUNT.test(text)) return capped(1000 * Number(text));
   const untilMs = parseDate(text);
-  return untilMs === undefined ? undefined : capped(untilMs - (parseDate(at.date ?? "") ?? at.nowMs));
+  const serverNowMs = parseDate(headerValue(headers["date"]) ?? "") ?? nowMs;
+  return untilMs === undefined ? undefined : capped(untilMs - serverNowMs);
+}
+
+/** The first of a header that came several times. */
+export function headerValue(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
 }
 
 function capped(ms: number): number {

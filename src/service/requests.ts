@@ -16,7 +16,8 @@ import {
   transportError,
 } from "./failures.ts";
 import type { Answer, Exchange, Http } from "./http.ts";
-import { type AttemptFailure, createRetryBudget, parseRetryAfter, retryDelayMs } from "./retry.ts";
+import { readRetryAfterMs } from "./rate-limit-reset.ts";
+import { type AttemptFailure, createRetryBudget, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
@@ -209,7 +210,8 @@ function judge(
     };
   }
   const retryAfterMs =
-    readRetryAfter(tried.answer, nowMs) ?? (tried.answer.status === 429 && pauseMs > 0 ? pauseMs : undefined);
+    readRetryAfterMs(tried.answer.headers, nowMs) ??
+    (tried.answer.status === 429 && pauseMs > 0 ? pauseMs : undefined);
   return {
     error: statusError(operation, tried.answer, retryAfterMs),
     failure: { kind: "status", status: tried.answer.status, retryAfterMs },
@@ -235,15 +237,4 @@ export function readJson(operation: Operation, answer: Answer): unknown {
   const json = parseJson(answer.text);
   if (json === undefined) throw badAnswerError(operation, answer, "it is no JSON");
   return json;
-}
-
-/** Milliseconds until the service wants to be asked again, if it says so. */
-export function readRetryAfter({ headers }: Pick<Answer, "headers">, nowMs: number): number | undefined {
-  const value = headers["retry-after"];
-  const { date } = headers;
-  const serverNowMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
-  return parseRetryAfter(
-    typeof value === "string" ? value : undefined,
-    Number.isNaN(serverNowMs) ? nowMs : serverNowMs,
-  );
 }

@@ -45,18 +45,6 @@ function mayRepeat(method: "GET" | "POST", failure: AttemptFailure): boolean {
   return method === "GET" && (failure.status === 408 || failure.status >= 500);
 }
 
-/** Retry-After as milliseconds from `nowMs` (the server's own Date where it sent one); undefined when unreadable. */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  const text = value?.trim();
-  if (text === undefined || text === "") return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  // Date.parse finds a date in almost any words that hold a number, so the form is checked first.
-  const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
-}
-
 export interface RetryBudget {
   /** Whether a retry may be made now; one that may be is counted. */
   take(): boolean;

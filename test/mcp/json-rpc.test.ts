@@ -219,10 +219,13 @@ describe("lines from the client", () => {
     expect(heard()).toEqual([failure(1, -32603)]);
   });
 
-  test("are shown to onInbound before they are delivered, if they are valid", async () => {
+  test("are shown to onInbound if they are valid, and what it gives is delivered", async () => {
     const seen: string[] = [];
     const { transport, say, sayBytes } = await open({
-      onInbound: (message) => void seen.push(`in ${JSON.stringify(message)}`),
+      onInbound(message) {
+        seen.push(`in ${JSON.stringify(message)}`);
+        return request(2);
+      },
     });
     listen(transport, { onmessage: (message) => void seen.push(`sdk ${JSON.stringify(message)}`) });
 
@@ -230,8 +233,7 @@ describe("lines from the client", () => {
     say(request(1));
 
     await until(() => seen.length === 2);
-    const json = JSON.stringify(request(1));
-    expect(seen).toEqual([`in ${json}`, `sdk ${json}`]);
+    expect(seen).toEqual([`in ${JSON.stringify(request(1))}`, `sdk ${JSON.stringify(request(2))}`]);
   });
 });
 

@@ -343,6 +343,15 @@ describe("the output", () => {
     expect(errors).toHaveLength(2);
   });
 
+  test("is what onOutbound makes of it", async () => {
+    const { transport, heard } = await open({ onOutbound: () => result(2) });
+
+    await transport.send(result(1));
+
+    await until(() => heard().length === 1);
+    expect(heard()).toEqual([result(2)]);
+  });
+
   test("is shown to onOutbound before it is written, and a throw there stops nothing", async () => {
     const seen: JSONRPCMessage[] = [];
     const { transport, heard, errors } = await open({

@@ -187,17 +187,34 @@ describe("the unit of X-RateLimit-Reset", () => {
 });
 
 describe("Retry-After", () => {
+  const ask = (raw: string | string[] | undefined, date?: string) =>
+    readRetryAfterMs({ "retry-after": raw, date }, NOW);
+
   it.each([
     ["7", 7_000],
+    [" 7 ", 7_000],
     ["0", 0],
+    ["1.5", 1_500],
+    [["3", "60"], 3_000],
     ["Fri, 20 Nov 2026 05:00:30 GMT", 30_000],
+    ["2026-11-20T05:00:30Z", 30_000],
     ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
     ["999999999", 86_400_000],
   ])("of %j means %d ms", (raw, ms) => {
-    expect(readRetryAfterMs(raw, { nowMs: NOW + 120_000, date: DATE })).toBe(ms);
+    expect(ask(raw)).toBe(ms);
   });
 
-  it.each(["", "-1", "1.5", "soon", "6m0s"])("of %j means nothing", (raw) => {
-    expect(readRetryAfterMs(raw, { nowMs: NOW, date: DATE })).toBeUndefined();
+  it.each([undefined, "", "-1", "soon", "6m0s", "1e3", "Infinity", "0x10", "in 5", "Sun, 99 Foo 2026"])(
+    "of %j means nothing",
+    (raw) => {
+      expect(ask(raw)).toBeUndefined();
+    },
+  );
+
+  it("holds a date against the Date of the answer, and against our clock where that is unreadable", () => {
+    const until = "Fri, 20 Nov 2026 05:02:30 GMT";
+    expect([ask(until, "Fri, 20 Nov 2026 05:02:00 GMT"), ask(until, "today"), ask(until)]).toEqual([
+      30_000, 150_000, 150_000,
+    ]);
   });
 });

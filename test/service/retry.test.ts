@@ -1,11 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type AttemptFailure,
-  createRetryBudget,
-  parseRetryAfter,
-  retryDelayMs,
-} from "../../src/service/retry.ts";
+import { type AttemptFailure, createRetryBudget, retryDelayMs } from "../../src/service/retry.ts";
 
 const AMPLE = 60_000;
 const half = () => 0.5;
@@ -112,44 +107,6 @@ describe("retryDelayMs", () => {
         expect(retryDelayMs({ ...input, method: "POST" }, () => number)).toBeUndefined();
       }),
     );
-  });
-});
-
-describe("parseRetryAfter", () => {
-  const now = Date.parse("2026-03-01T12:00:00Z");
-
-  test.each([
-    ["0", 0],
-    ["3", 3_000],
-    [" 3 ", 3_000],
-    ["1.5", 1_500],
-    ["99999999999", 99_999_999_999_000],
-    ["Sun, 01 Mar 2026 12:00:07 GMT", 7_000],
-    ["Sunday, 01-Mar-26 12:00:07 GMT", 7_000],
-    ["Sun Mar  1 12:00:07 2026 GMT", 7_000],
-    ["2026-03-01T12:00:07Z", 7_000],
-    ["Sun, 01 Mar 2026 11:00:00 GMT", 0],
-    [undefined, undefined],
-    ["", undefined],
-    ["-1", undefined],
-    ["soon", undefined],
-    ["about 5 minutes", undefined],
-    ["in 5", undefined],
-    ["1e3", undefined],
-    ["Infinity", undefined],
-    ["0x10", undefined],
-    ["Sun, 99 Foo 2026", undefined],
-  ])("reads %j as %s ms", (value, expected) => {
-    expect(parseRetryAfter(value, now)).toBe(expected);
-  });
-
-  test("gives a number of at least 0 or nothing, whatever it is given", () => {
-    fc.assert(
-      fc.property(fc.string(), (value) => {
-        expect(parseRetryAfter(value, now) ?? 0).toBeGreaterThanOrEqual(0);
-      }),
-    );
-    expect(parseRetryAfter("Thu, 01 Jan 1970 00:00:00 GMT", now)).toBe(0);
   });
 });
 

@@ -4,7 +4,7 @@ import type { BridgeErrorFacts } from "../../errors.ts";
 import type { AllowanceStatus } from "../../service/allowance.ts";
 import { type Operation, parseJson, statusError } from "../../service/failures.ts";
 import type { Answer } from "../../service/http.ts";
-import { readRetryAfter } from "../../service/requests.ts";
+import { readRetryAfterMs } from "../../service/rate-limit-reset.ts";
 import { videoPageSchema } from "../../service/schemas.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { namesApiPath } from "./environment.ts";
@@ -24,7 +24,7 @@ export interface Heard {
 export function checkAnswer({ answer, atMs, hasKey, baseUrl }: Heard): readonly Check[] {
   const { status } = answer;
   if (status >= 200 && status < 300) return checkSuccess(answer, hasKey);
-  const { facts } = statusError(LIST, answer, readRetryAfter(answer, atMs));
+  const { facts } = statusError(LIST, answer, readRetryAfterMs(answer.headers, atMs));
   const detail = withAnswer(facts);
   const remedy = facts.nextStep.replace(/\.$/, "");
   const answers = pass("service", `answers (HTTP ${status})`);
