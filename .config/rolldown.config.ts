@@ -9,18 +9,18 @@ import { vendoredNotices } from "./vendored-notices.ts";
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
 const license = licensePlugin as unknown as typeof licensePlugin.default;
 const advertisedFile = fileURLToPath(new URL("../src/mcp/advertised.ts", import.meta.url));
+const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dist = new URL("../dist/", import.meta.url);
 
 export default defineConfig({
   input: { cli: "src/cli.ts" },
   platform: "node",
   resolve: {
-    alias: Object.fromEntries(
-      ["server", "client"].map((side) => [
-        `@modelcontextprotocol/${side}/_shims`,
-        fileURLToPath(new URL("sdk-shims.ts", import.meta.url)),
-      ]),
-    ),
+    alias: {
+      "@modelcontextprotocol/server/_shims": beside("sdk-shims.ts"),
+      "@modelcontextprotocol/client/_shims": beside("sdk-shims.ts"),
+      undici$: beside("undici-parts.mjs"),
+    },
   },
   transform: { target: "node20" },
   output: {

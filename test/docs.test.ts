@@ -2,11 +2,12 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { llmsTxt, README_PARTS, withPart } from "../.config/docs-parts.ts";
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
 import { ERROR_CODES } from "../src/errors.ts";
-import { VARIABLES } from "../src/settings.ts";
-import { toolsFor } from "../src/tools/catalog.ts";
 
+/** Without the blanks and dashes with which a formatter widens a table. */
+const plain = (text: string) => text.replaceAll(/-{3,}/g, "---").replaceAll(/\s+/g, " ");
 const read = (name: string) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
 
 /** The first cells of a table's rows, without their code marks. */
@@ -22,20 +23,19 @@ test("docs/ERRORS.md explains each error code, in the order of the code", async 
   expect(firstCells(await read("docs/ERRORS.md"), "| code")).toEqual([...ERROR_CODES]);
 });
 
-test("the README's tables name each tool and each variable", async () => {
-  const readme = await read("README.md");
-  const tools = toolsFor({ readOnly: false, noPublish: false }).map(({ name }) => name);
-  const cells = [
-    ...firstCells(readme, "## Tools").slice(0, tools.length),
-    ...firstCells(readme, "## Environment"),
-  ];
-  expect(cells).toEqual([...tools, ...VARIABLES.map(({ name }) => name)]);
-});
+test.each(Object.entries(README_PARTS))(
+  "the README's table of %s is what `npm run docs` makes of the code",
+  async (name, part) => {
+    const readme = await read("README.md");
+    expect(plain(readme)).toBe(plain(withPart(readme, name, part)));
+  },
+);
 
-test("the README's table of variables gives their meanings and defaults as --help does", async () => {
-  const plain = (await read("README.md")).replaceAll("`", "").replaceAll(/ +/g, " ");
-  for (const { name, meaning, default: value } of VARIABLES)
-    expect(plain).toContain(`| ${name} | ${meaning} | ${value} |`);
+test("llms.txt is what `npm run docs` makes of the code, and what it points to is there", async () => {
+  const text = await read("llms.txt");
+  expect(text).toBe(llmsTxt());
+  for (const [, path] of text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm))
+    expect(await read(path ?? "")).not.toBe("");
 });
 
 test("the README's install links are those that the code makes", async () => {

@@ -13,8 +13,8 @@ import * as z from "zod";
 import build from "../.config/rolldown.config.ts";
 import { run } from "./fixtures/run.ts";
 
-/** Bytes, unpacked. To become 1.6 MB when the build leaves out what is never run. */
-const LARGEST_BYTES = 2_100_000;
+/** Bytes, unpacked. */
+const LARGEST_BYTES = 1_600_000;
 /** Each file of the tarball, or each kind of file where names hold a hash. */
 const FILES = [
   /^CHANGELOG\.md$/,

@@ -5,8 +5,9 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE, connectNew, ERAS, type TestClient, textOf } from "./fixtures/clients.ts";
+import { startRaw } from "./fixtures/raw-server.ts";
 
 const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
 
@@ -286,6 +287,23 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(textOf(refused)).toContain("FACELESS_MAX_GENERATIONS");
   });
 });
+
+test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
+  "a client of %s is answered in its own version, with every tool",
+  async (version) => {
+    const server = startRaw();
+    onTestFinished(() => void server.child.kill());
+    const clientInfo = { name: "raw", version: "1" };
+    const { result } = await server.ask("initialize", {
+      protocolVersion: version,
+      capabilities: {},
+      clientInfo,
+    });
+    server.say({ jsonrpc: "2.0", method: "notifications/initialized" });
+    expect(result?.["protocolVersion"]).toBe(version);
+    expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: 5 } });
+  },
+);
 
 test("what answers initialize and tools/list loads neither undici nor the sandbox nor an MCP client", async () => {
   const folder = await mkdtemp(join(tmpdir(), "faceless-coverage-"));

@@ -27,6 +27,11 @@ import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
+export interface ServeOptions {
+  /** Most jobs polled at once; the watcher's own limit unless told. */
+  readonly maxWatched?: number | undefined;
+}
+
 export interface Streams {
   readonly input: Readable;
   readonly output: Writable;
@@ -47,11 +52,12 @@ export function serve(
   settings: Settings,
   { input, output, writeLog }: Streams,
   onClosed: () => void,
+  options: ServeOptions = {},
 ): Server {
   const redact = createRedact(settings.service?.apiKey);
   const log = createLog(settings.logLevel, redact, writeLog);
   const service = serviceOf(settings);
-  const application = createApplication(settings, service, log, redact);
+  const application = createApplication(settings, service, log, redact, options);
   for (const { variable, problem, remedy } of settings.problems)
     log.warn(`${variable} ${problem}. ${remedy}.`);
   const subscriptions = createSubscriptions(application);
@@ -96,7 +102,13 @@ export function serve(
   };
 }
 
-function createApplication(settings: Settings, service: Service, log: Log, redact: Redact): Application {
+function createApplication(
+  settings: Settings,
+  service: Service,
+  log: Log,
+  redact: Redact,
+  { maxWatched }: ServeOptions,
+): Application {
   const clock = systemClock;
   const journal = createJournal({
     folder: journalFolder(settings),
@@ -111,7 +123,7 @@ function createApplication(settings: Settings, service: Service, log: Log, redac
     ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log });
+  const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
   return {
     version: VERSION,
     settings,

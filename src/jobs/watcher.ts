@@ -22,7 +22,7 @@ export interface WatcherOptions {
   readonly schedule: Schedule;
   readonly clock: Clock;
   readonly log: Log;
-  readonly maxWatched?: number;
+  readonly maxWatched?: number | undefined;
 }
 
 export interface Watcher {
