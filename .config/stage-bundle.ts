@@ -9,7 +9,6 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 
 const packageSchema = z.object({
-  name: z.string(),
   version: z.string(),
   description: z.string(),
   keywords: z.array(z.string()),
@@ -27,7 +26,7 @@ if (folder === undefined) throw new Error("Name the folder to fill.");
 await stage(resolve(folder));
 
 async function stage(target: string): Promise<void> {
-  const { name, version, description, keywords, homepage, license, engines } = packageSchema.parse(
+  const { version, description, keywords, homepage, license, engines } = packageSchema.parse(
     await readJson(join(root, "package.json")),
   );
   const { compatibility, ...manifest } = manifestSchema.parse(await readJson(join(source, "manifest.json")));
@@ -38,8 +37,6 @@ async function stage(target: string): Promise<void> {
   await cp(join(root, "LICENSE"), join(target, "LICENSE"));
   await cp(join(source, "server"), join(target, "server"), { recursive: true });
   await cp(join(source, "icon.png"), join(target, "icon.png"));
-  // Without it Node takes the built files for CommonJS.
-  await writeJson(join(target, "package.json"), { name, version, type: "module" });
   await writeJson(join(target, "manifest.json"), {
     ...manifest,
     version,

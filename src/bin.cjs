@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The first file that runs. An old Node must be able to read it, so that it can say which one is needed: ES5 alone,
-// and no import() here, which is why start.cjs is another file.
+// The first file that runs. An old Node must be able to read it, so that it can say which one is needed: ES5 alone.
 "use strict";
 (function () {
   // package.json's engines; a test keeps the two in step.
@@ -20,7 +19,7 @@
   var version = node.versions.node;
   if (suits(version)) {
     // eslint-disable-next-line import/no-unassigned-import -- it is there for what it does
-    require("./start.cjs");
+    require("./cli.cjs");
     return;
   }
   var line =

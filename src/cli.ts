@@ -20,7 +20,7 @@ process.stdout.on("error", () => (hasReader = false));
 process.stderr.on("error", () => {});
 
 const config = parseConfig(process.argv.slice(2), process.env);
-if (config.ok) await run(config.command, config.settings);
+if (config.ok) void run(config.command, config.settings);
 else {
   process.stderr.write(`${config.usageError}\n`);
   process.exitCode = 2;

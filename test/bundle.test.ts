@@ -162,11 +162,9 @@ test("what is packed is the build, the entry, the icon and the licence", async (
     "./LICENSE",
     "./dist/THIRD_PARTY_NOTICES",
     "./dist/bin.cjs",
-    "./dist/cli.js",
-    "./dist/start.cjs",
+    "./dist/cli.cjs",
     "./icon.png",
     "./manifest.json",
-    "./package.json",
     "./server/index.cjs",
   ]);
 });

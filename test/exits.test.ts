@@ -140,11 +140,10 @@ describe("a failure of its own", () => {
 });
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-  "%s ends it before its code is loaded",
+  "%s ends it though it comes before its code is loaded",
   async (signal) => {
-    const server = start({
-      nodeArgs: whenServing(`await new Promise((resolve) => setTimeout(resolve, 5_000));`),
-    });
+    const slowly = `writeSync(2, "loading\\n"); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);`;
+    const server = start({ nodeArgs: whenServing(slowly), env: { FACELESS_LOG_LEVEL: "silent" } });
     await until(() => server.stderr().includes("loading"));
     const startMs = performance.now();
 
@@ -217,15 +216,14 @@ function preload(code: string): string[] {
   return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
-/** Runs when the code that serves is about to be loaded, once it has said so. */
+/** Runs when the code that serves is about to be loaded. */
 function whenServing(code: string): string[] {
-  const hooks = `
+  return preload(`
+    import Module from "node:module";
     import { writeSync } from "node:fs";
-    export async function load(url, context, next) {
-      if (/\\/serve-[^/]*$/.test(url)) { ${code.startsWith("throw") ? "" : 'writeSync(2, "loading\\n");'} ${code} }
-      return next(url, context);
-    }`;
-  return preload(
-    `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`,
-  );
+    const load = Module._load;
+    Module._load = (request, ...rest) => {
+      if (/\\/serve-[^/]*$/.test(request)) { ${code} }
+      return load(request, ...rest);
+    };`);
 }

@@ -23,9 +23,8 @@ const FILES = [
   /^package\.json$/,
   /^dist\/THIRD_PARTY_NOTICES$/,
   /^dist\/bin\.cjs$/,
-  /^dist\/cli\.js$/,
-  /^dist\/start\.cjs$/,
-  /^dist\/chunks\/[a-z-]+-[\w-]{8}\.js$/,
+  /^dist\/cli\.cjs$/,
+  /^dist\/chunks\/[a-z-]+-[\w-]{8}\.cjs$/,
   /^dist\/chunks\/media\/[a-z]+\.mp4$/,
   /^dist\/chunks\/media\/[a-z]+\.wav$/,
 ];

@@ -312,7 +312,7 @@ test("what answers initialize and tools/list loads neither undici nor the sandbo
   await raw.close();
   const files = await readdir(folder);
   const reports = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
-  const loaded = reports.join("\n").match(/dist\/[^"]*\.js/g) ?? [];
+  const loaded = reports.join("\n").match(/dist\/[^"]*\.cjs/g) ?? [];
   expect(loaded.some((file) => /serve-/.test(file))).toBe(true);
   expect(loaded.filter((file) => /\/(http|sandbox|platforms|client|demo|mcp-endpoint)-/.test(file))).toEqual(
     [],
