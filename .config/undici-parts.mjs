@@ -6,14 +6,8 @@ import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
 import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import connect from "undici/lib/api/api-connect.js";
-import send from "undici/lib/api/api-request.js";
 
 // What its index does for all methods; the proxy agent needs this one.
 Dispatcher.prototype.connect = connect;
 
 export { Agent, EnvHttpProxyAgent, Pool };
-
-/** As undici's own for a URL and a dispatcher. */
-export function request(url, { dispatcher, ...options }) {
-  return send.call(dispatcher, { ...options, origin: url.origin, path: `${url.pathname}${url.search}` });
-}

@@ -1,7 +1,6 @@
 // The MCP server on stdio: makes the state that outlives connections and serves it.
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../jobs/clock.ts";
@@ -144,8 +143,9 @@ function createApplication(
 }
 
 /** What the journal tells accounts apart by. A sandbox is a new one with every process. */
-function accountOf({ service }: Settings): string {
-  return service === undefined ? randomUUID() : `${service.baseUrl.href} ${service.apiKey}`;
+function accountOf({ service, sandbox }: Settings): string {
+  if (service !== undefined) return `${service.baseUrl.href} ${service.apiKey}`;
+  return sandbox ? crypto.randomUUID() : "none";
 }
 
 /** The platform's folder for state, unless the person named one or none; a sandbox's jobs are gone with it. */

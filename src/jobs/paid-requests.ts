@@ -1,9 +1,9 @@
 // Sends what is paid for or public at most once: in the journal before it leaves, guarded against the same request again, and
 // seen through when its caller is gone or the process has to end.
 
-import { createHash, randomUUID } from "node:crypto";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import type { Generation, Publication } from "../service/schemas.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import type { Entry, Journal, Operation } from "./journal.ts";
 
 /** As they are sent, defaults filled in: what makes two requests the same. */
@@ -60,7 +60,8 @@ export interface PaidRequestsOptions {
 const GUARD_MS = 10 * 60_000;
 
 export function createPaidRequests({ journal, account: secret, now }: PaidRequestsOptions): PaidRequests {
-  const account = hash(secret);
+  let known: string | undefined;
+  const account = () => (known ??= fingerprintOf(secret));
   const onTheirWay = new Set<Promise<unknown>>();
   let tellOfJob: (jobId: string) => void = () => {};
 
@@ -69,10 +70,10 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
     jobIdOf: (result: Result) => string | undefined,
   ): OnceOnly<Result> => {
     const flights = new Map<string, Promise<Result>>();
-    const fingerprintOf = (args: Arguments) => hash(`${account} ${operation} ${canonical(args)}`);
+    const nameOf = (args: Arguments) => fingerprintOf(`${account()} ${operation} ${canonical(args)}`);
 
     const send = async (request: PaidRequest<Result>, fingerprint: string): Promise<Result> => {
-      const id = journal.begin({ operation, fingerprint, account, label: request.label });
+      const id = journal.begin({ operation, fingerprint, account: account(), label: request.label });
       try {
         // Another process may have begun the same since it was looked for: the first in the journal goes.
         const rival = request.confirmed ? undefined : earlier(fingerprint, id);
@@ -105,7 +106,7 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
 
     return {
       async once(request) {
-        const fingerprint = fingerprintOf(request.args);
+        const fingerprint = nameOf(request.args);
         if (!request.confirmed) {
           const flying = flights.get(fingerprint);
           if (flying !== undefined) return { kind: "shared", result: await flying };
@@ -116,7 +117,7 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
         }
         const flight = send(request, fingerprint);
         // A confirmed one beside the same unconfirmed one is another flight.
-        const key = flights.has(fingerprint) ? `${fingerprint} ${randomUUID()}` : fingerprint;
+        const key = flights.has(fingerprint) ? `${fingerprint} ${crypto.randomUUID()}` : fingerprint;
         flights.set(key, flight);
         onTheirWay.add(flight);
         try {
@@ -128,7 +129,7 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
       },
 
       latest(args) {
-        const entry = earlier(fingerprintOf(args));
+        const entry = earlier(nameOf(args));
         if (entry === undefined) return undefined;
         return { id: entry.id, ageMs: ageMs(entry, now()), isDone: entry.outcome === "done" };
       },
@@ -147,7 +148,7 @@ export function createPaidRequests({ journal, account: secret, now }: PaidReques
     started: () =>
       journal
         .entries()
-        .filter((entry) => entry.account === account)
+        .filter((entry) => entry.account === account())
         .flatMap(({ jobId, label, atMs }) =>
           jobId === undefined ? [] : [{ jobId, topic: label, createdAtMs: atMs }],
         )
@@ -167,10 +168,6 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
 const WORDS: Record<Operation, { readonly request: string; readonly check: string }> = {

@@ -2,7 +2,6 @@
 // SDK's input-required results. A client that can't ask has its own approval of a destructive tool, and that counts. So does
 // it for a client that turns the question down by itself, but only with another call: a no never publishes.
 
-import { randomUUID } from "node:crypto";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type InputRequiredResult,
@@ -55,13 +54,16 @@ const MOST_OPEN = 100;
 /** How long the call after such an answer is spared the question. */
 const SPARED_MS = 10 * 60_000;
 
-const formSchema = z.looseObject({
-  elicitation: z.looseObject({ form: z.unknown(), url: z.unknown() }).partial(),
-});
-const answerSchema = z.looseObject({
-  action: z.enum(["accept", "decline", "cancel"]),
-  content: z.looseObject({ publish: z.boolean().optional() }).nullish(),
-});
+// Made when they are needed: few calls ever ask, and every start would wait for them.
+const formSchema = () =>
+  z.looseObject({
+    elicitation: z.looseObject({ form: z.unknown(), url: z.unknown() }).partial(),
+  });
+const answerSchema = () =>
+  z.looseObject({
+    action: z.enum(["accept", "decline", "cancel"]),
+    content: z.looseObject({ publish: z.boolean().optional() }).nullish(),
+  });
 
 export function createConfirmations({ enabled, log, now }: ConfirmationsOptions): Confirmations {
   // By a state that the client gives back. Each serves once.
@@ -79,7 +81,7 @@ export function createConfirmations({ enabled, log, now }: ConfirmationsOptions)
       const asked = typeof state === "string" ? open.get(state) : undefined;
       if (typeof state === "string") open.delete(state);
       if (asked?.key !== question.key) throw new AskPerson(question);
-      const answer = answerSchema.safeParse(mcpReq.inputResponses?.[ANSWER]).data;
+      const answer = answerSchema().safeParse(mcpReq.inputResponses?.[ANSWER]).data;
       if (answer?.action === "accept" && answer.content?.publish !== false) return "yes";
       const byItself = answer?.action !== "accept" && now() - asked.atMs < BY_ITSELF_MS;
       if (byItself) {
@@ -90,7 +92,7 @@ export function createConfirmations({ enabled, log, now }: ConfirmationsOptions)
     },
 
     ask({ question }) {
-      const requestState = randomUUID();
+      const requestState = crypto.randomUUID();
       open.set(requestState, { key: question.key, atMs: now() });
       for (const oldest of open.keys()) if (open.size > MOST_OPEN) open.delete(oldest);
       return inputRequired({
@@ -115,7 +117,7 @@ function canAsk(server: McpServer, { envelope }: ServerContext["mcpReq"]): boole
   const declared: unknown =
     (envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)) ??
     server.server.getClientCapabilities();
-  const modes = formSchema.safeParse(declared).data?.elicitation;
+  const modes = formSchema().safeParse(declared).data?.elicitation;
   return modes !== undefined && (modes.form !== undefined || modes.url === undefined);
 }
 

@@ -1,30 +1,31 @@
 // Whether a request can have left: decided by the life cycle of the request, never by the code of an error, as the same
-// codes occur before and after. Knows of undici's interceptors only the form.
+// codes occur before and after.
 
 import type { Dispatcher } from "undici";
 
 export interface Departure {
-  /** False only where no byte of the request can have been written. */
+  /** False only where no byte of the request can have been written, and none will be. */
   readonly left: boolean;
-  /** To be composed into the dispatcher that sends this one request. */
-  readonly watch: Dispatcher.DispatcherComposeInterceptor;
+  /** To be called by undici at the last moment before the header is written. One that was given up stops here, unsent. */
+  start(controller: Pick<Dispatcher.DispatchController, "abort">): void;
+  /** Ends the request wherever it is. undici listens to nothing before the start. */
+  giveUp(reason: Error): void;
 }
 
-/** @param givenUp aborts the request: one that is aborted before its header is written is never written. */
-export function createDeparture(givenUp: AbortSignal): Departure {
-  let left = false;
+export function createDeparture(): Departure {
+  let started: Pick<Dispatcher.DispatchController, "abort"> | undefined;
+  let givenUp: Error | undefined;
   return {
     get left() {
-      return left;
+      return started !== undefined;
     },
-    watch: (dispatch) => (options, handler) => {
-      const start = handler.onRequestStart?.bind(handler);
-      handler.onRequestStart = (controller, context) => {
-        start?.(controller, context);
-        // The last moment before the header is written; an aborted request stops here, unsent.
-        if (!givenUp.aborted) left = true;
-      };
-      return dispatch(options, handler);
+    start(controller) {
+      if (givenUp === undefined) started = controller;
+      else controller.abort(givenUp);
+    },
+    giveUp(reason) {
+      givenUp = reason;
+      started?.abort(reason);
     },
   };
 }

@@ -2,7 +2,7 @@
 // own deadline even where undici doesn't listen, and knows of every failure whether the request had left. It knows
 // nothing of operations, JSON or retries. Loaded on first use: undici is the heaviest thing here.
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../settings.ts";
 import { createDeparture } from "./did-it-leave.ts";
 import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";
@@ -48,6 +48,14 @@ export interface HttpOptions {
   /** The one origin that requests may go to. */
   readonly origin: string;
   readonly proxies: Proxies;
+}
+
+/** Who makes something of an exchange: the answer, its chunks, then one of the two ends. */
+interface Receiver {
+  onAnswer(status: number, headers: Answer["headers"]): void;
+  onChunk(chunk: Uint8Array): void;
+  onEnd(): void;
+  onFailure(failure: TransportFailure): void;
 }
 
 const CONNECT = { timeout: 5_000 };
@@ -130,114 +138,107 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     };
   };
 
-  const open = async (exchange: Exchange): Promise<OpenAnswer> => {
-    if (exchange.url.origin !== origin) throw new TypeError("A request must stay at the service's origin.");
+  /** Has the receiver told of the answer piece by piece, and of one end. Gives what ends the exchange early, quietly. */
+  const run = (exchange: Exchange, receiver: Receiver): (() => void) => {
+    const { url, method, headers, body = null, headersTimeoutMs, deadlineMs, signal } = exchange;
+    if (url.origin !== origin) throw new TypeError("A request must stay at the service's origin.");
     if (destroyed)
       throw new TransportFailure({ kind: "network", sent: false, reason: "the bridge is shutting down" });
-    if (exchange.signal?.aborted)
+    if (signal?.aborted)
       throw new TransportFailure({ kind: "cancelled", sent: false, reason: "cancelled by the caller" });
 
-    let status: number | undefined;
-    const end = new AbortController();
-    const departure = createDeparture(end.signal);
+    const departure = createDeparture();
     const { agent, release } = acquire();
+    let status: number | undefined;
+    let over = false;
+    /** The first of its ends counts: what undici says after it is lost. */
+    const end = (gaveUp: boolean, tell: () => void) => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onCancel);
+      release(gaveUp && !departure.left);
+      tell();
+    };
     const failure = (kind: FailureKind, reason: string, cause?: unknown) =>
       new TransportFailure({ kind, sent: departure.left, status, reason }, cause);
-    // request() is deaf to its signal until it is connected, so the race is ours; a request that is aborted while
-    // it waits for a connection is never written.
-    const given = new Promise<never>((_, reject) => {
-      end.signal.addEventListener("abort", () => reject(end.signal.reason), { once: true });
-    });
-    given.catch(() => {});
-    const timer = setTimeout(
-      () => end.abort(failure("timeout", `no answer within ${Math.ceil(exchange.deadlineMs / 1000)} s`)),
-      exchange.deadlineMs,
-    ).unref();
+    const giveUp = (reason: TransportFailure, tell: () => void) => {
+      if (over) return;
+      end(true, tell);
+      departure.giveUp(reason);
+    };
+    const fail = (reason: TransportFailure) => giveUp(reason, () => receiver.onFailure(reason));
     const onCancel = () => {
       if (departure.left && exchange.seenThrough === true) return;
-      end.abort(failure("cancelled", "cancelled by the caller"));
+      fail(failure("cancelled", "cancelled by the caller"));
     };
-    exchange.signal?.addEventListener("abort", onCancel, { once: true });
-    let disposed = false;
-    const dispose = () => {
-      if (disposed) return;
-      disposed = true;
-      clearTimeout(timer);
-      exchange.signal?.removeEventListener("abort", onCancel);
-      release(end.signal.aborted && !departure.left);
-    };
-    const asFailure = (error: unknown): TransportFailure => {
-      if (end.signal.reason instanceof TransportFailure) return end.signal.reason;
-      return error instanceof TransportFailure ? error : failure(...describeNetworkError(error), error);
-    };
-
-    try {
-      const response = await Promise.race([
-        request(exchange.url, {
-          dispatcher: agent.compose(departure.watch),
-          method: exchange.method,
-          headers: exchange.headers,
-          body: exchange.body ?? null,
-          headersTimeout: exchange.headersTimeoutMs,
-          signal: end.signal,
-        }),
-        given,
-      ]);
-      status = response.statusCode;
-      const disposeAnswer = () => {
-        response.body.on("error", () => {}).destroy();
-        dispose();
-      };
-      return {
-        status,
-        headers: response.headers,
-        chunks: chunksOf(response.body, given, asFailure, disposeAnswer),
-        dispose: disposeAnswer,
-      };
-    } catch (error) {
-      const failed = asFailure(error);
-      end.abort(failed);
-      dispose();
-      throw failed;
-    }
+    const timer = setTimeout(
+      () => fail(failure("timeout", `no answer within ${Math.ceil(deadlineMs / 1000)} s`)),
+      deadlineMs,
+    ).unref();
+    signal?.addEventListener("abort", onCancel, { once: true });
+    agent.dispatch(
+      {
+        origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers,
+        body,
+        headersTimeout: headersTimeoutMs,
+      },
+      {
+        onRequestStart: departure.start,
+        onResponseStart(_, statusCode, answerHeaders) {
+          // Below 200 it only says that there will be an answer.
+          if (over || statusCode < 200) return;
+          status = statusCode;
+          receiver.onAnswer(statusCode, answerHeaders);
+        },
+        onResponseData(_, chunk) {
+          if (!over) receiver.onChunk(chunk);
+        },
+        onResponseEnd: () => end(false, receiver.onEnd),
+        onResponseError: (_, error) =>
+          end(false, () => receiver.onFailure(failure(...describeNetworkError(error), error))),
+      },
+    );
+    return () => giveUp(failure("cancelled", "no longer wanted"), () => {});
   };
 
   return {
-    open,
-    async send(exchange) {
-      const answer = await open(exchange);
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of answer.chunks) chunks.push(chunk);
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        text: new TextDecoder().decode(Buffer.concat(chunks)),
-      };
-    },
+    send: (exchange) =>
+      new Promise((resolve, reject) => {
+        const answer = { status: 0, headers: {} };
+        const chunks: Uint8Array[] = [];
+        run(exchange, {
+          onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
+          onChunk: (chunk) => void chunks.push(chunk),
+          onEnd: () => resolve({ ...answer, text: new TextDecoder().decode(Buffer.concat(chunks)) }),
+          onFailure: reject,
+        });
+      }),
+
+    open: (exchange) =>
+      new Promise((resolve, reject) => {
+        let body: ReadableStreamDefaultController<Uint8Array>;
+        // What is not read yet is kept here: it is 4 MB at the most.
+        const chunks = new ReadableStream<Uint8Array>({ start: (controller) => void (body = controller) });
+        let answered = false;
+        const dispose = run(exchange, {
+          onAnswer(status, headers) {
+            answered = true;
+            resolve({ status, headers, chunks, dispose });
+          },
+          onChunk: (chunk) => body.enqueue(chunk),
+          onEnd: () => body.close(),
+          onFailure: (error) => (answered ? body.error(error) : reject(error)),
+        });
+      }),
+
     destroy() {
       destroyed = true;
       for (const agent of agents) void agent.destroy().catch(() => {});
       agents.clear();
     },
   };
-}
-
-async function* chunksOf(
-  body: AsyncIterable<Uint8Array>,
-  given: Promise<never>,
-  asFailure: (error: unknown) => TransportFailure,
-  dispose: () => void,
-): AsyncGenerator<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), given]);
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } catch (error) {
-    throw asFailure(error);
-  } finally {
-    dispose();
-  }
 }
