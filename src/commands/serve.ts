@@ -94,8 +94,9 @@ export function serve(
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
-      // What the service has said is now on its way to the client, who may still be reading.
+      // What the service has said goes to the client, who may still be reading.
       await nextTurn();
+      await transport.close();
       service.close();
     },
   };

@@ -121,22 +121,15 @@ function mayPass(error: unknown): boolean {
   return error instanceof BridgeError && error.facts.retryable;
 }
 
-async function withdrawable<Result>(
-  flight: Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Result> {
+function withdrawable<Result>(flight: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return flight;
-  let withdraw = () => {};
-  const withdrawn = new Promise<never>((_, reject) => {
-    withdraw = () => reject(withdrawnError());
+  return new Promise((resolve, reject) => {
+    const withdraw = () => reject(withdrawnError());
     if (signal.aborted) withdraw();
+    signal.addEventListener("abort", withdraw, { once: true });
+    const stopHearing = () => signal.removeEventListener("abort", withdraw);
+    void flight.then(resolve, reject).finally(stopHearing);
   });
-  signal.addEventListener("abort", withdraw, { once: true });
-  try {
-    return await Promise.race([flight, withdrawn]);
-  } finally {
-    signal.removeEventListener("abort", withdraw);
-  }
 }
 
 function withdrawnError(): BridgeError {

@@ -1,5 +1,6 @@
-// Hands lines to a stream one at a time, as it asks for them, and keeps the others: so a notification that a slow
-// reader has not been sent yet can still be replaced by a later one. Knows nothing of JSON.
+// Hands lines to a stream as it asks for them, the first at once and what comes in the same turn of the event loop together,
+// and keeps the others: so a notification that a slow reader has not been sent yet can still be replaced by a later one.
+// Knows nothing of JSON.
 
 import type { Writable } from "node:stream";
 
@@ -12,20 +13,32 @@ export interface LineWriter {
   end(): void;
 }
 
+/** Each write costs a system call here and another at the reader. No more than the stream itself would hold. */
+const MOST_TOGETHER_BYTES = 16 * 1024;
+
 export function createLineWriter(output: Writable, onWritten: () => void): LineWriter {
   // In the order of leaving. A replaced line goes to the end: in its old place it would leave before an answer that
   // was made before the change it announces, and the reader would take that older state for the news.
   const waiting = new Map<string | symbol, { text: string; bytes: number }>();
   let waitingBytes = 0;
   let backedUp = false;
+  let collecting = false;
 
   function flush(): void {
+    while (!backedUp && waiting.size > 0) backedUp = !output.write(takeTogether(), onWritten);
+  }
+
+  function takeTogether(): string {
+    let together = "";
+    let togetherBytes = 0;
     for (const [key, { text, bytes }] of waiting) {
-      if (backedUp) return;
+      if (togetherBytes > 0 && togetherBytes + bytes > MOST_TOGETHER_BYTES) break;
       waiting.delete(key);
-      waitingBytes -= bytes;
-      backedUp = !output.write(text, onWritten);
+      together += text;
+      togetherBytes += bytes;
     }
+    waitingBytes -= togetherBytes;
+    return together;
   }
 
   function drained(): void {
@@ -42,7 +55,13 @@ export function createLineWriter(output: Writable, onWritten: () => void): LineW
       waitingBytes += bytes - (waiting.get(key)?.bytes ?? 0);
       waiting.delete(key);
       waiting.set(key, { text, bytes });
+      if (collecting || backedUp) return;
       flush();
+      collecting = true;
+      setImmediate(() => {
+        collecting = false;
+        flush();
+      });
     },
     unwrittenBytes: () => waitingBytes + output.writableLength,
     end() {

@@ -21,14 +21,19 @@ export function createLinks(baseUrl: URL): Links {
 
   return {
     ofJob({ videoUrls, audioUrl, finalVideoUrl, ...rest }) {
-      const single = [audioUrl, finalVideoUrl].filter((link) => link !== undefined);
-      const safe = videoUrls.filter(isSafe);
-      const leftOut = [...videoUrls, ...single].filter((link) => !isSafe(link)).length;
+      let leftOut = 0;
+      const safe = (link: string | undefined): link is string => {
+        if (link === undefined) return false;
+        const isFine = isSafe(link);
+        if (!isFine) leftOut += 1;
+        return isFine;
+      };
       return {
         ...rest,
-        videoUrls: safe,
-        ...(audioUrl !== undefined && isSafe(audioUrl) && { audioUrl }),
-        ...(finalVideoUrl !== undefined && isSafe(finalVideoUrl) && { finalVideoUrl }),
+        videoUrls: videoUrls.filter(safe),
+        ...(safe(audioUrl) && { audioUrl }),
+        ...(safe(finalVideoUrl) && { finalVideoUrl }),
+        // Counted by now.
         ...(leftOut > 0 && { unsafeLinksLeftOut: leftOut }),
       };
     },

@@ -220,12 +220,25 @@ describe("the input", () => {
 
     output.flow();
 
-    await until(() => received.length === 1);
+    await until(() => received.length === 1 && output.writableLength === 0);
+    await ticks();
     expect(parseLines(output.written)).toHaveLength(50_000);
   });
 });
 
 describe("the output", () => {
+  test("gets a line at once, and those that come in the same turn together", async () => {
+    const { transport, output, heard } = await open();
+    const chunks: string[] = [];
+    output.on("data", (chunk: Buffer) => void chunks.push(chunk.toString()));
+    const lines = [1, 2, 3].map((id) => `${JSON.stringify(result(id))}\n`);
+
+    for (let id = 1; id <= 3; id += 1) await transport.send(result(id));
+
+    await until(() => heard().length === 3);
+    expect(chunks).toEqual([lines[0], `${lines[1]}${lines[2]}`]);
+  });
+
   test("gets one line at a time while the reader stalls, and loses none", async () => {
     const { transport, output } = await openStalled({ highWaterMark: 10 });
     for (let id = 1; id <= 5; id += 1) await transport.send(result(id));
