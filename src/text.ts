@@ -35,6 +35,8 @@ export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMI
 
 /** A text without control, escape, bidi and invisible characters, with its lines and its length. */
 export function withoutUnseen(text: string): string {
+  // Most texts hold nothing of the kind, and this is asked of every string of every answer.
+  if (/^[\t\n -~]*$/.test(text)) return text;
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
@@ -51,22 +53,35 @@ export type Redact = (text: string) => string;
 const OTHER_BEARER =
   /(?<!\\)\bBearer\s{1,16}(?=[A-Za-z.~+/-]{0,8192}[0-9_])[A-Za-z0-9._~+/-]{8,8192}={0,2}/gi;
 
+// Somebody else's key, or an old one. Job ids are UUIDs and platforms short words; within a longer word, as in a cursor, it
+// is no key. A backslash before it would be JSON's form feed.
+const OTHER_KEY = /(?:(?<![\\\w-])|(?<=%[0-9A-F]{2}))fl_(?=[A-Za-z_-]{0,64}\d)[\w-]{12,512}/g;
+
 /**
  * A redaction for one key (printable ASCII, at most some hundred characters): as it is, percent-encoded or JSON-escaped
- * in whole or in part and several times over, in base64 or base64url at any of the three alignments; and for whatever
- * credential follows `Bearer`.
+ * in whole or in part and several times over, in base64 or base64url at any of the three alignments; for whatever
+ * credential follows `Bearer`, and for what looks like another key.
  */
 export function createRedact(key: string | undefined): Redact {
-  const forms = key === undefined || key === "" ? undefined : writtenForms(key);
-  const redact = (text: string) =>
-    (forms === undefined ? text : withoutForms(text, forms)).replace(OTHER_BEARER, `Bearer ${REDACTED}`);
+  if (key === undefined || key === "") return withoutOthers;
+  const forms = writtenForms(key);
+  const redact = (text: string) => withoutOthers(withoutForms(text, forms));
   // Such a key can match JSON's own punctuation: there it is looked for in the strings alone.
-  const resemblesJson = key !== undefined && /["\\]/.test(key);
+  const resemblesJson = /["\\]/.test(key);
   return (text) => {
     const clean = redact(text);
-    if (clean === text || !resemblesJson || !isJson(text)) return clean;
+    if (clean === text || !resemblesJson) return clean;
+    try {
+      JSON.parse(text);
+    } catch {
+      return clean;
+    }
     return mapStrings(text, redact);
   };
+}
+
+function withoutOthers(text: string): string {
+  return text.replace(OTHER_BEARER, `Bearer ${REDACTED}`).replace(OTHER_KEY, REDACTED);
 }
 
 function withoutForms(text: string, forms: RegExp): string {
@@ -76,21 +91,12 @@ function withoutForms(text: string, forms: RegExp): string {
     // A JSON escape cut in two is no JSON: the backslashes before a match go with it, and so does the start of a \uXXXX
     // whose last digit is the match's first character.
     let start = index;
-    if (/^\\u[0-9a-f]{3}$/i.test(text.slice(Math.max(end, index - 5), index))) start -= 4;
-    while (start > end && text[start - 1] === "\\") start -= 1;
+    if (/\\u[0-9a-f]{3}/i.test(text.slice(Math.max(end, index - 5), index))) start -= 4;
+    while (text[start - 1] === "\\") start -= 1;
     clean += text.slice(end, start) + REDACTED;
     end = index + form.length;
   }
   return clean + text.slice(end);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The same JSON with every string in it, names included, mapped. */
@@ -129,7 +135,9 @@ function writtenForms(key: string): RegExp {
 function spellings(text: string): string {
   // Each character with the backslashes before it: all that follow one another match as one run and in one way only,
   // or a text made for it would take for ever. Those before the first character are withoutForms's.
-  return Array.from(text.matchAll(/(\\*)([^\\]|$)/g), ([, { length } = "", character = ""], index) => {
+  return Array.from(text.matchAll(/\\*(?:[^\\]|$)/g), ({ 0: piece }, index) => {
+    const character = piece.replaceAll("\\", "");
+    const length = piece.length - character.length;
     const own = String.raw`\\{${length},${16 * (length + 1)}}`;
     const run =
       length === 0 ? own : String.raw`(?:${own}|(?:\\{0,16}(?:${encodings("\\")})){${length}}\\{0,16})`;
@@ -151,9 +159,7 @@ function encodings(character: string): string {
 
 /** The base64 characters that depend on `text` alone when `lead` unknown bytes stand before it. */
 function base64Core(text: string, lead: number): string {
-  const encoded = Buffer.from("\0".repeat(lead) + text, "utf8")
-    .toString("base64")
-    .replace(/=+$/, "");
+  const encoded = Buffer.from("\0".repeat(lead) + text).toString("base64");
   const start = Math.ceil((lead * 8) / 6);
   const wholeBits = (lead + Buffer.byteLength(text)) * 8;
   return encoded.slice(start, Math.floor(wholeBits / 6));

@@ -25,6 +25,7 @@ describe("the service's text", () => {
     ["8-bit DCS", "a\u0090evil\u009Cb", "ab"],
     ["SOS, PM and APC", `a${ESC}Xevil${ESC}\\b${ESC}^evil${ESC}\\c${ESC}_evil\u0007d`, "abcd"],
     ["two-character sequences", `a${ESC}cb${ESC}(0c${ESC}7d`, "abcd"],
+    ["a sequence cut off before its last character", `a${ESC}(日b${ESC}(`, "a日b"],
     ["one escape after the other", `a${ESC}${ESC}${ESC}[31mb${ESC}`, "ab"],
     ["a sequence that another one would complete", `a${ESC}${ESC}[0m[31mb`, "a[31mb"],
     ["bidi controls", "a\u202Ab\u202Ec\u2066d\u2069e\u200Ef\u061Cg", "abcdefg"],
@@ -88,6 +89,11 @@ describe("the service's text", () => {
       expect(clean).toMatch(/^a{450}/);
       expect(clean.replace(key, "")).not.toMatch(firstCharacters);
     }
+  });
+
+  test("loses of a cut text no more than the key that is cut", () => {
+    const text = `fl_studio Zmxf ${"a".repeat(470)}`;
+    expect(cleanServiceText(`${text} fl_canary0123456789`)).toBe(`${text} …`);
   });
 
   test("holds nothing unseen and no second line whatever comes, and is clean when cleaned again", () => {
@@ -168,6 +174,7 @@ const BASE64_WRITINGS: readonly (readonly [string, (key: string) => string])[] =
   ["in base64 amid other text", (key) => base64(`user:${key}:${key} and more`)],
   ["in base64 of a header", (key) => base64(`Authorization: Bearer ${key}\r\n`)],
   ["in base64 of JSON", (key) => base64(JSON.stringify({ apiKey: key }))],
+  ["in base64 of JSON that holds more", (key) => base64(JSON.stringify({ header: `key ${key} of mine` }))],
   ["in base64url", (key) => Buffer.from(`x${key}`).toString("base64url")],
   ["in base64 in a URL", (key) => encodeURIComponent(base64(key))],
   ["in base64 in JSON that escapes slashes", (key) => base64(key).replaceAll("/", String.raw`\/`)],
@@ -212,10 +219,26 @@ describe("the key", () => {
   test("is not known where there is none, and another credential after Bearer goes all the same", () => {
     for (const none of [createRedact(undefined), createRedact("")]) {
       expect(none(`fl_other Zmxf \\u0066l_`)).toBe(`fl_other Zmxf \\u0066l_`);
-      expect(none("Authorization: Bearer eyJhbGciOi1.x-y_z==, ok")).toBe(
-        "Authorization: Bearer [redacted], ok",
+      expect(none("Authorization: Bearer eyJhbGciOi1.x-y_z==, Bearer \t eyJhbGciOi1, ok")).toBe(
+        "Authorization: Bearer [redacted], Bearer [redacted], ok",
       );
     }
+  });
+
+  test.each([
+    ['{"key":"fl_0ldkey_of-somebody"}', '{"key":"[redacted]"}'],
+    ["key=fl_live_0123456789abcdef&x=fl%20fl_0123456789abcdef", "key=[redacted]&x=fl%20[redacted]"],
+    ["Bearer fl_0123456789abcdef", "Bearer [redacted]"],
+    [
+      "fl_example fl_your_key_of_the_account fl_studio12",
+      "fl_example fl_your_key_of_the_account fl_studio12",
+    ],
+    // A cursor in base64url, and JSON's form feed.
+    ['{"nextCursor":"dGhlfl_0123456789abcdef"}', '{"nextCursor":"dGhlfl_0123456789abcdef"}'],
+    ['{"x":"dGhl-fl_0123456789abcdef"}', '{"x":"dGhl-fl_0123456789abcdef"}'],
+    [String.raw`"\fl_0123456789abcdef"`, String.raw`"\fl_0123456789abcdef"`],
+  ])("takes what looks like another key with it, and nothing that only resembles one: %j", (text, clean) => {
+    expect([redact(text), createRedact(undefined)(text)]).toEqual([clean, clean]);
   });
 
   test("is not seen in other words, and prose about bearers is left alone", () => {
@@ -228,21 +251,29 @@ describe("the key", () => {
     expect(createRedact("fl_a")('{"key":"fl_a","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}')).toBe(
       '{"key":"[redacted]","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}',
     );
+    // In base64 four characters of it are needed, or many a word would go.
+    expect(createRedact("fl_")(`${base64("fl_")} ${base64("xfl_")} ${base64("xxfl_")}`)).toBe(
+      `[redacted] ${base64("xfl_")} ${base64("xxfl_")}`,
+    );
   });
 
   test.each([
-    ["a form feed", '"\\fl_canary"'],
-    ["a control character", '"\\u000fl_canary"'],
-    ["a backslash", String.raw`"C:\\fl_canary"`],
-    ["two backslashes", String.raw`"C:\\\\fl_canary"`],
-    ["a quote", String.raw`"\"fl_canary\""`],
-    ["a line break", String.raw`"\nfl_canary\n"`],
-    ["a backspace that begins Bearer", String.raw`"\bearer fl_canary \bearer abc_12345"`],
-  ])("behind %s leaves JSON that can be read", (_, json) => {
-    const clean = createRedact("fl_canary")(json);
-
+    ["a form feed", '"\\fl_canary"', '"[redacted]"'],
+    ["a control character", '"\\u000fl_canary"', '"[redacted]"'],
+    ["a backslash", String.raw`"C:\\fl_canary"`, '"C:[redacted]"'],
+    ["two backslashes", String.raw`"C:\\\\fl_canary"`, '"C:[redacted]"'],
+    ["what is no escape", String.raw`"C:\\u0zzfl_canary"`, String.raw`"C:\\u0zz[redacted]"`],
+    ["itself and a backslash", String.raw`"fl_canary\\fl_canary"`, '"[redacted][redacted]"'],
+    ["a quote", String.raw`"\"fl_canary\""`, String.raw`"\"[redacted]\""`],
+    ["a line break", String.raw`"\nfl_canary\n"`, String.raw`"\n[redacted]\n"`],
+    [
+      "a backspace that begins Bearer",
+      String.raw`"\bearer fl_canary \bearer abc_12345"`,
+      String.raw`"\bearer [redacted] \bearer abc_12345"`,
+    ],
+  ])("behind %s leaves JSON that can be read", (_, json, clean) => {
+    expect(createRedact("fl_canary")(json)).toBe(clean);
     expect(JSON.parse(clean)).toContain("[redacted]");
-    expect(clean).not.toContain("l_canary");
   });
 
   test.each([
@@ -252,6 +283,11 @@ describe("the key", () => {
     ["fl_\\", { a: 'fl_"', b: "fl_\\", c: "fl_\n" }, { a: 'fl_"', b: "[redacted]", c: "fl_\n" }],
   ])("%j, which looks like JSON itself, leaves the JSON around it as it is", (key, message, expected) => {
     expect(JSON.parse(createRedact(key)(JSON.stringify(message)))).toEqual(expected);
+  });
+
+  test("that looks like JSON itself leaves a message without it as it was written", () => {
+    const json = String.raw`{ "a": "A\/", "b": 1.0 }`;
+    expect(createRedact('fl_"')(json)).toBe(json);
   });
 });
 

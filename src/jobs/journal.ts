@@ -1,7 +1,6 @@
 // What was paid for or posted, kept on disk so that a crash loses nothing: each request before it is sent, and what became
 // of it. Append-only JSON lines, safe with several processes at once and with a torn last line. Holds no key.
 
-import { randomUUID } from "node:crypto";
 import {
   closeSync,
   fstatSync,
@@ -11,41 +10,47 @@ import {
   readFileSync,
   readSync,
   renameSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
-const intentSchema = z.object({
-  event: z.literal("intent"),
-  id: z.string(),
-  atMs: z.number(),
-  operation: z.enum(["generate", "publish"]),
-  /** Of the account and the arguments: the same for the same request. */
-  fingerprint: z.string(),
-  /** Of the account alone. */
-  account: z.string(),
-  /** What a person knows it by. */
-  label: z.string(),
-});
-const outcomeSchema = z.object({
-  event: z.literal("outcome"),
-  id: z.string(),
-  atMs: z.number(),
-  outcome: z.enum(["done", "not_sent", "rejected", "unknown"]),
-  /** Of a generation that is done. */
-  jobId: z.string().optional(),
-});
-const recordSchema = z.discriminatedUnion("event", [intentSchema, outcomeSchema]);
-type JournalRecord = z.infer<typeof recordSchema>;
+/** Made on first use: the start has no time for it. */
+const makeRecordSchema = () =>
+  z.discriminatedUnion("event", [
+    z.object({
+      event: z.literal("intent"),
+      id: z.string(),
+      atMs: z.number(),
+      operation: z.enum(["generate", "publish"]),
+      /** Of the account and the arguments: the same for the same request. */
+      fingerprint: z.string(),
+      /** Of the account alone. */
+      account: z.string(),
+      /** What a person knows it by. */
+      label: z.string(),
+    }),
+    z.object({
+      event: z.literal("outcome"),
+      id: z.string(),
+      atMs: z.number(),
+      outcome: z.enum(["done", "not_sent", "rejected", "unknown"]),
+      /** Of a generation that is done. */
+      jobId: z.string().optional(),
+    }),
+  ]);
+let made: ReturnType<typeof makeRecordSchema> | undefined;
+const recordSchema = () => (made ??= makeRecordSchema());
 
-export type Operation = z.infer<typeof intentSchema>["operation"];
-export type PaidOutcome = z.infer<typeof outcomeSchema>["outcome"];
+type JournalRecord = z.infer<ReturnType<typeof makeRecordSchema>>;
+type IntentRecord = Extract<JournalRecord, { event: "intent" }>;
+export type Operation = IntentRecord["operation"];
+export type PaidOutcome = Extract<JournalRecord, { event: "outcome" }>["outcome"];
 
 /** A request and what became of it; `open` while nobody has said, be it on its way or lost in a crash. */
-export interface Entry extends Omit<z.infer<typeof intentSchema>, "event"> {
+export interface Entry extends Omit<IntentRecord, "event"> {
   readonly outcome: PaidOutcome | "open";
   readonly jobId?: string | undefined;
 }
@@ -82,9 +87,10 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
   /** What this process has to tell, whether the disk took it or not. */
   const own: JournalRecord[] = [];
   let told = false;
-  const current = join(folder ?? "", "journal.jsonl");
-  const previous = join(folder ?? "", "journal.1.jsonl");
-  const lock = join(folder ?? "", "journal.lock");
+  const inFolder = (name: string) => join(folder ?? "", name);
+  const current = inFolder("journal.jsonl");
+  const previous = inFolder("journal.1.jsonl");
+  const lock = inFolder("journal.lock");
 
   const append = (record: JournalRecord) => {
     own.push(record);
@@ -105,12 +111,12 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
   const rotate = () => {
     if (sizeOf(current) <= MAX_FILE_BYTES) return;
     try {
-      if (now() - modifiedMs(lock) > STALE_LOCK_MS) rmSync(lock, { force: true });
+      if (now() - modifiedMs(lock) > STALE_LOCK_MS) unlinkSync(lock);
       closeSync(openSync(lock, "wx", 0o600));
       try {
         if (sizeOf(current) > MAX_FILE_BYTES) renameSync(current, previous);
       } finally {
-        rmSync(lock, { force: true });
+        unlinkSync(lock);
       }
     } catch {
       // Another process is at it, or has one of the files open, as Windows minds: the full one is good to write to.
@@ -120,13 +126,13 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
   const read = (): readonly JournalRecord[] => {
     if (folder === undefined) return own;
     // The current file first: if it is rotated between the two, the previous one holds it all.
-    const latest = readRecords(current);
-    return [...readRecords(previous), ...latest, ...own];
+    const latest = [...recordsIn(current)];
+    return [...recordsIn(previous), ...latest, ...own];
   };
 
   return {
     begin({ operation, fingerprint, account, label }) {
-      const id = randomUUID();
+      const id = crypto.randomUUID();
       // Redacted before it is cut: of a key that the cut goes through, redaction would not know the rest.
       const shown = Array.from(redact(label)).slice(0, LABEL_CHARACTERS).join("");
       append({ event: "intent", id, atMs: now(), operation, fingerprint, account, label: shown });
@@ -134,7 +140,7 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
     },
 
     settle(id, outcome, jobId) {
-      append({ event: "outcome", id, atMs: now(), outcome, ...(jobId !== undefined && { jobId }) });
+      append({ event: "outcome", id, atMs: now(), outcome, jobId });
     },
 
     entries() {
@@ -158,11 +164,10 @@ export function createJournal({ folder, now, redact, onUnwritable }: JournalOpti
 function appendLine(path: string, line: string): void {
   const file = openSync(path, "a+", 0o600);
   try {
-    const { size } = fstatSync(file);
-    const last = Buffer.alloc(1);
-    if (size > 0) readSync(file, last, 0, 1, size - 1);
-    const torn = size > 0 && last[0] !== 0x0a;
-    const bytes = Buffer.from(`${torn ? "\n" : ""}${line}\n`);
+    // Stays as it is where the file is empty.
+    const last = Buffer.from("\n");
+    readSync(file, last, 0, 1, Math.max(0, fstatSync(file).size - 1));
+    const bytes = Buffer.from(`${last.toString() === "\n" ? "" : "\n"}${line}\n`);
     // A disk that is almost full takes a part without a word.
     if (writeSync(file, bytes) < bytes.length)
       throw Object.assign(new Error("The line was cut off"), { code: "ENOSPC" });
@@ -172,22 +177,20 @@ function appendLine(path: string, line: string): void {
   }
 }
 
-function readRecords(path: string): JournalRecord[] {
+function* recordsIn(path: string): Generator<JournalRecord> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    return [];
+    return;
   }
-  return text.split("\n").flatMap((line) => {
+  for (const line of text.split("\n")) {
     try {
-      const parsed = recordSchema.safeParse(JSON.parse(line));
-      return parsed.success ? [parsed.data] : [];
+      yield recordSchema().parse(JSON.parse(line));
     } catch {
       // Torn, or of another version.
-      return [];
     }
-  });
+  }
 }
 
 function sizeOf(path: string): number {

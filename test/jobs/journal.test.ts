@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createJournal } from "../../src/jobs/journal.ts";
+import { createJournal, type Intent } from "../../src/jobs/journal.ts";
 import { createRedact } from "../../src/text.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { INTENT, NOW, open, reopened } from "./opened-journal.ts";
@@ -25,7 +25,12 @@ describe("a journal on disk", () => {
   test("tells another process what became of each request, `open` where nobody has said", () => {
     const opened = open();
     const { journal } = opened;
-    const ids = ["1", "2", "3", "4", "5"].map((fingerprint) => journal.begin({ ...INTENT, fingerprint }));
+    const intents = ["1", "2", "3", "4", "5"].map((fingerprint, index): Intent => ({
+      ...INTENT,
+      fingerprint,
+      operation: index % 2 === 0 ? "generate" : "publish",
+    }));
+    const ids = intents.map((intent) => journal.begin(intent));
     journal.settle(ids[0] ?? "", "done", "job-1");
     journal.settle(ids[1] ?? "", "unknown");
     journal.settle(ids[2] ?? "", "rejected");
@@ -34,8 +39,7 @@ describe("a journal on disk", () => {
     const entry = (index: number, outcome: string) => ({
       id: ids[index],
       atMs: NOW,
-      ...INTENT,
-      fingerprint: String(index + 1),
+      ...intents[index],
       outcome,
     });
     expect(reopened(opened).entries()).toEqual([
@@ -128,13 +132,34 @@ describe("a journal on disk", () => {
   });
 });
 
-test("A journal without a folder is this process's memory, and touches no disk", () => {
-  const complaints: string[] = [];
-  const onUnwritable = (reason: string) => void complaints.push(reason);
-  const journal = createJournal({ folder: undefined, now: () => NOW, redact: (line) => line, onUnwritable });
+describe("a journal without a folder", () => {
+  const inMemory = () => {
+    const complaints: string[] = [];
+    const onUnwritable = (reason: string) => void complaints.push(reason);
+    const journal = createJournal({
+      folder: undefined,
+      now: () => NOW,
+      redact: (line) => line,
+      onUnwritable,
+    });
+    return { journal, complaints };
+  };
 
-  const id = journal.begin(INTENT);
+  test("is this process's memory, and touches no disk", () => {
+    const { journal, complaints } = inMemory();
 
-  expect(journal.entries()).toEqual([{ id, atMs: NOW, ...INTENT, outcome: "open" }]);
-  expect(complaints).toEqual([]);
+    const id = journal.begin(INTENT);
+
+    expect(journal.entries()).toEqual([{ id, atMs: NOW, ...INTENT, outcome: "open" }]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("does not grow for ever: it holds the last thousand records", () => {
+    const { journal } = inMemory();
+    const names = Array.from({ length: 1_001 }, (_, index) => String(index));
+
+    for (const fingerprint of names) journal.begin({ ...INTENT, fingerprint });
+
+    expect(journal.entries().map(({ fingerprint }) => fingerprint)).toEqual(names.slice(1));
+  });
 });
