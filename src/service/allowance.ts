@@ -44,6 +44,7 @@ const MIN_RESERVE = 3;
 const MAX_LIMIT = 1_000_000;
 // Reset and Date have whole seconds: a window may end that much later than it says.
 const SLACK_MS = 1_000;
+const SAME_WINDOW_MS = 2 * SLACK_MS;
 // What is on its way will be answered shortly, and with it the question whether there is room.
 const RECHECK_MS = 250;
 const BACKOFF = { firstMs: 5_000, factor: 2 } as const;
@@ -59,11 +60,11 @@ export interface AllowanceOptions {
 export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: AllowanceOptions): Allowance {
   const reader = createResetReader();
   let limit: number | undefined;
-  let remaining: number | undefined; // as the service sees it: without what is on its way
+  let remaining = Infinity; // as the service sees it: without what is on its way; finite only beside a reset
   let reset: { atMs: number; certain: boolean } | undefined;
-  let heardResetAtMs: number | undefined;
+  let heardResetAtMs = Infinity;
   let windowMs = DEFAULT_WINDOW_MS;
-  let inferredWindowMs: number | undefined;
+  let inferredWindowMs = Infinity;
   let heardAtMs = 0; // when `remaining` was last reported, or put to the test
 
   let sent = 0;
@@ -78,29 +79,29 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
   /** Starts the next window by the clock, when the last one told of is over. */
   function roll(atMs: number): void {
     if (reset === undefined || atMs < reset.atMs + SLACK_MS) return;
-    remaining = limit;
+    remaining = limit ?? Infinity;
     const windows = Math.floor((atMs - SLACK_MS - reset.atMs) / windowMs) + 1;
     reset = { ...reset, atMs: reset.atMs + windows * windowMs };
   }
 
-  const free = () => (remaining === undefined ? Infinity : remaining - onTheirWay);
+  const free = () => remaining - onTheirWay;
 
   /** What background polls leave alone: falls to a few as the window runs out, but always leaves a person one. */
-  function reserve(atMs: number): number {
-    if (limit === undefined || reset === undefined) return MIN_RESERVE;
-    const left = Math.min(1, Math.max(0, (reset.atMs - atMs) / windowMs));
+  function reserve(resetInMs: number): number {
+    if (limit === undefined) return MIN_RESERVE;
+    const left = Math.min(1, Math.max(0, resetInMs / windowMs));
     return Math.max(1, Math.min(limit - 1, Math.max(MIN_RESERVE, (1 - BACKGROUND_SHARE) * limit * left)));
   }
 
   /** When the budget itself lets the next one through. */
   function budgetOpensMs(kind: RequestKind, atMs: number): number {
+    if (reset === undefined) return atMs;
     const room = free();
-    if (room > (kind === "person" ? 0 : reserve(atMs))) return atMs;
-    if (onTheirWay > 0 && remaining !== undefined && remaining > 0 && kind === "person")
-      return atMs + RECHECK_MS;
-    const endsMs = reset === undefined ? heardAtMs + DEFAULT_WINDOW_MS : reset.atMs + SLACK_MS;
-    if (kind === "background" && (reset === undefined || reset.certain)) {
-      if (limit === undefined || reset === undefined || room <= MIN_RESERVE) return endsMs;
+    if (room > (kind === "person" ? 0 : reserve(reset.atMs - atMs))) return atMs;
+    if (kind === "person" && remaining > 0) return atMs + RECHECK_MS;
+    const endsMs = reset.atMs + SLACK_MS;
+    if (kind === "background" && reset.certain) {
+      if (limit === undefined || room <= MIN_RESERVE) return endsMs;
       return Math.min(endsMs, reset.atMs - (room * windowMs) / ((1 - BACKGROUND_SHARE) * limit) + 1);
     }
     // A reset that was misread must not lock anyone out: after the longest wait, one is sent to see.
@@ -123,13 +124,13 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
   }
 
   function pause(headers: AnswerHeaders, atMs: number, resetInMs: number | undefined): void {
-    const backoffMs = BACKOFF.firstMs * BACKOFF.factor ** refusals;
-    const askedMs = readRetryAfterMs(headers, atMs);
-    const guessedMs = resetInMs === undefined ? backoffMs : resetInMs + SLACK_MS;
-    const untilMs = atMs + Math.min(MAX_WAIT_MS, askedMs ?? guessedMs);
     // Requests that were on their way together are refused together: that is one refusal.
     const another = atMs >= pausedUntilMs;
     if (another) refusals++;
+    const backoffMs = BACKOFF.firstMs * BACKOFF.factor ** (refusals - 1);
+    const askedMs = readRetryAfterMs(headers, atMs);
+    const guessedMs = resetInMs === undefined ? backoffMs : resetInMs + SLACK_MS;
+    const untilMs = atMs + Math.min(MAX_WAIT_MS, askedMs ?? guessedMs);
     const to = another ? Math.max(SLOWDOWN.least, SLOWDOWN.factor * slowedTo(atMs)) : slowed.to;
     pausedUntilMs = Math.max(pausedUntilMs, untilMs);
     slowed = { to, sinceMs: pausedUntilMs };
@@ -138,25 +139,20 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
     nextPollMs = Math.max(nextPollMs, pausedUntilMs + gapMs + earlyMs);
   }
 
-  function learnReset(reading: ResetReading, atMs: number): void {
+  function learnReset(reading: ResetReading, atMs: number, laterMs: number): void {
     const resetAtMs = atMs + reading.inMs;
-    if (heardResetAtMs !== undefined && atMs >= heardResetAtMs - SLACK_MS) {
+    if (atMs >= heardResetAtMs - SLACK_MS) {
       const stepMs = roundWindow(resetAtMs - heardResetAtMs);
       // The step over idle windows is a multiple: the smallest counts. One of a second or two may be rounding alone.
-      if (stepMs >= 3_000) inferredWindowMs = Math.min(stepMs, inferredWindowMs ?? Infinity);
+      if (stepMs >= 3_000) inferredWindowMs = Math.min(stepMs, inferredWindowMs);
     }
-    if (inferredWindowMs !== undefined && reading.inMs > inferredWindowMs + 2 * SLACK_MS)
-      inferredWindowMs = undefined;
+    if (reading.inMs > inferredWindowMs + SAME_WINDOW_MS) inferredWindowMs = Infinity;
     // Until then it is at least as long as what was left of it.
     const leastMs = reading.certain ? reading.inMs : 0;
-    const knownMs = isCurrentWindow(resetAtMs) ? windowMs : 0;
-    windowMs = inferredWindowMs ?? Math.max(DEFAULT_WINDOW_MS, leastMs, knownMs);
+    const knownMs = Math.abs(laterMs) <= SAME_WINDOW_MS ? windowMs : 0;
+    windowMs = inferredWindowMs < Infinity ? inferredWindowMs : Math.max(DEFAULT_WINDOW_MS, leastMs, knownMs);
     heardResetAtMs = resetAtMs;
     reset = { atMs: resetAtMs, certain: reading.certain };
-  }
-
-  function isCurrentWindow(resetAtMs: number): boolean {
-    return reset === undefined || Math.abs(resetAtMs - reset.atMs) <= 2 * SLACK_MS;
   }
 
   /** False when the answer did not say what remains. */
@@ -165,22 +161,22 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
     roll(at.nowMs);
     limit = count(headers["x-ratelimit-limit"], 1) ?? limit;
     const left = count(headers["x-ratelimit-remaining"], 0);
-    const rawReset = headerValue(headers["x-ratelimit-reset"]);
-    const reading = rawReset === undefined ? undefined : reader.read(rawReset, at);
-    const resetAtMs = reading === undefined ? undefined : at.nowMs + reading.inMs;
-    const ofThisWindow = resetAtMs === undefined || isCurrentWindow(resetAtMs);
-    const ofLaterWindow = !ofThisWindow && resetAtMs > (reset?.atMs ?? 0);
+    const reading = reader.read(headerValue(headers["x-ratelimit-reset"]), at);
+    // How much later its window ends than the one known of. A count whose unit is a guess does not tell: two milliseconds,
+    // taken for seconds, are another window.
+    const laterMs =
+      reset?.certain === true && reading?.certain === true ? at.nowMs + reading.inMs - reset.atMs : 0;
 
     // An answer overtaken by that to a later request tells of the past, unless of a newer window.
-    if (order >= newestHeard || ofLaterWindow) {
-      newestHeard = Math.max(newestHeard, order);
-      if (reading !== undefined) learnReset(reading, at.nowMs);
+    if (order >= newestHeard || laterMs > SAME_WINDOW_MS) {
+      if (reading !== undefined) learnReset(reading, at.nowMs, laterMs);
       if (left !== undefined) {
+        newestHeard = Math.max(newestHeard, order);
         remaining = left;
         heardAtMs = at.nowMs;
         reset ??= { atMs: at.nowMs + windowMs, certain: false };
       }
-    } else if (left !== undefined && ofThisWindow) remaining = Math.min(left, remaining ?? left);
+    } else if (left !== undefined && laterMs >= -SAME_WINDOW_MS) remaining = Math.min(left, remaining);
 
     if (status === 429) pause(headers, at.nowMs, reading?.inMs);
     else refusals = 0;
@@ -192,6 +188,7 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
       const atMs = now();
       roll(atMs);
       // A clock that was set back must not hold anybody for as long as it was.
+      heardAtMs = Math.min(heardAtMs, atMs);
       pausedUntilMs = Math.min(pausedUntilMs, atMs + MAX_WAIT_MS);
       nextPollMs = Math.min(nextPollMs, atMs + MAX_WAIT_MS + 2 * pace(atMs).gapMs);
       let goMs = Math.max(pausedUntilMs, budgetOpensMs(kind, atMs));
@@ -214,7 +211,7 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
           onTheirWay--;
           const told = answer !== undefined && hear(answer.headers, answer.status, order);
           // It may have been counted; but a network that is down must not look like a spent allowance.
-          if (!told && remaining !== undefined && remaining > 1) remaining--;
+          if (!told && remaining > 1) remaining--;
         },
       };
     },
@@ -226,7 +223,7 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
       roll(atMs);
       return {
         ...(limit !== undefined && { limit }),
-        ...(remaining !== undefined && { remaining: Math.max(0, free()) }),
+        ...(remaining < Infinity && { remaining: Math.max(0, free()) }),
         ...(reset !== undefined && { resetInMs: Math.max(0, reset.atMs - atMs) }),
         pausedMs: Math.max(0, pausedUntilMs - atMs),
       };
@@ -236,7 +233,7 @@ export function createAllowance({ now, unknownPolls = UNKNOWN_POLLS }: Allowance
 
 /** A header's whole number; undefined when it is none, or less than `least`. */
 function count(value: string | string[] | undefined, least: number): number | undefined {
-  const text = headerValue(value)?.trim() ?? "";
+  const text = headerValue(value).trim();
   if (!/^\d{1,15}$/.test(text) || Number(text) < least) return undefined;
   return Math.min(MAX_LIMIT, Number(text));
 }

@@ -7,7 +7,7 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 export interface AnswerTime {
   nowMs: number;
   /** The answer's Date header; the local clock stands in, but may be minutes off. */
-  date: string | undefined;
+  date: string;
 }
 
 export interface ResetReading {
@@ -29,7 +29,7 @@ const COUNT = /^\d{1,16}(?:\.\d+)?$/;
 
 /** Keeps the last count and the unit learnt: one reader for a process. */
 export function createResetReader(): ResetReader {
-  let unit: "s" | "ms" | undefined;
+  let unitIsSeconds: boolean | undefined;
   let sample: { count: number; atMs: number } | undefined;
 
   function compare(count: number, atMs: number): void {
@@ -37,8 +37,8 @@ export function createResetReader(): ResetReader {
     const dtMs = sample === undefined ? 0 : atMs - sample.atMs;
     // Answers may arrive out of step with the server's clock by more than a short dt, so seconds need a longer one. Seconds
     // can't pass for milliseconds but the other way round they can, by a rare chance: milliseconds have the last word.
-    if (dtMs >= 100 && Math.abs(fell - dtMs) <= 0.3 * dtMs) unit = "ms";
-    else if (dtMs >= 1_000 && fell >= 1 && Math.abs(fell - dtMs / 1000) <= 1.5) unit ??= "s";
+    if (dtMs >= 100 && Math.abs(fell - dtMs) <= 0.3 * dtMs) unitIsSeconds = false;
+    else if (dtMs >= 1_000 && fell >= 1 && Math.abs(fell - dtMs / 1000) <= 1.5) unitIsSeconds ??= true;
     // A sample stays until it is old enough to judge by, or its window is over.
     if (sample === undefined || fell < 0 || dtMs >= 1_000) sample = { count, atMs };
   }
@@ -46,7 +46,7 @@ export function createResetReader(): ResetReader {
   return {
     read(raw, at) {
       const text = raw.trim();
-      const serverNowMs = parseDate(at.date ?? "") ?? at.nowMs;
+      const serverNowMs = parseDate(at.date) ?? at.nowMs;
       if (!COUNT.test(text)) {
         const untilMs = parseDate(text);
         const inMs = untilMs === undefined ? parseGoDuration(text) : untilMs - serverNowMs;
@@ -56,24 +56,24 @@ export function createResetReader(): ResetReader {
       if (count >= EPOCH_MS_FROM) return { inMs: capped(count - serverNowMs), certain: true };
       if (count >= EPOCH_SECONDS_FROM) return { inMs: capped(1000 * count - serverNowMs), certain: true };
       compare(count, at.nowMs);
-      const inSeconds = unit === undefined ? count <= SECONDS_UP_TO : unit === "s";
-      return { inMs: capped(inSeconds ? 1000 * count : count), certain: unit !== undefined };
+      const inSeconds = unitIsSeconds ?? count <= SECONDS_UP_TO;
+      return { inMs: capped(inSeconds ? 1000 * count : count), certain: unitIsSeconds !== undefined };
     },
   };
 }
 
 /** Retry-After: seconds or an HTTP date (RFC 9110), which is held against the answer's own Date. */
 export function readRetryAfterMs(headers: AnswerHeaders, nowMs: number): number | undefined {
-  const text = headerValue(headers["retry-after"])?.trim() ?? "";
+  const text = headerValue(headers["retry-after"]).trim();
   if (COUNT.test(text)) return capped(1000 * Number(text));
   const untilMs = parseDate(text);
-  const serverNowMs = parseDate(headerValue(headers["date"]) ?? "") ?? nowMs;
+  const serverNowMs = parseDate(headerValue(headers["date"])) ?? nowMs;
   return untilMs === undefined ? undefined : capped(untilMs - serverNowMs);
 }
 
-/** The first of a header that came several times. */
-export function headerValue(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
+/** The first of a header that came several times; empty where none came, as if it were malformed. */
+export function headerValue(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
 function capped(ms: number): number {

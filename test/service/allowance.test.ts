@@ -68,7 +68,7 @@ describe("an allowance that nothing is known of", () => {
     expect(mostWithin(60_000, polls)).toBeLessThanOrEqual(30);
     expect(polls.length).toBeGreaterThan(280);
     expect(it.allowance.waitMs("person")).toBe(0);
-    expect(it.allowance.status()).toEqual({ pausedMs: 0 });
+    expect(it.allowance.status()).toStrictEqual({ pausedMs: 0 });
   });
 
   it("never has a burst of polls", () => {
@@ -88,7 +88,7 @@ describe("what the headers say", () => {
   it("takes the first of repeated headers", () => {
     const { allowance } = setup();
     allowance.learn(
-      { "x-ratelimit-limit": ["60", "9"], "x-ratelimit-remaining": ["42"], "x-ratelimit-reset": [] },
+      { "x-ratelimit-limit": [" 60 ", "9"], "x-ratelimit-remaining": ["42"], "x-ratelimit-reset": [] },
       200,
     );
     expect(allowance.status()).toMatchObject({ limit: 60, remaining: 42 });
@@ -126,11 +126,55 @@ describe("what the headers say", () => {
     expect(allowance.status().remaining).toBe(59);
   });
 
+  it.each([
+    { name: "the window before", headers: told(60, 3, 0), remaining: 50 },
+    { name: "this window, its end two seconds early", headers: told(60, 40, 28), remaining: 40 },
+    { name: "this window, its end two seconds late", headers: told(60, 40, 32), remaining: 40 },
+    { name: "a window of unknown end", headers: { "x-ratelimit-remaining": "40" }, remaining: 40 },
+    { name: "nothing, so that it may have been counted since", headers: {}, remaining: 49 },
+  ])("weighs an overtaken answer that tells of $name", ({ headers, remaining }) => {
+    const { allowance } = setup();
+    const [first, second] = [allowance.take("person"), allowance.take("person")];
+    second.settle({ headers: told(60, 50, 30), status: 200 });
+    first.settle({ headers, status: 200 });
+    expect(allowance.status()).toEqual({ limit: 60, remaining, resetInMs: 30_000, pausedMs: 0 });
+  });
+
+  it("is believed of an earlier request when the later one's answer said nothing", () => {
+    const { allowance } = setup();
+    const [first, second] = [allowance.take("person"), allowance.take("person")];
+    second.settle({ headers: {}, status: 502 });
+    first.settle({ headers: told(60, 0, 30), status: 200 });
+    expect(allowance.status()).toEqual({ limit: 60, remaining: 0, resetInMs: 30_000, pausedMs: 0 });
+    expect(waits(allowance)).toEqual({ person: 31_000, background: 31_000 });
+  });
+
+  it.each([
+    { name: "more, of an earlier moment", overtaking: [0, 2_998], overtaken: [1, 3_000] },
+    { name: "less, of a later moment", overtaking: [1, 3_000], overtaken: [0, 2_997] },
+  ] as const)(
+    "does not take a few milliseconds for another window, when an overtaken answer saw $name",
+    ({ overtaking, overtaken }) => {
+      const { allowance, clock } = setup();
+      const answer = ([remaining, reset]: readonly [number, number]) => ({
+        headers: { ...told(3, remaining, 0), "x-ratelimit-reset": String(reset) },
+        status: 200,
+      });
+      const [first, second] = [allowance.take("person"), allowance.take("person")];
+      second.settle(answer(overtaking));
+      clock.nowMs += 3;
+      first.settle(answer(overtaken));
+      expect(allowance.status().remaining).toBe(0);
+    },
+  );
+
   it("counts a request that brought no answer, but such ones alone never stop a person", () => {
     const { allowance } = setup();
     allowance.learn(told(60, 5, 30), 200);
     for (let each = 0; each < 3; each++) allowance.take("person").settle();
     expect(allowance.status().remaining).toBe(2);
+    allowance.take("person").settle({ headers: {}, status: 200 });
+    expect(allowance.status().remaining).toBe(1);
     for (let each = 0; each < 9; each++) allowance.take("person").settle();
     expect(allowance.waitMs("person")).toBe(0);
   });
@@ -145,11 +189,40 @@ describe("what the headers say", () => {
     expect(allowance.status()).toEqual({ limit: 60, remaining: 60, resetInMs: 59_000, pausedMs: 0 });
   });
 
-  it("works where only the remaining count is given", () => {
+  it.each([
+    { afterMs: 70_999, resetInMs: 0 },
+    { afterMs: 71_000, resetInMs: 59_000 },
+    { afterMs: 281_000, resetInMs: 29_000 },
+  ])("counts the windows that nobody asked in, $afterMs ms later", ({ afterMs, resetInMs }) => {
     const { allowance, clock } = setup();
-    allowance.learn({ "x-ratelimit-remaining": "0" }, 200);
-    expect(allowance.waitMs("person")).toBe(60_000);
-    clock.nowMs += 61_000;
+    allowance.learn(told(60, 0, 10), 200);
+    clock.nowMs += afterMs;
+    expect(allowance.status()).toEqual({ limit: 60, remaining: 60, resetInMs, pausedMs: 0 });
+  });
+
+  it("tells of the window that it came in, even without its end", () => {
+    const { allowance, clock } = setup();
+    allowance.learn(told(60, 0, 10), 200);
+    clock.nowMs += 20_000;
+    allowance.learn({ "x-ratelimit-remaining": "5" }, 200);
+    expect(allowance.status()).toEqual({ limit: 60, remaining: 5, resetInMs: 50_000, pausedMs: 0 });
+  });
+
+  it.each([
+    { given: { limit: "60", reset: "30s" }, person: 0, background: 0 },
+    { given: { limit: "0", remaining: "3" }, person: 0, background: 60_000 },
+    { given: { remaining: "4" }, person: 0, background: 0 },
+    { given: { remaining: "3" }, person: 0, background: 60_000 },
+    { given: { remaining: "3", reset: "30s" }, person: 0, background: 31_000 },
+    { given: { remaining: "0" }, person: 60_000, background: 60_000 },
+  ])("is enough where it is only $given", ({ given, person, background }) => {
+    const { allowance, clock } = setup();
+    allowance.learn(
+      Object.fromEntries(Object.entries(given).map(([name, value]) => [`x-ratelimit-${name}`, value])),
+      200,
+    );
+    expect(waits(allowance)).toEqual({ person, background });
+    clock.nowMs += 60_000;
     expect(waits(allowance)).toEqual({ person: 0, background: 0 });
   });
 
@@ -158,11 +231,21 @@ describe("what the headers say", () => {
     allowance.learn({ ...told(60, 0, 0), "x-ratelimit-reset": "5000" }, 200);
     expect(waits(allowance)).toEqual({ person: 60_000, background: 60_000 });
     clock.nowMs += 60_000;
-    expect(allowance.waitMs("person")).toBe(0);
+    expect(waits(allowance)).toEqual({ person: 0, background: 0 });
     const probe = allowance.take("person");
     expect(waits(allowance)).toEqual({ person: 60_000, background: 60_000 });
+    clock.nowMs += 60_000;
+    expect(waits(allowance)).toEqual({ person: 250, background: 250 });
     probe.settle({ headers: told(60, 60, 60), status: 200 });
     expect(allowance.waitMs("person")).toBe(0);
+  });
+
+  it("lets polls probe a minute after it was heard, whoever has asked since", () => {
+    const { allowance, clock } = setup();
+    allowance.learn({ ...told(60, 4, 0), "x-ratelimit-reset": "5000" }, 200);
+    clock.nowMs += 30_000;
+    allowance.take("person");
+    expect(allowance.waitMs("background")).toBe(30_000);
   });
 
   it("lets no poll probe a reset that is certain", () => {
@@ -211,10 +294,12 @@ describe("the reserve for people", () => {
   ])(
     "with $remaining left and $resetSeconds s to go, a poll passes: $passes",
     ({ remaining, resetSeconds, passes }) => {
-      const { allowance } = setup();
-      allowance.learn(told(60, remaining, resetSeconds), 200);
-      expect(allowance.waitMs("background") === 0).toBe(passes);
-      expect(allowance.waitMs("person")).toBe(0);
+      for (const reset of [`${resetSeconds}s`, `${resetSeconds}`]) {
+        const { allowance } = setup();
+        allowance.learn({ ...told(60, remaining, 0), "x-ratelimit-reset": reset }, 200);
+        expect(allowance.waitMs("background") === 0).toBe(passes);
+        expect(allowance.waitMs("person")).toBe(0);
+      }
     },
   );
 
@@ -277,35 +362,70 @@ describe("a window's length", () => {
     },
   );
 
-  it("is the shortest step between resets, since idle windows make multiples", () => {
+  it.each([
+    {
+      name: "is the shortest step between resets, since idle windows make multiples",
+      resetSecondsAt: { 0: 100, 250_000: 50 /* one reset missed */, 300_000: 100 },
+      windowMs: 100_000,
+    },
+    {
+      name: "is held to be no shorter while its end draws near, two seconds off",
+      resetSecondsAt: { 0: 300, 250_000: 52 },
+      windowMs: 300_000,
+    },
+    {
+      name: "is held to be no longer than what is left of one that ends elsewhere",
+      resetSecondsAt: { 0: 300, 100_000: 100 },
+      windowMs: 100_000,
+    },
+    {
+      name: "is forgotten when a longer one shows",
+      resetSecondsAt: { 0: 10, 10_000: 10, 20_000: 300 },
+      windowMs: 300_000,
+    },
+    {
+      name: "is a round figure, which a reading two seconds off confirms",
+      resetSecondsAt: { 0: 10, 10_000: 12 },
+      windowMs: 10_000,
+    },
+    {
+      name: "may be three seconds, told a second early",
+      resetSecondsAt: { 0: 3, 2_000: 4 },
+      windowMs: 3_000,
+    },
+    {
+      name: "is not learnt from a step of two seconds, which rounding makes",
+      resetSecondsAt: { 0: 2, 2_000: 2 },
+      windowMs: 60_000,
+    },
+    {
+      name: "is not learnt anew from a reset that moves before its time",
+      resetSecondsAt: { 0: 100, 100_000: 100, 130_000: 80 },
+      windowMs: 100_000,
+    },
+  ])("$name", ({ resetSecondsAt, windowMs }) => {
     const it = setup();
-    for (const [afterMs, resetSeconds] of [
-      [0, 100],
-      [250_000, 50], // one reset missed
-      [50_000, 100],
-    ] as const) {
-      it.clock.nowMs += afterMs;
+    for (const [atMs, resetSeconds] of Object.entries(resetSecondsAt)) {
+      it.clock.nowMs = START + Number(atMs);
       it.allowance.learn(told(60, 60, resetSeconds), 200);
     }
-    expect(gapMs(it)).toBe(Math.ceil(100_000 / 35));
+    expect(gapMs(it)).toBe(Math.ceil(windowMs / 35));
   });
 
-  it("is held to be no shorter while its end draws near", () => {
+  it("makes polls no rarer than thirty a minute while no limit is known", () => {
     const it = setup();
-    it.allowance.learn(told(600, 600, 3_000), 200);
-    it.clock.nowMs += 2_700_000;
-    it.allowance.learn(told(600, 600, 300), 200);
-    expect(gapMs(it)).toBe(Math.ceil(3_000_000 / 359));
+    it.allowance.learn({ "x-ratelimit-reset": "3600s" }, 200);
+    expect(gapMs(it)).toBe(Math.ceil(60_000 / 29));
   });
 
-  it("is forgotten when a longer one shows", () => {
-    const it = setup();
-    it.allowance.learn(told(60, 60, 10), 200);
-    it.clock.nowMs += 10_000;
-    it.allowance.learn(told(60, 60, 10), 200);
-    it.clock.nowMs += 10_000;
-    it.allowance.learn(told(60, 60, 300), 200);
-    expect(gapMs(it)).toBe(Math.ceil(300_000 / 35));
+  it.each([
+    { limit: 10, waitMs: 0 },
+    { limit: 9, waitMs: Math.ceil(60_000 / 5.4) },
+  ])("of a limit of $limit holds a second poll in a row for $waitMs ms", ({ limit, waitMs }) => {
+    const { allowance } = setup();
+    allowance.learn(told(limit, limit, 60), 200);
+    allowance.take("background");
+    expect(allowance.waitMs("background")).toBe(waitMs);
   });
 
   it("is not taken from a count whose unit is still a guess", () => {
@@ -336,12 +456,24 @@ describe("a 429", () => {
     expect(background).toBeGreaterThanOrEqual(person);
   });
 
-  it("lets people go first when the pause is over", () => {
+  it.each([7, 60])("lets people go first when the pause of %d s is over", (seconds) => {
     const { allowance, clock } = setup();
-    allowance.learn({ "retry-after": "7" }, 429);
-    clock.nowMs += 7_000;
-    expect(allowance.waitMs("person")).toBe(0);
-    expect(allowance.waitMs("background")).toBeGreaterThan(1_000);
+    allowance.learn({ "retry-after": String(seconds) }, 429);
+    expect(waits(allowance)).toEqual({
+      person: 1000 * seconds,
+      background: Math.min(60_000, 1000 * seconds + 4_138),
+    });
+    clock.nowMs += 1000 * seconds;
+    expect(waits(allowance)).toEqual({ person: 0, background: 4_138 });
+  });
+
+  it("holds nobody for an hour when the clock is set back by one", () => {
+    const { allowance, clock } = setup();
+    allowance.learn({ "x-ratelimit-remaining": "0", "retry-after": "30" }, 429);
+    clock.nowMs -= 3_600_000;
+    expect(waits(allowance)).toEqual({ person: 60_000, background: 60_000 });
+    clock.nowMs += 60_000;
+    expect(waits(allowance)).toEqual({ person: 0, background: 4_138 });
   });
 
   it("backs off further with each refusal in a row, to a minute at most, and anew after a success", () => {
@@ -364,6 +496,26 @@ describe("a 429", () => {
     expect(perMinute).toEqual(perMinute.toSorted((a, b) => a - b));
     expect(perMinute[2]).toBeLessThan(25);
     expect(perMinute[6]).toBe(29);
+  });
+
+  it("halves it again with each refusal in a row, to a sixteenth at least", () => {
+    const { allowance } = setup();
+    const waitsMs = Array.from({ length: 5 }, () => {
+      allowance.learn({ "retry-after": "0" }, 429);
+      return allowance.waitMs("background");
+    });
+    expect(waitsMs).toEqual([2, 4, 8, 16, 16].map((times) => Math.ceil((times * 60_000) / 29)));
+  });
+
+  it("backs off once for requests that were refused together", () => {
+    const { allowance, clock } = setup();
+    const pauses = [4, 4, 1].map((together) => {
+      for (let each = 0; each < together; each++) allowance.learn({}, 429);
+      const { pausedMs } = allowance.status();
+      clock.nowMs += pausedMs;
+      return pausedMs;
+    });
+    expect(pauses).toEqual([5_000, 10_000, 20_000]);
   });
 
   it("halves once for requests that were refused together", () => {

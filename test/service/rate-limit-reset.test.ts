@@ -13,7 +13,7 @@ const read = (raw: string) => createResetReader().read(raw, { nowMs: NOW, date: 
 /** What the last of several samples is read as. */
 function reading(samples: [atMs: number, raw: string][]) {
   const reader = createResetReader();
-  return samples.map(([atMs, raw]) => reader.read(raw, { nowMs: NOW + atMs, date: undefined })).at(-1);
+  return samples.map(([atMs, raw]) => reader.read(raw, { nowMs: NOW + atMs, date: "" })).at(-1);
 }
 
 describe("the unit of X-RateLimit-Reset", () => {
@@ -50,15 +50,22 @@ describe("the unit of X-RateLimit-Reset", () => {
     ["7200", 7_200_000, false],
     ["7201", 7_201, false],
     ["0", 0, false],
-    ["12.5", 12_500, false],
+    ["12.25", 12_250, false],
+    ["1000000000", 0, true],
+    ["100000000000", 0, true],
     [" 60 ", 60_000, false],
     ["2026-11-20T05:01:00Z", 60_000, true],
     ["2026-11-20T06:01:00.500+01:00", 60_500, true],
+    ["2026-11-20T06:01:00+0100", 60_000, true],
+    ["2026-11-20T05:01Z", 60_000, true],
     ["2026-11-20T05:01:00", 60_000, true],
     ["Fri, 20 Nov 2026 05:01:00 GMT", 60_000, true],
     ["6m0s", 360_000, true],
     ["1h2m3.5s", 3_723_500, true],
     ["850ms", 850, true],
+    ["1ms500us", 1.5, true],
+    ["250µs", 0.25, true],
+    ["500000ns", 0.5, true],
     ["9999999999", 86_400_000, true],
   ])("reads one sample of %j as %d ms", (raw, inMs, certain) => {
     expect(read(raw)).toEqual({ inMs, certain });
@@ -70,6 +77,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     "unit 7",
     "-5",
     "-5s",
+    "5s left",
     "1e3",
     "0x10",
     "NaN",
@@ -79,6 +87,10 @@ describe("the unit of X-RateLimit-Reset", () => {
     "s",
     "1795150860Z",
     "20 Nov 2026",
+    "on Fri, 20 Nov 2026 05:01:00 GMT",
+    "Fri, 20 Nov 2026 05:01:00 GMT+0100",
+    "at 2026-11-20 05:01:00Z",
+    "2026-11-20 05:01:00 -0800",
     "2026-13-45T99:00:00Z",
     "99999999999999999999",
   ])("ignores %j", (raw) => {
@@ -109,7 +121,7 @@ describe("the unit of X-RateLimit-Reset", () => {
   });
 
   it("falls back on our clock where the answer has no usable Date", () => {
-    for (const date of [undefined, "yesterday"]) {
+    for (const date of ["", "yesterday"]) {
       expect(createResetReader().read("1795150860", { nowMs: NOW, date })?.inMs).toBe(60_000);
     }
   });
@@ -143,6 +155,36 @@ describe("the unit of X-RateLimit-Reset", () => {
   it("learns from answers in close succession by keeping the older sample", () => {
     const samples = [0, 60, 120].map((atMs): [number, string] => [atMs, String(6_000 - atMs)]);
     expect(reading(samples)).toEqual({ inMs: 5_880, certain: true });
+  });
+
+  it.each([
+    {
+      name: "a second that passed is enough to tell seconds",
+      samples: { 0: "60", 1_000: "59" },
+      expected: { inMs: 59_000, certain: true },
+    },
+    {
+      name: "a second's step between close answers tells nothing",
+      samples: { 0: "60", 600: "59" },
+      expected: { inMs: 59_000, certain: false },
+    },
+    {
+      name: "a fall at neither unit's pace tells nothing",
+      samples: { 0: "6000", 1_000: "5900" },
+      expected: { inMs: 5_900_000, certain: false },
+    },
+    {
+      name: "a repeated count does not take the older one's place",
+      samples: { 0: "60", 600: "60", 1_000: "59" },
+      expected: { inMs: 59_000, certain: true },
+    },
+    {
+      name: "a new window's first count takes the place of the old window's last at once",
+      samples: { 0: "100", 200: "5900", 400: "5700" },
+      expected: { inMs: 5_700, certain: true },
+    },
+  ])("is compared with care: $name", ({ samples, expected }) => {
+    expect(reading(Object.entries(samples).map(([atMs, raw]) => [Number(atMs), raw]))).toEqual(expected);
   });
 
   it("learns nothing from a count that never moves, nor across windows", () => {
