@@ -65,7 +65,16 @@ const OTHER_KEY = /fl_(?<=(?:^|[^\\\w-]|%[0-9A-F]{2})fl_)(?=[A-Za-z_-]{0,64}\d)[
 export function createRedact(key: string | undefined): Redact {
   if (key === undefined || key === "") return withoutOthers;
   const forms = writtenForms(key);
-  const redact = (text: string) => withoutOthers(withoutForms(text, forms));
+  const pattern = new RegExp(forms.map(spellings).join("|"), "g");
+  const bare = forms.map(withoutBackslashes);
+  // Hardly a line holds it, and most can be let through at a glance: without an encoded character in it, a text holds a form
+  // as it is or with backslashes between its characters.
+  const mayHold = (text: string) => {
+    if (/%|u00/.test(text)) return true;
+    const plain = withoutBackslashes(text);
+    return bare.some((form) => plain.includes(form));
+  };
+  const redact = (text: string) => withoutOthers(mayHold(text) ? withoutForms(text, pattern) : text);
   // Such a key can match JSON's own punctuation: there it is looked for in the strings alone.
   const resemblesJson = /["\\]/.test(key);
   return (text) => {
@@ -82,6 +91,10 @@ export function createRedact(key: string | undefined): Redact {
 
 function withoutOthers(text: string): string {
   return text.replace(OTHER_BEARER, `Bearer ${REDACTED}`).replace(OTHER_KEY, REDACTED);
+}
+
+function withoutBackslashes(text: string): string {
+  return text.replaceAll("\\", "");
 }
 
 function withoutForms(text: string, forms: RegExp): string {
@@ -119,13 +132,12 @@ function mapStrings(json: string, map: (text: string) => string): string {
   return mapped + json.slice(end);
 }
 
-function writtenForms(key: string): RegExp {
+function writtenForms(key: string): string[] {
   const encoded = [key, JSON.stringify(key).slice(1, -1)]
     .flatMap((text) => [0, 1, 2].map((lead) => base64Core(text, lead)))
     .filter((core) => core.length >= 4);
   const urlSafe = encoded.map((core) => core.replaceAll("+", "-").replaceAll("/", "_"));
-  const forms = new Set([key, ...encoded, ...urlSafe]);
-  return new RegExp(Array.from(forms, spellings).join("|"), "g");
+  return [...new Set([key, ...encoded, ...urlSafe])];
 }
 
 /**
@@ -136,7 +148,7 @@ function spellings(text: string): string {
   // Each character with the backslashes before it: all that follow one another match as one run and in one way only,
   // or a text made for it would take for ever. Those before the first character are withoutForms's.
   return Array.from(text.matchAll(/\\*(?:[^\\]|$)/g), ({ 0: piece }, index) => {
-    const character = piece.replaceAll("\\", "");
+    const character = withoutBackslashes(piece);
     const length = piece.length - character.length;
     const own = String.raw`\\{${length},${16 * (length + 1)}}`;
     const run =

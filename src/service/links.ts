@@ -13,10 +13,9 @@ export interface Links {
 export function createLinks(baseUrl: URL): Links {
   const local = isLoopback(baseUrl.hostname);
   const isSafe = (link: string): boolean => {
-    if (!URL.canParse(link)) return false;
-    const { protocol, hostname, username, password } = new URL(link);
-    if (username !== "" || password !== "") return false;
-    return protocol === "https:" || (protocol === "http:" && local && isLoopback(hostname));
+    const url = parseUrl(link);
+    if (url === undefined || url.username !== "" || url.password !== "") return false;
+    return url.protocol === "https:" || (url.protocol === "http:" && local && isLoopback(url.hostname));
   };
 
   return {
@@ -41,4 +40,12 @@ export function createLinks(baseUrl: URL): Links {
       return finalVideoUrl !== undefined && isSafe(finalVideoUrl) ? { ...rest, finalVideoUrl } : rest;
     },
   };
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -46,6 +46,7 @@ export function createResetReader(): ResetReader {
   return {
     read(raw, at) {
       const text = raw.trim();
+      if (text === "") return undefined;
       const serverNowMs = parseDate(at.date) ?? at.nowMs;
       if (!COUNT.test(text)) {
         const untilMs = parseDate(text);

@@ -8,10 +8,11 @@ import { startRaw } from "../fixtures/raw-server.ts";
 import { jobIdOf } from "../fixtures/soak-service.ts";
 import { compare, inTurns, median } from "./sample.ts";
 
-const ROUNDS = 15;
-const ONE_BY_ONE = 200;
+const ROUNDS = 11;
+const JOBS = 200;
+const ONE_BY_ONE = 1_000;
 const AT_ONCE = 32;
-const TOGETHER = 1_600;
+const TOGETHER = 6_000;
 const KEY = "fl_bench_0123456789";
 
 /** The middle of single calls in milliseconds, and calls a second when 32 are on their way. */
@@ -60,7 +61,8 @@ export async function benchCalls() {
 
 async function measure(call: (jobId: string) => Promise<void>): Promise<Calls> {
   // The service calls every tenth job done, and such a one is asked for once.
-  const jobs = (count: number) => Array.from({ length: count }, (_, index) => jobIdOf(index * 10 + 1));
+  const jobs = (count: number) =>
+    Array.from({ length: count }, (_, index) => jobIdOf((index % JOBS) * 10 + 1));
   const timesMs: number[] = [];
   for (const jobId of jobs(ONE_BY_ONE)) {
     const startMs = performance.now();
