@@ -1,9 +1,9 @@
-// The one place that opens connections. It sends an exchange to the one origin that holds the key, gives up at its
-// own deadline even where undici doesn't listen, and knows of every failure whether the request had left. It knows
-// nothing of operations, JSON or retries. Loaded on first use: undici is the heaviest thing here.
+// The one place that sends. It sends an exchange to the one origin that holds the key, gives up at its own deadline even
+// where undici doesn't listen, and knows of every failure whether the request had left. It knows nothing of operations,
+// JSON or retries. Loaded on first use: undici is the heaviest thing here.
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../settings.ts";
+import { createAgents } from "./agents.ts";
 import { createDeparture } from "./did-it-leave.ts";
 import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";
 
@@ -58,89 +58,12 @@ interface Receiver {
   onFailure(failure: TransportFailure): void;
 }
 
-const CONNECT = { timeout: 5_000 };
-const AGENT_OPTIONS: Agent.Options = {
-  // As many as are asked for at once: a queue before fewer would cost each request more than its way through here.
-  connections: 32,
-  pipelining: 1,
-  connect: CONNECT,
-  bodyTimeout: 15_000,
-  keepAliveTimeout: 4_000,
-  keepAliveMaxTimeout: 60_000,
-  // undici counts bytes of the wire. request() decodes nothing and no encoding is asked for, so these are bytes of text.
-  maxResponseSize: 4 * 1024 * 1024,
-  maxHeaderSize: 16 * 1024,
-  allowH2: false,
-};
-
 /** Leaves out a byte order mark. */
 const decoder = new TextDecoder();
 
-/** The way to a proxy. undici takes a CONNECT that the proxy drops for a stale connection and repeats it for ever,
-    thousands of times a second and deaf to its signal. An error of another code it passes on. */
-function createProxyPool(proxy: URL, poolOptions: Pool.Options): Dispatcher {
-  return new Pool(proxy, poolOptions).compose((dispatch) => (options, handler) => {
-    const fail = handler.onResponseError?.bind(handler);
-    handler.onResponseError = (controller, error) => {
-      const stale = "code" in error && error.code === "UND_ERR_SOCKET";
-      fail?.(
-        controller,
-        stale ? Object.assign(new Error(error.message), { code: "ERR_PROXY_DROPPED" }) : error,
-      );
-    };
-    return dispatch(options, handler);
-  });
-}
-
-function createProxyAgent(proxies: Proxies): Dispatcher {
-  try {
-    return new EnvHttpProxyAgent({
-      ...AGENT_OPTIONS,
-      proxyTls: CONNECT,
-      requestTls: CONNECT,
-      clientFactory: createProxyPool,
-      // Empty rather than absent: undici would read the process's environment for an absent one.
-      httpProxy: proxies.http ?? "",
-      httpsProxy: proxies.https ?? "",
-      noProxy: proxies.none ?? "",
-    });
-  } catch (error) {
-    const reason = "the proxy setting can't be used";
-    throw new TransportFailure({ kind: "network", sent: false, reason }, error);
-  }
-}
-
 export function createHttp({ origin, proxies }: HttpOptions): Http {
-  const proxied = proxies.http !== undefined || proxies.https !== undefined;
-  const agents = new Set<Dispatcher>();
-  let shared: Dispatcher | undefined;
+  const agents = createAgents(proxies);
   let destroyed = false;
-
-  const createAgent = () => {
-    const agent = proxied ? createProxyAgent(proxies) : new Agent(AGENT_OPTIONS);
-    agents.add(agent);
-    return agent;
-  };
-
-  /** undici's ProxyAgent is deaf to its signal until the proxy has answered: only destroying it ends that. So behind a
-      proxy each exchange has an agent of its own, and no other exchange suffers when it is destroyed. */
-  const acquire = (): { agent: Dispatcher; release: (gaveUp: boolean) => void } => {
-    const agent = proxied ? createAgent() : (shared ??= createAgent());
-    return {
-      agent,
-      release(gaveUp) {
-        if (proxied) {
-          agents.delete(agent);
-          void agent.destroy().catch(() => {});
-        } else if (gaveUp && shared === agent) {
-          // It may sit on a connection that leads nowhere: the next exchange starts afresh, others finish here.
-          shared = undefined;
-          const forget = () => agents.delete(agent);
-          void agent.close().then(forget, forget);
-        }
-      },
-    };
-  };
 
   /** Has the receiver told of the answer piece by piece, and of one end. Gives what ends the exchange early, quietly. */
   const run = (exchange: Exchange, receiver: Receiver): (() => void) => {
@@ -152,7 +75,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
       throw new TransportFailure({ kind: "cancelled", sent: false, reason: "cancelled by the caller" });
 
     const departure = createDeparture();
-    const { agent, release } = acquire();
+    const { agent, release } = agents.acquire();
     let status: number | undefined;
     let over = false;
     /** The first of its ends counts: what undici says after it is lost. */
@@ -241,8 +164,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
 
     destroy() {
       destroyed = true;
-      for (const agent of agents) void agent.destroy().catch(() => {});
-      agents.clear();
+      agents.destroy();
     },
   };
 }
