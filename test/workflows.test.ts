@@ -41,7 +41,7 @@ const jobs = files.flatMap(({ name, workflow }) =>
 const steps = jobs.flatMap(({ id, steps: its }) => its.map((step) => ({ id, ...step })));
 
 test("the workflows are these", () => {
-  expect(files.map(({ name }) => name).sort()).toEqual(["ci.yml", "release.yml"]);
+  expect(files.map(({ name }) => name).sort()).toEqual(["ci.yml", "prove.yml", "release.yml"]);
 });
 
 test("every action is one of GitHub's own, pinned by a commit whose version stands beside it, the same everywhere", () => {
@@ -94,6 +94,7 @@ test("no workflow runs with rights on what a stranger sent", () => {
   const triggers = files.map(({ name, workflow }) => [name, Object.keys(workflow.on)]);
   expect(Object.fromEntries(triggers)).toEqual({
     "ci.yml": ["push", "pull_request"],
+    "prove.yml": ["schedule", "workflow_dispatch"],
     "release.yml": ["push"],
   });
   // An expression in a script would be pasted into it as code.
