@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "rolldown";
+import type { BuildOptions } from "rolldown";
 import licensePlugin from "rollup-plugin-license";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { vendoredNotices } from "./vendored-notices.ts";
@@ -12,7 +12,7 @@ const advertisedFile = fileURLToPath(new URL("../src/mcp/advertised.ts", import.
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dist = new URL("../dist/", import.meta.url);
 
-export default defineConfig({
+export default {
   input: { cli: "src/cli.ts" },
   platform: "node",
   resolve: {
@@ -69,4 +69,4 @@ export default defineConfig({
     license({ thirdParty: { includePrivate: false, output: "dist/THIRD_PARTY_NOTICES" } }),
     vendoredNotices(new URL("THIRD_PARTY_NOTICES", dist)),
   ],
-});
+} satisfies BuildOptions;
