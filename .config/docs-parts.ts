@@ -1,14 +1,26 @@
 // The parts of the documents that say what the code says, made from the code. Pure.
 
+import { clientEntry } from "../src/commands/client-config.ts";
+import type { ClientName } from "../src/config.ts";
+import { ERROR_CODES } from "../src/errors.ts";
 import { VARIABLES } from "../src/settings.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
+import { ERROR_WORDS } from "./error-words.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 
-/** What the README holds between the marks of these names. */
-export const README_PARTS = { tools: toolsTable(), variables: variablesTable() };
+/** What each document holds between the marks of these names, formatted as oxfmt would. */
+export const PARTS = {
+  "README.md": {
+    entry: fenced(entryFor("claude-desktop")),
+    vscode: fenced(entryFor("vscode")),
+    tools: toolsTable(),
+    variables: variablesTable(),
+  },
+  "docs/ERRORS.md": { errors: errorsTable() },
+};
 
 /** The document with the text between its marks replaced. Throws where it has no such marks. */
 export function withPart(document: string, name: string, text: string): string {
@@ -19,10 +31,34 @@ export function withPart(document: string, name: string, text: string): string {
   return `${document.slice(0, from + open.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-/** Markdown; cells must hold no bar. */
+/** Markdown with its columns aligned; cells must hold no bar. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => "---"), ...rows];
-  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
+  );
+  const lines = [head, widths.map((width) => "-".repeat(width)), ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`)
+    .join("\n");
+}
+
+/** What `config CLIENT` prints where nothing is set. */
+export function entryFor(client: ClientName): string {
+  return clientEntry(client, { windows: false, sandbox: false }, undefined).text;
+}
+
+function fenced(json: string): string {
+  return `\`\`\`json\n${json}\`\`\``;
+}
+
+function errorsTable(): string {
+  return table(
+    ["code", "what happened", "why", "what to do"],
+    ERROR_CODES.map((code) => {
+      const { what, why, todo } = ERROR_WORDS[code];
+      return [`\`${code}\``, what, why, todo];
+    }),
+  );
 }
 
 function toolsTable(): string {

@@ -1,4 +1,4 @@
-// The parts of undici that http.ts uses, for the bundle: its index would bring fetch, WebSocket, caches and mocks along (200 kB).
+// The parts of undici that service/agents.ts uses, for the bundle: its index would bring fetch, WebSocket, caches and mocks along (200 kB).
 // They are private files of it, so its version is pinned, and the tests of the built file send through them.
 
 import Agent from "undici/lib/dispatcher/agent.js";

@@ -18,13 +18,19 @@ const UNSEEN_CHARACTERS =
 // The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
 const CUT_KEY = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
 
+// What looks like a key, perhaps an old one or somebody else's, to the end of its word: redaction would not know the rest of
+// the own one. In words alone: ids, cursors and links are handed on as they are, or they would no longer serve.
+const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\S{0,512}/g;
+
+const REDACTED = "[redacted]";
+
 /**
- * The service's text without control, escape, bidi and invisible characters, on one line, cut at the limit. A key that
- * the cut goes through goes too: redaction would not know the rest of it again.
+ * The service's text without control, escape, bidi and invisible characters and without what looks like a key, on one line,
+ * cut at the limit. A key that the cut goes through goes too: redaction would not know the rest of it again.
  */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
   const bounded = text.slice(0, limit * 20);
-  const clean = withoutUnseen(bounded).replace(/\s+/g, " ").trim();
+  const clean = withoutUnseen(bounded).replace(/\s+/g, " ").trim().replace(LIKE_A_KEY, REDACTED);
   const characters = Array.from(clean);
   if (characters.length <= limit && bounded.length === text.length) return clean;
   return `${characters
@@ -43,8 +49,6 @@ export function withoutUnseen(text: string): string {
     .replace(UNSEEN_CHARACTERS, "");
 }
 
-const REDACTED = "[redacted]";
-
 /** Takes the key out of a text. A text that is JSON stays JSON. */
 export type Redact = (text: string) => string;
 
@@ -53,20 +57,19 @@ export type Redact = (text: string) => string;
 const OTHER_BEARER =
   /(?<!\\)\bBearer\s{1,16}(?=[A-Za-z.~+/-]{0,8192}[0-9_])[A-Za-z0-9._~+/-]{8,8192}={0,2}/gi;
 
-// Somebody else's key, or an old one. Job ids are UUIDs and platforms short words; within a longer word, as in a cursor, it
-// is no key. A backslash before it would be JSON's form feed. It looks back after the letters, which are found quickly.
-const OTHER_KEY = /fl_(?<=(?:^|[^\\\w-]|%[0-9A-F]{2})fl_)(?=[A-Za-z_-]{0,64}\d)[\w-]{12,512}/g;
-
 /**
  * A redaction for one key (printable ASCII, at most some hundred characters): as it is, percent-encoded or JSON-escaped
- * in whole or in part and several times over, in base64 or base64url at any of the three alignments; for whatever
- * credential follows `Bearer`, and for what looks like another key.
+ * in whole or in part and several times over, in base64 or base64url at any of the three alignments, in hex; and for
+ * whatever credential follows `Bearer`.
  */
 export function createRedact(key: string | undefined): Redact {
-  if (key === undefined || key === "") return withoutOthers;
+  if (key === undefined || key === "") return withoutOtherBearers;
   const forms = writtenForms(key);
-  const pattern = new RegExp(forms.map(spellings).join("|"), "g");
-  const bare = forms.map(withoutBackslashes);
+  const hex = Buffer.from(key).toString("hex");
+  // Nothing of hex is ever escaped.
+  const plainForms = [hex, hex.toUpperCase()];
+  const pattern = new RegExp([...forms.map(spellings), ...plainForms].join("|"), "g");
+  const bare = [...forms.map(withoutBackslashes), ...plainForms];
   // Hardly a line holds it, and most can be let through at a glance: without an encoded character in it, a text holds a form
   // as it is or with backslashes between its characters.
   const mayHold = (text: string) => {
@@ -74,7 +77,7 @@ export function createRedact(key: string | undefined): Redact {
     const plain = withoutBackslashes(text);
     return bare.some((form) => plain.includes(form));
   };
-  const redact = (text: string) => withoutOthers(mayHold(text) ? withoutForms(text, pattern) : text);
+  const redact = (text: string) => withoutOtherBearers(mayHold(text) ? withoutForms(text, pattern) : text);
   // Such a key can match JSON's own punctuation: there it is looked for in the strings alone.
   const resemblesJson = /["\\]/.test(key);
   return (text) => {
@@ -89,8 +92,8 @@ export function createRedact(key: string | undefined): Redact {
   };
 }
 
-function withoutOthers(text: string): string {
-  return text.replace(OTHER_BEARER, `Bearer ${REDACTED}`).replace(OTHER_KEY, REDACTED);
+function withoutOtherBearers(text: string): string {
+  return text.replace(OTHER_BEARER, `Bearer ${REDACTED}`);
 }
 
 function withoutBackslashes(text: string): string {

@@ -57,7 +57,7 @@ test("package.json names it, so that npx starts it", () => {
   expect(manifest.bin).toEqual({ "faceless-video-mcp": "dist/bin.cjs" });
 });
 
-test.each(["../src/bin.cjs", "../.config/mcpb/server/index.cjs"])(
+test.each(["../src/bin.cjs", "../dist/bin.cjs", "../.config/mcpb/server/index.cjs"])(
   "%s holds nothing that an engine of 2009 could not read",
   async (file) => {
     expect(laterThanEs5(await readFile(new URL(file, import.meta.url), "utf8"))).toEqual([]);

@@ -18,6 +18,8 @@ const ECHOES = [
   JSON.stringify(JSON.stringify(CANARY)),
   encodeURIComponent(CANARY),
   new URLSearchParams({ key: CANARY }).toString(),
+  Buffer.from(CANARY).toString("hex"),
+  `0x${Buffer.from(CANARY).toString("hex").toUpperCase()}`,
   ...["", "x", "xy"].flatMap((lead) => [
     Buffer.from(lead + CANARY).toString("base64"),
     Buffer.from(`${lead + CANARY}z`).toString("base64url"),

@@ -2,34 +2,44 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { llmsTxt, README_PARTS, withPart } from "../.config/docs-parts.ts";
+import { entryFor, llmsTxt, PARTS, withPart } from "../.config/docs-parts.ts";
+import manifest from "../package.json" with { type: "json" };
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
-import { ERROR_CODES } from "../src/errors.ts";
 
-/** Without the blanks and dashes with which a formatter widens a table. */
-const plain = (text: string) => text.replaceAll(/-{3,}/g, "---").replaceAll(/\s+/g, " ");
 const read = (name: string) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
 
-/** The first cells of a table's rows, without their code marks. */
-const firstCells = (text: string, heading: string): string[] =>
-  text
-    .slice(text.indexOf(heading))
-    .split("\n")
-    .slice(1)
-    .filter((line) => line.startsWith("| `"))
-    .map((line) => (line.split("|")[1] ?? "").replaceAll("`", "").trim());
-
-test("docs/ERRORS.md explains each error code, in the order of the code", async () => {
-  expect(firstCells(await read("docs/ERRORS.md"), "| code")).toEqual([...ERROR_CODES]);
-});
-
-test.each(Object.entries(README_PARTS))(
-  "the README's table of %s is what `npm run docs` makes of the code",
-  async (name, part) => {
-    const readme = await read("README.md");
-    expect(plain(readme)).toBe(plain(withPart(readme, name, part)));
+test.each(
+  Object.entries(PARTS).flatMap(([file, parts]) =>
+    Object.entries(parts).map(([name, part]) => [file, name, part] as const),
+  ),
+)(
+  "the part of %s between the marks of %s is what `npm run docs` makes of the code",
+  async (file, name, part) => {
+    const document = await read(file);
+    expect(document).toBe(withPart(document, name, part));
   },
 );
+
+test("the README's one entry for Claude Desktop and Cursor differs from Cursor's own in the key that it names alone", () => {
+  expect(PARTS["README.md"].entry.replace("fl_example", "${env:FACELESS_API_KEY}")).toBe(
+    `\`\`\`json\n${entryFor("cursor")}\`\`\``,
+  );
+});
+
+test("the README names the versions of the clients that the tests run", async () => {
+  const readme = await read("README.md");
+  const section = readme.slice(
+    readme.indexOf("## Which clients were run"),
+    readme.indexOf("## What it costs"),
+  );
+  const { devDependencies } = manifest;
+  const minor = (version: string) => version.replace(/\.\d+$/, "");
+  expect(section.match(/(?:SDK|Inspector) \d[\d.]*/g)).toEqual([
+    `SDK ${minor(devDependencies["@modelcontextprotocol/sdk"])}`,
+    `SDK ${minor(devDependencies["@modelcontextprotocol/client"])}`,
+    `Inspector ${minor(devDependencies["@modelcontextprotocol/inspector"])}`,
+  ]);
+});
 
 test("llms.txt is what `npm run docs` makes of the code, and what it points to is there", async () => {
   const text = await read("llms.txt");

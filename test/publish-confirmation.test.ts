@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test } from "vitest";
-import { ERAS, type PersonsAnswer, type TestClient, textOf } from "./fixtures/clients.ts";
+import { type Elicitation, ERAS, type PersonsAnswer, type TestClient, textOf } from "./fixtures/clients.ts";
 import {
   envelope,
   type ScriptedService,
@@ -35,17 +35,25 @@ interface Scene {
   posts(): number;
 }
 
+interface SceneOptions {
+  readonly scripts?: Scripts;
+  readonly env?: Record<string, string>;
+  /** What the client declares of asking. */
+  readonly elicitation?: Elicitation;
+}
+
 describe.each(ERAS)("%s", (_name, connect) => {
   /** The person gives these answers in turn; without any the client can't ask. */
   async function scene(
     answers: readonly (() => Promise<PersonsAnswer>)[] | undefined,
-    { scripts = {}, env = {} }: { scripts?: Scripts; env?: Record<string, string> } = {},
+    { scripts = {}, env = {}, elicitation = {} }: SceneOptions = {},
   ): Promise<Scene> {
     const rest = await scriptedService({ [PUBLISH]: POSTED, ...scripts });
     const questions: string[] = [];
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, ...env },
       ...(answers !== undefined && {
+        elicitation,
         person: (question) => {
           questions.push(question);
           const answer = answers[questions.length - 1];
@@ -216,6 +224,27 @@ describe.each(ERAS)("%s", (_name, connect) => {
     ]);
     expect(posts()).toBe(2);
   });
+
+  test("that can ask by a URL alone isn't asked, for its own approval counts", async () => {
+    const { questions, publish, posts } = await scene([], { elicitation: { url: {} } });
+
+    expect((await publish()).structuredContent).toEqual(POSTED.json);
+    expect([questions, posts()]).toEqual([[], 1]);
+  });
+
+  test.each<Elicitation>([{}, { form: {} }, { form: {}, url: {} }])(
+    "that declares %j is asked, and only its yes posts",
+    async (elicitation) => {
+      const no = atOnce({ action: "accept", content: { publish: false } });
+      const { questions, publish, posts } = await scene([no, atOnce(YES)], { elicitation });
+
+      expect((await publish())._meta?.["faceless/error"]).toEqual(DECLINED);
+      expect(posts()).toBe(0);
+      expect((await publish()).structuredContent).toEqual(POSTED.json);
+      const question = `Publish the video job ${JOB} on tiktok? It becomes public.`;
+      expect([questions, posts()]).toEqual([[question, question], 1]);
+    },
+  );
 
   test("that fails to ask posts nothing, and only the same call again goes through", async () => {
     const broken = () => Promise.reject<PersonsAnswer>(new Error("no window to ask in"));

@@ -69,9 +69,9 @@ export function serve(
       subscriptions.onInbound(message);
       return questions.onInbound(message);
     },
-    onOutbound(message) {
+    onOutbound(message, options) {
       subscriptions.onOutbound(message);
-      return questions.onOutbound(message);
+      return questions.onOutbound(message, options);
     },
   });
   serveStdio(() => createServer(application, subscriptions), {

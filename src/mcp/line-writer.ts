@@ -13,7 +13,7 @@ export interface LineWriter {
   end(): void;
 }
 
-/** Each write costs a system call here and another at the reader. No more than the stream itself would hold. */
+/** Each write costs a system call here and another at the reader; past this size they no longer count. */
 const MOST_TOGETHER_BYTES = 16 * 1024;
 
 export function createLineWriter(output: Writable, onWritten: () => void): LineWriter {

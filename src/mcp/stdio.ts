@@ -1,7 +1,7 @@
 // The wire under the SDK: one JSON-RPC message a line, over streams that are passed in. Owns the streams: back-pressure
 // both ways and one quiet end. What the lines say is json-rpc.ts's; knows no tool and no process.
 
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
 import { createJsonRpc } from "./json-rpc.ts";
 import { createLineReader } from "./line-reader.ts";
@@ -21,7 +21,7 @@ export interface StdioTransportOptions {
   /** Sees each valid message of the client before the SDK does, and gives the one that the SDK is to see. */
   onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
   /** Sees each message of the SDK before it is written, and gives the one to write. */
-  onOutbound?: (message: JSONRPCMessage) => JSONRPCMessage;
+  onOutbound?: (message: JSONRPCMessage, options?: TransportSendOptions) => JSONRPCMessage;
 }
 
 export interface StdioTransport extends Transport {
@@ -82,11 +82,11 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
    * Resolves when the line is in the stream or queued for it, and does not wait for a reader that stalls: serveStdio
    * awaits it before it takes the next message and before it closes. What piles up is bounded by taking no input.
    */
-  async function send(message: JSONRPCMessage): Promise<void> {
+  async function send(message: JSONRPCMessage, sendOptions?: TransportSendOptions): Promise<void> {
     if (closed) throw new Error("The connection is closed");
     let written = message;
     try {
-      written = onOutbound(message);
+      written = onOutbound(message, sendOptions);
     } catch (error) {
       report(error);
     }

@@ -58,14 +58,11 @@ interface Receiver {
   onFailure(failure: TransportFailure): void;
 }
 
-/** Leaves out a byte order mark. */
-const decoder = new TextDecoder();
-
 export function createHttp({ origin, proxies }: HttpOptions): Http {
   const agents = createAgents(proxies);
   let destroyed = false;
 
-  /** Has the receiver told of the answer piece by piece, and of one end. Gives what ends the exchange early, quietly. */
+  /** Has the receiver told of the answer piece by piece, and of one end. Gives what ends the exchange early. */
   const run = (exchange: Exchange, receiver: Receiver): (() => void) => {
     const { url, method, headers, body = null, headersTimeoutMs, deadlineMs, signal } = exchange;
     if (url.origin !== origin) throw new TypeError("A request must stay at the service's origin.");
@@ -79,28 +76,26 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     let status: number | undefined;
     let over = false;
     /** The first of its ends counts: what undici says after it is lost. */
-    const end = (gaveUp: boolean, tell: () => void) => {
+    const end = (tell: () => void, givenUp?: TransportFailure) => {
       if (over) return;
       over = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onCancel);
-      release(gaveUp && !departure.left);
+      if (givenUp !== undefined) departure.giveUp(givenUp);
+      release(givenUp !== undefined && !departure.left);
       tell();
     };
     const failure = (kind: FailureKind, reason: string, cause?: unknown) =>
       new TransportFailure({ kind, sent: departure.left, status, reason }, cause);
-    const giveUp = (reason: TransportFailure, tell: () => void) => {
-      if (over) return;
-      end(true, tell);
-      departure.giveUp(reason);
+    const giveUp = (kind: FailureKind, reason: string) => {
+      const givenUp = failure(kind, reason);
+      end(() => receiver.onFailure(givenUp), givenUp);
     };
-    const fail = (reason: TransportFailure) => giveUp(reason, () => receiver.onFailure(reason));
     const onCancel = () => {
-      if (departure.left && exchange.seenThrough === true) return;
-      fail(failure("cancelled", "cancelled by the caller"));
+      if (!(departure.left && exchange.seenThrough === true)) giveUp("cancelled", "cancelled by the caller");
     };
     const timer = setTimeout(
-      () => fail(failure("timeout", `no answer within ${Math.ceil(deadlineMs / 1000)} s`)),
+      () => giveUp("timeout", `no answer within ${Math.ceil(deadlineMs / 1000)} s`),
       deadlineMs,
     ).unref();
     signal?.addEventListener("abort", onCancel, { once: true });
@@ -109,7 +104,8 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
         origin,
         path: `${url.pathname}${url.search}`,
         method,
-        headers,
+        // A copy: on the way through a proxy undici adds to it.
+        headers: { ...headers },
         body,
         headersTimeout: headersTimeoutMs,
       },
@@ -124,23 +120,24 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
         onResponseData(_, chunk) {
           if (!over) receiver.onChunk(chunk);
         },
-        onResponseEnd: () => end(false, receiver.onEnd),
+        onResponseEnd: () => end(receiver.onEnd),
         onResponseError: (_, error) =>
-          end(false, () => receiver.onFailure(failure(...describeNetworkError(error), error))),
+          end(() => receiver.onFailure(failure(...describeNetworkError(error), error))),
       },
     );
-    return () => giveUp(failure("cancelled", "no longer wanted"), () => {});
+    return () => giveUp("cancelled", "no longer wanted");
   };
 
   return {
     send: (exchange) =>
       new Promise((resolve, reject) => {
-        const answer = { status: 0, headers: {} };
-        const chunks: Uint8Array[] = [];
+        const answer = { status: 0, headers: {}, text: "" };
+        // Decoded as it comes: kept, the chunks of an answer that comes byte by byte would take a hundred times its size.
+        const decoder = new TextDecoder();
         run(exchange, {
           onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
-          onChunk: (chunk) => void chunks.push(chunk),
-          onEnd: () => resolve({ ...answer, text: decoder.decode(Buffer.concat(chunks)) }),
+          onChunk: (chunk) => void (answer.text += decoder.decode(chunk, { stream: true })),
+          onEnd: () => resolve({ ...answer, text: answer.text + decoder.decode() }),
           onFailure: reject,
         });
       }),
@@ -148,8 +145,11 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
     open: (exchange) =>
       new Promise((resolve, reject) => {
         let body: ReadableStreamDefaultController<Uint8Array>;
-        // What is not read yet is kept here: it is 4 MB at the most.
-        const chunks = new ReadableStream<Uint8Array>({ start: (controller) => void (body = controller) });
+        // What is not read yet is kept here, as far as the limit on an answer goes.
+        const chunks = new ReadableStream<Uint8Array>({
+          start: (controller) => void (body = controller),
+          cancel: () => dispose(),
+        });
         let answered = false;
         const dispose = run(exchange, {
           onAnswer(status, headers) {

@@ -81,7 +81,8 @@ function capped(ms: number): number {
   return Math.min(MAX_MS, Math.max(0, ms));
 }
 
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+/** And its obsolete form: `Friday, 20-Nov-26 09:00:10 GMT`. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
 
 // Date.parse alone takes "unit 7" for a day in July.

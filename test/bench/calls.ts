@@ -14,6 +14,7 @@ const ONE_BY_ONE = 1_000;
 const AT_ONCE = 32;
 const TOGETHER = 6_000;
 const KEY = "fl_bench_0123456789";
+const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
 /** The middle of single calls in milliseconds, and calls a second when 32 are on their way. */
 export interface Calls {
@@ -25,11 +26,11 @@ export async function benchCalls() {
   const service = spawn(
     process.execPath,
     ["--import", "tsx", fileURLToPath(new URL("local-service.ts", import.meta.url))],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    { stdio: ["ignore", "pipe", "inherit"], env: BARE },
   );
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
-  const server = startRaw({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url } });
+  const server = startRaw({ env: { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url } });
   await server.open("old");
   const agent = new Agent();
   const headers = { authorization: `Bearer ${KEY}` };

@@ -30,6 +30,9 @@ interface Start {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** That alone, without what one client has more than the others. */
+const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
+
 const text = z.string();
 const env = z.record(z.string(), z.string()).default({});
 const plain = { command: text, args: z.array(text), env };
@@ -141,8 +144,8 @@ async function printed(client: ClientName, ...options: string[]): Promise<{ entr
   return { entry: result.stdout, notes: result.stderr };
 }
 
-/** The tools of what npx would start from the registry, with the built file in the registry's place. */
-async function toolsOf({ command, args, env: given }: Start): Promise<string[]> {
+/** A client of what npx would start from the registry, with the built file in the registry's place. */
+async function clientOf({ command, args, env: given }: Start): Promise<Client> {
   const words = [command, ...args];
   const start = words.slice(words.indexOf("faceless-video-mcp") + 1);
   const transport = new StdioClientTransport({
@@ -154,43 +157,62 @@ async function toolsOf({ command, args, env: given }: Start): Promise<string[]> 
   const client = new Client({ name: "pasted-entry", version: "1.0.0" });
   onTestFinished(() => client.close());
   await client.connect(transport);
-  return (await client.listTools()).tools.map(({ name }) => name);
+  return client;
 }
 
 describe.each(CLIENTS)("the entry for %s", (client) => {
+  const load = async (...options: string[]) => LOADERS[client]((await printed(client, ...options)).entry);
+
   test("gives the server key and address once its client has filled it in, and starts", async () => {
-    const { entry } = await printed(client);
-    const start = LOADERS[client](entry);
+    const start = await load();
 
     const hasKeyOfItsOwn = ["claude-desktop", "zed", "cline"].includes(client);
-    expect(start).toMatchObject({
+    expect(startOf(start)).toEqual({
       command: "npx",
       args: ["-y", "faceless-video-mcp"],
-      env: { FACELESS_API_KEY: hasKeyOfItsOwn ? "fl_example" : KEY, FACELESS_BASE_URL: URL_ },
+      env: {
+        ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
+        FACELESS_API_KEY: hasKeyOfItsOwn ? "fl_example" : KEY,
+        FACELESS_BASE_URL: URL_,
+      },
     });
-    expect(await toolsOf(start)).toEqual(TOOLS);
+    const { tools } = await (await clientOf(start)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
   });
 
-  test("starts the sandbox without key and address", async () => {
+  test("for the sandbox starts a server that makes a video without key and address", async () => {
     const { entry, notes } = await printed(client, "--sandbox");
     const start = LOADERS[client](entry);
 
-    expect(start).toMatchObject({
+    expect(startOf(start)).toEqual({
       command: "npx",
       args: ["-y", "faceless-video-mcp", "--sandbox"],
       env: {},
     });
     expect(entry + notes).not.toContain("FACELESS_");
-    expect(await toolsOf(start)).toEqual(TOOLS);
+    const started = await clientOf(start);
+    expect(
+      await started.callTool({ name: "generate_video", arguments: { topic: "The tide" } }),
+    ).toMatchObject({
+      structuredContent: {
+        jobId: expect.any(String),
+        status: "processing",
+        resourceUri: expect.stringMatching(/^faceless:\/\/jobs\//),
+      },
+    });
   });
 
-  test("goes through cmd in its Windows form, and differs in nothing else", async () => {
-    const [usual, windows] = [await printed(client), await printed(client, "--windows")];
+  test.each([
+    ["the service", []],
+    ["the sandbox", ["--sandbox"]],
+  ])("for %s goes through cmd in its Windows form, and differs in nothing else", async (_, options) => {
+    const usual = await load(...options);
 
-    expect(LOADERS[client](windows.entry)).toEqual({
-      ...LOADERS[client](usual.entry),
+    // No cmd starts here: what stands behind its /c is what the usual form starts.
+    expect(await load(...options, "--windows")).toEqual({
+      ...usual,
       command: "cmd",
-      args: ["/c", "npx", "-y", "faceless-video-mcp"],
+      args: ["/c", usual.command, ...usual.args],
     });
   });
 

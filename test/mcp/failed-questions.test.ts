@@ -44,11 +44,16 @@ test("answers, other errors and requests of the client pass as they are", () => 
   for (const message of messages) expect(questions.onInbound(message)).toBe(message);
 });
 
-test("the call whose question nobody answered in time fails in our words", () => {
+/** Of the question, as the SDK hands it to the transport. */
+const ASKED_BY_1 = { relatedRequestId: 1 };
+
+test("the call whose question nobody answered in time fails in our words, and no other", () => {
   const questions = createFailedQuestions();
-  questions.onOutbound(QUESTION);
+  questions.onOutbound(QUESTION, ASKED_BY_1);
   expect(questions.onOutbound(GIVEN_UP)).toBe(GIVEN_UP);
 
+  const other = sdkFailure(2);
+  expect(questions.onOutbound(other)).toBe(other);
   expect(questions.onOutbound(sdkFailure(1))).toEqual({
     jsonrpc: "2.0",
     id: 1,
@@ -63,21 +68,24 @@ test("the call whose question nobody answered in time fails in our words", () =>
       _meta: { "faceless/error": { code: "declined", outcome: "not_sent", retryable: true } },
     },
   });
-  const later = sdkFailure(2);
-  expect(questions.onOutbound(later)).toBe(later);
+  const again = sdkFailure(1);
+  expect(questions.onOutbound(again)).toBe(again);
 });
 
-test("failures of ours, good results and other cancellations pass as they are", () => {
+test("a call that the client cancels while its question is open leaves nothing behind", () => {
   const questions = createFailedQuestions();
+  questions.onOutbound(QUESTION, ASKED_BY_1);
+  questions.onInbound({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+  questions.onOutbound(GIVEN_UP);
+
+  const reused = sdkFailure(1);
+  expect(questions.onOutbound(reused)).toBe(reused);
+});
+
+test("other cancellations, answers of calls that asked nothing and errors pass as they are", () => {
+  const questions = createFailedQuestions();
+  questions.onOutbound(QUESTION, ASKED_BY_1);
   const other = { ...GIVEN_UP, params: { requestId: 9 } };
-  const messages: JSONRPCMessage[] = [
-    other,
-    sdkFailure(1),
-    QUESTION,
-    GIVEN_UP,
-    { jsonrpc: "2.0", id: 1, result: { content: [], isError: true, _meta: { "faceless/error": {} } } },
-    { jsonrpc: "2.0", id: 2, result: { content: [] } },
-    failed(5),
-  ];
+  const messages: JSONRPCMessage[] = [other, sdkFailure(1), failed(5), GIVEN_UP, sdkFailure(2), failed(5)];
   for (const message of messages) expect(questions.onOutbound(message)).toBe(message);
 });
