@@ -39,6 +39,10 @@ test("the README names the versions of the clients that the tests run", async ()
     `SDK ${minor(devDependencies["@modelcontextprotocol/client"])}`,
     `Inspector ${minor(devDependencies["@modelcontextprotocol/inspector"])}`,
   ]);
+  const run = await read("test/clients.ts");
+  expect(section.match(/(?:Claude Code|CLI|Codex) \d[\d.]*/g)?.map((name) => name.split(" ").at(-1))).toEqual(
+    [...run.matchAll(/npmPackage: "@[^"]+@([\d.]+)"/g)].map(([, version]) => version),
+  );
 });
 
 test("llms.txt is what `npm run docs` makes of the code, and what it points to is there", async () => {
