@@ -64,38 +64,35 @@ function createProxyAgent(proxies: Proxies): Dispatcher {
 /** Throws a TransportFailure from `acquire` where the proxies can't be used. */
 export function createAgents(proxies: Proxies): Agents {
   const proxied = proxies.http !== undefined || proxies.https !== undefined;
-  const agents = new Set<Dispatcher>();
+  /** Each with the number of exchanges on it. */
+  const agents = new Map<Dispatcher, number>();
   let shared: Dispatcher | undefined;
 
-  const createAgent = () => {
-    const agent = proxied ? createProxyAgent(proxies) : new Agent(AGENT_OPTIONS);
-    agents.add(agent);
-    return agent;
-  };
+  const createAgent = () => (proxied ? createProxyAgent(proxies) : new Agent(AGENT_OPTIONS));
 
   return {
     // undici's ProxyAgent is deaf until the proxy has answered: only destroying it ends that. So behind a proxy each exchange
     // has an agent of its own, and no other exchange suffers when it is destroyed.
     acquire() {
       const agent = proxied ? createAgent() : (shared ??= createAgent());
+      agents.set(agent, (agents.get(agent) ?? 0) + 1);
       return {
         agent,
         release(gaveUp) {
-          if (proxied) {
-            agents.delete(agent);
-            void agent.destroy().catch(() => {});
-          } else if (gaveUp && shared === agent) {
-            // It may sit on a connection that leads nowhere: the next exchange starts afresh, others finish here.
-            shared = undefined;
-            const forget = () => agents.delete(agent);
-            void agent.close().then(forget, forget);
-          }
+          const running = (agents.get(agent) ?? 1) - 1;
+          agents.set(agent, running);
+          // It may sit on a connection that leads nowhere: the next exchange starts afresh, others finish here.
+          if (gaveUp && shared === agent) shared = undefined;
+          if (shared === agent || running > 0) return;
+          // Not closed before: undici loses sight of what a closing agent has under way, and then can't destroy it.
+          agents.delete(agent);
+          void agent.destroy().catch(() => {});
         },
       };
     },
 
     destroy() {
-      for (const agent of agents) void agent.destroy().catch(() => {});
+      for (const agent of agents.keys()) void agent.destroy().catch(() => {});
       agents.clear();
     },
   };

@@ -112,9 +112,10 @@ export function createService(options: RequestsOptions): Service {
 
   return {
     generate: (request, options = {}) =>
-      guarded(GENERATE, () =>
-        ask(GENERATE, generationSchema, { url: address("/api/v1/generate"), body: request }, options),
-      ),
+      guarded(GENERATE, async () => {
+        const url = address("/api/v1/generate");
+        return links.ofGeneration(await ask(GENERATE, generationSchema, { url, body: request }, options));
+      }),
 
     getJob: (jobId, options = {}) =>
       guarded(STATUS, async () => {
@@ -124,9 +125,10 @@ export function createService(options: RequestsOptions): Service {
       }),
 
     publish: (request, options = {}) =>
-      guarded(PUBLISH, () =>
-        ask(PUBLISH, publicationSchema, { url: address("/api/v1/publish"), body: request }, options),
-      ),
+      guarded(PUBLISH, async () => {
+        const url = address("/api/v1/publish");
+        return links.ofPublication(await ask(PUBLISH, publicationSchema, { url, body: request }, options));
+      }),
 
     listVideos: ({ limit, cursor }, options = {}) =>
       guarded(LIST, async () => {
@@ -145,13 +147,8 @@ export function createService(options: RequestsOptions): Service {
           { ...options, deadlineMs: end - now() },
         );
         if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
-        const { nextCursor, ...rest } = page;
-        const videos = page.videos.map(links.ofVideo);
-        return {
-          ...rest,
-          videos,
-          ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }),
-        };
+        const { nextCursor, ...rest } = links.ofPage(page);
+        return { ...rest, ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }) };
       }),
 
     listConnectedPlatforms: (options = {}) =>
@@ -173,17 +170,19 @@ export function createService(options: RequestsOptions): Service {
               if (status === 404 || status === 405 || status === 501) return undefined;
               throw error;
             });
-          if (platforms !== undefined) return platforms;
+          if (platforms !== undefined) return links.ofPlatforms(platforms);
         }
-        return listThroughMcp({
-          operation: PLATFORMS,
-          endpoint: address("/api/mcp"),
-          requests,
-          version,
-          now,
-          deadlineMs: Math.max(1, end - now()),
-          signal: options.signal,
-        });
+        return links.ofPlatforms(
+          await listThroughMcp({
+            operation: PLATFORMS,
+            endpoint: address("/api/mcp"),
+            requests,
+            version,
+            now,
+            deadlineMs: Math.max(1, end - now()),
+            signal: options.signal,
+          }),
+        );
       }),
 
     listing() {

@@ -39,17 +39,19 @@ export function cells(): Cell[] {
   );
 }
 
-export function verdictOf({ point: { verdict }, via }: Cell): Verdict {
-  return "direct" in verdict ? verdict[via] : verdict;
+export function verdictOf({ point: { verdict }, via }: Cell): "good" | Verdict {
+  return typeof verdict === "object" && "direct" in verdict ? verdict[via] : verdict;
 }
 
 /** A good answer to whatever the bridge asks. */
 export function goodAnswer(request: string): string {
   const body = request.includes("/api/v1/videos")
     ? { videos: [{ jobId: JOB, status: "processing" }] }
-    : request.startsWith("POST")
-      ? { jobId: JOB, status: "processing" }
-      : { status: "processing", videoUrls: [] };
+    : request.startsWith("POST /api/v1/publish")
+      ? { results: [{ platform: "tiktok", ok: true }] }
+      : request.startsWith("POST")
+        ? { jobId: JOB, status: "processing" }
+        : { status: "processing", videoUrls: [] };
   const json = JSON.stringify(body);
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 }
@@ -62,6 +64,7 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
       ...(point.accepted !== undefined && { accepted: point.accepted }),
       requested(socket, _, text) {
         if (point.answer !== undefined && text.startsWith(target)) point.answer(socket);
+        else if (point.kept === "closed" && !text.startsWith(target)) socket.end(goodAnswer(text));
         else socket.write(goodAnswer(text));
       },
     }),
@@ -84,10 +87,11 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
     ...(via === "proxy" && { proxies: { https: proxyUrl } }),
   });
   try {
-    if (point.kept === true) {
+    if (point.kept !== undefined) {
       await till.status(KNOWN);
-      // undici takes the connection back a moment after the answer.
-      await new Promise((resolve) => setImmediate(resolve));
+      // undici takes the connection back a moment after the answer, and notices its end a moment later.
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (point.kept === "closed" && server.open() > 0);
     }
     const called = method === "GET" ? await till.status(JOB) : await till.generate(`Tides of ${CANARY}`);
     return {

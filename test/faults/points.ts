@@ -21,11 +21,12 @@ export interface Point {
   /** and with the request in question. */
   readonly answer?: (socket: Socket) => void;
   readonly server?: "plain" | "untrusted";
-  /** A good exchange comes first, over the connection that then fails. */
-  readonly kept?: true;
+  /** A good exchange comes first, over the connection that then fails, or that the server then closes in order. */
+  readonly kept?: "open" | "closed";
   /** For what would last for ever, or for longer than a test should; else there is time for a second attempt at a POST. */
   readonly deadlineMs?: number;
-  readonly verdict: Verdict | Readonly<Record<Via, Verdict>>;
+  /** `good`: it is none that anybody notices. */
+  readonly verdict: "good" | Verdict | Readonly<Record<Via, Verdict>>;
 }
 
 /** What the two methods fail with. */
@@ -185,10 +186,11 @@ export const POINTS: readonly Point[] = [
   {
     name: "a kept connection that is dead",
     only: "direct",
-    kept: true,
+    kept: "open",
     answer: reset,
     verdict: left(unusable(BROKEN)),
   },
+  { name: "a kept connection that was closed meanwhile", only: "direct", kept: "closed", verdict: "good" },
   {
     name: "no answer",
     answer: stall,

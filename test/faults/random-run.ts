@@ -12,7 +12,10 @@ import { goodAnswer } from "./cell.ts";
 import { POINTS } from "./points.ts";
 import { CERTIFICATE, openTill } from "./till.ts";
 
-/** What became of the runs, by what the calls ended with. */
+/** What is called: the one that only reads as often as each of those that are sent once. */
+export const KINDS = ["status", "generate", "publish"] as const;
+
+/** What became of the runs, by what was called and what it ended with. */
 export type Tally = Map<string, number>;
 
 const TRUSTED = createSecureContext(CERTIFICATE);
@@ -48,9 +51,10 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
   const stalled = new Set<Socket>();
   const posts = new Map<string, Seen>();
   const answerPost = (socket: Socket, text: string) => {
-    const topic = String(JSON.parse(text.slice(text.indexOf("\r\n\r\n"))).topic);
-    const seen = posts.get(topic) ?? { whole: 0, acted: 0, good: 0 };
-    posts.set(topic, seen);
+    const { topic, jobId } = JSON.parse(text.slice(text.indexOf("\r\n\r\n")));
+    const subject = String(topic ?? jobId);
+    const seen = posts.get(subject) ?? { whole: 0, acted: 0, good: 0 };
+    posts.set(subject, seen);
     seen.whole += 1;
     const point = draw(answers, faultRate);
     if (point === undefined) seen.good += 1;
@@ -83,25 +87,24 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
     const calls = 1 + Math.floor(random() * 6);
     const atATime = 1 + Math.floor(random() * 4);
     const called = await inTurns(calls, atATime, async (call) => {
-      const topic = random() < 0.6 ? `Tide ${call} of ${CANARY}` : undefined;
-      return { topic, ...(await (topic === undefined ? till.status(jobOf(call)) : till.generate(topic))) };
+      const kind = draw(KINDS, 1) ?? "status";
+      // What the request is about, by which the server knows it again.
+      const subject = kind === "generate" ? `Tide ${call} of ${CANARY}` : jobOf(call);
+      return { kind, subject, ...(await till[kind](subject)) };
     });
     // What a client that gave up had written may still be on its way into the server.
     till.hangUp();
     for (const socket of stalled) socket.destroy();
     while (server.open() > 0) await new Promise((resolve) => setImmediate(resolve));
-    for (const { topic, ...call } of called) {
-      const kind = topic === undefined ? "GET" : "POST";
+    for (const { kind, subject, ...call } of called) {
       const outcome = call.error?.outcome ?? "good";
       const key = `${kind} ${outcome}`;
       tally.set(key, (tally.get(key) ?? 0) + 1);
       assert.ok(call.ms < (mayHang ? 2 * SHORT_MS + 3_000 : QUICK_MS), `${key} took ${call.ms} ms`);
-      if (topic !== undefined)
-        checkPost(outcome, posts.get(topic) ?? { whole: 0, acted: 0, good: 0 }, mayHang);
+      if (kind !== "status")
+        checkPost(outcome, posts.get(subject) ?? { whole: 0, acted: 0, good: 0 }, mayHang);
     }
-    const told = called.flatMap(({ topic, error }) =>
-      topic === undefined ? [] : (error?.outcome ?? "done"),
-    );
+    const told = called.flatMap(({ kind, error }) => (kind === "status" ? [] : (error?.outcome ?? "done")));
     assert.deepEqual(till.outcomes().toSorted(byName), told.toSorted(byName));
     assert.deepEqual(tracesOf(CANARY, till.written()), []);
   } finally {

@@ -1,4 +1,4 @@
-// The two tools that stand for all, as the server runs them, in front of a service that may fail at any point: the room from a
+// The tools as the server runs them, in front of a service that may fail at any point: the room from a
 // tool down to the network, with its journal and its log, and without stdio. What comes out has been redacted as on stdio.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -18,6 +18,9 @@ import { createRedact } from "../../src/text.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { createGenerationLimit } from "../../src/tools/generation-limit.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
+import { listVideos } from "../../src/tools/list-videos.ts";
+import { publishVideo } from "../../src/tools/publish-video.ts";
 import { runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { type Certificate, createCertificate } from "./certificate.ts";
@@ -26,7 +29,7 @@ export interface TillOptions {
   readonly baseUrl: string;
   readonly proxies?: Proxies;
   /** For each call of the service, instead of its usual deadline. */
-  readonly deadlineMs: number;
+  readonly deadlineMs?: number;
 }
 
 export interface Called {
@@ -38,7 +41,10 @@ export interface Called {
 
 export interface Till {
   generate(topic: string): Promise<Called>;
+  publish(jobId: string): Promise<Called>;
   status(jobId: string): Promise<Called>;
+  list(limit?: number): Promise<Called>;
+  platforms(): Promise<Called>;
   /** The outcomes that the journal holds, the oldest first. */
   outcomes(): readonly string[];
   /** Everything that has left the process: results, log, journal. */
@@ -77,12 +83,7 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     now,
     random: () => 0,
   });
-  const service: Service = {
-    ...real,
-    generate: (request, options) => real.generate(request, { ...options, deadlineMs }),
-    getJob: (jobId, options) => real.getJob(jobId, { ...options, deadlineMs }),
-    listVideos: (query, options) => real.listVideos(query, { ...options, deadlineMs }),
-  };
+  const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
   const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason) });
   const paid = createPaidRequests({ journal, account: CANARY, now });
   const jobs = createJobStore(now, paid.started);
@@ -116,7 +117,10 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
 
   return {
     generate: (topic) => call(generateVideo, { topic }),
+    publish: (jobId) => call(publishVideo, { jobId, platforms: ["tiktok"] }),
     status: (jobId) => call(getVideoStatus, { jobId }),
+    list: (limit) => call(listVideos, limit === undefined ? {} : { limit }),
+    platforms: () => call(listConnectedPlatforms, {}),
     outcomes: () => journal.entries().map(({ outcome }) => outcome),
     written: () =>
       written +
@@ -128,5 +132,15 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
       service.close();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function hurried(service: Service, deadlineMs: number): Service {
+  return {
+    ...service,
+    generate: (request, options) => service.generate(request, { ...options, deadlineMs }),
+    publish: (request, options) => service.publish(request, { ...options, deadlineMs }),
+    getJob: (jobId, options) => service.getJob(jobId, { ...options, deadlineMs }),
+    listVideos: (query, options) => service.listVideos(query, { ...options, deadlineMs }),
   };
 }

@@ -120,6 +120,18 @@ describe.each(["GET", "POST"] as const)("a %s that never left is known never to 
     });
   });
 
+  test("where a header can't be written, of which nothing is", async () => {
+    const server = await faultServer({});
+    const headers = { authorization: "Bearer a\r\nx-injected: b" };
+
+    expect(await failing(http(server.url).send(exchange(method, server.url, { headers })))).toEqual({
+      kind: "network",
+      sent: false,
+      reason: "the connection failed (UND_ERR_INVALID_ARG)",
+    });
+    expect([server.received, server.accepted()]).toEqual([[], 0]);
+  });
+
   test("where the service speaks no TLS", async () => {
     const server = await faultServer({ accepted: write("HTTP/1.1 400 Bad Request\r\n\r\n") });
     const url = server.url.replace("http:", "https:");

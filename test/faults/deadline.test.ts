@@ -1,0 +1,105 @@
+// Every call ends within 45 s of a service that accepts and never answers: the tools with their real deadlines, one after the
+// other, over real sockets and in virtual time.
+
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { JOB, until } from "../service/bridge.ts";
+import { type Called, openTill, type Till } from "./till.ts";
+
+/** Small beside what is measured: time also passes while a request is on its way to the service. */
+const STEP_MS = 10;
+const PROMISED_SECONDS = 45;
+const STATUS = `GET /api/v1/status/${JOB}`;
+const GENERATE = "POST /api/v1/generate";
+const VIDEOS = "GET /api/v1/videos";
+
+// The timers of promises are no globals: they are told the virtual time here.
+vi.mock("node:timers/promises", async (original) => ({
+  ...(await original<object>()),
+  setTimeout: (ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
+    new Promise((resolve, reject) => {
+      setTimeout(() => resolve(value), ms);
+      signal?.addEventListener("abort", () => reject(new Error("Aborted")));
+    }),
+}));
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** How many requests are waiting for their answer at a service that never gives one, unless a test says otherwise. */
+async function silence() {
+  let waiting = 0;
+  const slow =
+    (answer: () => Promise<Reply> | Reply = () => "hang"): Handler =>
+    (_, { outgoing }) => {
+      waiting += 1;
+      outgoing.on("close", () => (waiting -= 1));
+      return answer();
+    };
+  const routes = [
+    GENERATE,
+    "POST /api/v1/publish",
+    STATUS,
+    VIDEOS,
+    "GET /api/v1/openapi.json",
+    "POST /api/mcp",
+  ];
+  const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
+  const till = openTill({ baseUrl: rest.url });
+  onTestFinished(() => till.close());
+  return { rest, till, slow, waiting: () => waiting };
+}
+
+/** How a call ends when time passes only while a request waits for its answer. */
+async function ending(calling: Promise<Called>, waiting: () => number) {
+  const startMs = Date.now();
+  let over = false;
+  const call = calling.finally(() => (over = true));
+  while (!over) {
+    await until(() => over || waiting() > 0);
+    vi.advanceTimersByTime(STEP_MS);
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { error } = await call;
+  return { seconds: (Date.now() - startMs) / 1000, code: error?.code, outcome: error?.outcome };
+}
+
+const IN_TIME = {
+  seconds: expect.toSatisfy((seconds: number) => seconds < PROMISED_SECONDS),
+  code: "timeout",
+  outcome: "unknown",
+};
+
+describe("within 45 s of a service that never answers", () => {
+  test.each<[string, (till: Till) => Promise<Called>, readonly string[]]>([
+    ["generate_video", (till) => till.generate("Tides"), [GENERATE, VIDEOS]],
+    ["publish_video", (till) => till.publish(JOB), ["POST /api/v1/publish"]],
+    ["get_video_status", (till) => till.status(JOB), [STATUS]],
+    ["list_videos", (till) => till.list(), [VIDEOS]],
+    [
+      "list_videos with a limit",
+      (till) => till.list(5),
+      ["GET /api/v1/openapi.json", "GET /api/v1/videos?limit=5"],
+    ],
+    ["list_connected_platforms", (till) => till.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
+  ])("%s ends, whatever it asks for on its way", async (_, call, lines) => {
+    const { rest, till, waiting } = await silence();
+
+    expect(await ending(call(till), waiting)).toEqual(IN_TIME);
+    expect(rest.lines()).toEqual(lines);
+  });
+
+  test("generate_video ends even where it has first asked after an earlier job, as slowly as it may", async () => {
+    const { rest, till, slow, waiting } = await silence();
+    rest.on(GENERATE, { json: { jobId: JOB, status: "processing" } });
+    await till.generate("Tides");
+    rest.on(GENERATE, slow());
+    const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
+    rest.on(
+      STATUS,
+      slow(async () => (await almost(), { json: { status: "completed" } })),
+    );
+
+    expect(await ending(till.generate("Tides"), waiting)).toEqual(IN_TIME);
+    expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
+  });
+});
