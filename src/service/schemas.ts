@@ -88,9 +88,8 @@ export function tidied(value: unknown): unknown {
   if (typeof value === "string") return withoutUnseen(value);
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== null)
-      .map(([key, item]) => [withoutUnseen(key), tidied(item)]),
-  );
+  const kept: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value))
+    if (item !== null) kept.push([withoutUnseen(key), tidied(item)]);
+  return Object.fromEntries(kept);
 }
