@@ -1,5 +1,6 @@
 // The key appears nowhere that leaves the built server, not even where the service throws it back in every encoding.
 
+import type { Socket } from "node:net";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { BUILT_FILE } from "./fixtures/clients.ts";
 import { startRaw } from "./fixtures/raw-server.ts";
 import { run } from "./fixtures/run.ts";
 import { type Reply, scriptedService } from "./fixtures/scripted-service.ts";
+import { faultServer } from "./service/fault-server.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const ECHOES = [
@@ -37,8 +39,6 @@ test("finds what it looks for", () => {
 });
 
 test.each(["old", "new"] as const)("The built server shows no trace of its key (%s era)", async (era) => {
-  const folder = mkdtempSync(join(tmpdir(), "canary-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const failures = ECHOES.map((message, index): Reply => ({
     status: 400 + (index % 4),
     json: { error: { code: message, message } },
@@ -55,17 +55,7 @@ test.each(["old", "new"] as const)("The built server shows no trace of its key (
     [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
     "GET /api/v1/videos": { json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] } },
   });
-  const server = startRaw({
-    env: {
-      FACELESS_API_KEY: CANARY,
-      FACELESS_BASE_URL: rest.url,
-      FACELESS_LOG_LEVEL: "debug",
-      FACELESS_STATE_DIR: folder,
-    },
-  });
-  onTestFinished(() => void server.child.kill());
-  let stdout = "";
-  server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+  const { server, left } = startWatched(rest.url);
   await server.open(era);
   const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
@@ -80,21 +70,48 @@ test.each(["old", "new"] as const)("The built server shows no trace of its key (
   await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
   await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
   server.stdin.write(`${CANARY}\n`);
-  server.stdin.end();
-  const { code } = await server.ended;
+  const { code, stdout, stderr, journal } = await left();
 
-  const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
   expect(code).toBe(0);
   expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
-  expect(journal.join("").split("\n").length).toBeGreaterThan(2 * ECHOES.length);
-  expect({
-    stdout: tracesOf(CANARY, stdout),
-    stderr: tracesOf(CANARY, server.stderr()),
-    journal: tracesOf(CANARY, journal.join("\n")),
-  }).toEqual({ stdout: [], stderr: [], journal: [] });
+  expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
+  expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
   // It was there to be taken out.
   expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
 });
+
+const OK = "HTTP/1.1 200 OK\r\n";
+
+test.each<[string, (socket: Socket) => unknown]>([
+  ["resets the connection", (socket) => socket.resetAndDestroy()],
+  ["closes the connection", (socket) => socket.end()],
+  ["answers with what is no HTTP", (socket) => socket.end(`SSH-2.0-${CANARY}\r\n\r\n`)],
+  ["answers with endless headers", (socket) => socket.end(`${OK}x: ${CANARY.repeat(600)}\r\n\r\n`)],
+  ["answers with half a body", (socket) => socket.end(`${OK}content-length: 99\r\n\r\n{"x":"${CANARY}`)],
+  ["answers with a body of another kind", (socket) => socket.end(`${OK}\r\n<p>${CANARY}</p>`)],
+  ["names the key in a header that counts", (socket) => socket.end(`${OK}retry-after: ${CANARY}\r\n\r\n{}`)],
+  ["redirects to the key", (socket) => socket.end(`HTTP/1.1 307 No\r\nlocation: https://${CANARY}\r\n\r\n`)],
+])(
+  "The built server shows no trace of its key where the service %s",
+  async (_, requested) => {
+    const service = await faultServer({ requested });
+    const { server, left } = startWatched(service.url);
+    await server.open("old");
+    const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
+
+    const { result } = await call("generate_video", { topic: `About ${CANARY}` });
+    await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+    await call("get_video_status", { jobId: JOB });
+    await call("list_connected_platforms", {});
+    const { code, stdout, stderr, journal } = await left();
+
+    expect([code, result?.["isError"]]).toEqual([0, true]);
+    expect(service.received.some((request) => request.includes(CANARY))).toBe(true);
+    expect(journal).toContain("intent");
+    expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
+  },
+  60_000,
+);
 
 test("The demo shows no trace of the key that the person has set", async () => {
   const env = { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_LOG_LEVEL: "debug" };
@@ -103,3 +120,27 @@ test("The demo shows no trace of the key that the person has set", async () => {
   expect(code).toBe(0);
   expect(tracesOf(CANARY, stdout + stderr)).toEqual([]);
 });
+
+/** The built server with the key, and all that it leaves behind once its input has ended. */
+function startWatched(url: string) {
+  const folder = mkdtempSync(join(tmpdir(), "canary-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = startRaw({
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_BASE_URL: url,
+      FACELESS_LOG_LEVEL: "debug",
+      FACELESS_STATE_DIR: folder,
+    },
+  });
+  onTestFinished(() => void server.child.kill());
+  let stdout = "";
+  server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+  const left = async () => {
+    server.stdin.end();
+    const { code } = await server.ended;
+    const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    return { code, stdout, stderr: server.stderr(), journal: journal.join("\n") };
+  };
+  return { server, left };
+}
