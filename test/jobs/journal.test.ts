@@ -22,6 +22,15 @@ describe("a journal on disk", () => {
     expect(readdirSync(folder)).toEqual(["journal.jsonl"]);
   });
 
+  test("keeps what requests are told apart by, even where it looks like a key", () => {
+    const opened = open({ redact: createRedact("fl_the_key_of_the_account_0123") });
+    const guard = { fingerprint: "fl_ZU1ODeAhRxa8Tz0bhWp", account: "fl_0123456789abcdefghi" };
+
+    opened.journal.begin({ ...INTENT, ...guard });
+
+    expect(reopened(opened).entries()).toMatchObject([guard]);
+  });
+
   test("tells another process what became of each request, `open` where nobody has said", () => {
     const opened = open();
     const { journal } = opened;
