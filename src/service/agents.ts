@@ -14,7 +14,7 @@ export interface Agents {
 
 const CONNECT = { timeout: 5_000 };
 const AGENT_OPTIONS: Agent.Options = {
-  // As many as are asked for at once: a queue before fewer would cost each request more than its way through here.
+  // Half of the calls that stdio lets in at once; the others wait here. With 6 the queue cost a request more than its own way.
   connections: 32,
   pipelining: 1,
   connect: CONNECT,
