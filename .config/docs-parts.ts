@@ -2,12 +2,11 @@
 
 import { clientEntry } from "../src/commands/client-config.ts";
 import type { ClientName } from "../src/config.ts";
-import { ERROR_CODES } from "../src/errors.ts";
+import { ERRORS } from "../src/errors.ts";
 import { VARIABLES } from "../src/settings.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
-import { ERROR_WORDS } from "./error-words.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 
@@ -54,10 +53,7 @@ function fenced(json: string): string {
 function errorsTable(): string {
   return table(
     ["code", "what happened", "why", "what to do"],
-    ERROR_CODES.map((code) => {
-      const { what, why, todo } = ERROR_WORDS[code];
-      return [`\`${code}\``, what, why, todo];
-    }),
+    Object.entries(ERRORS).map(([code, { what, why, fix }]) => [`\`${code}\``, what, why, fix]),
   );
 }
 

@@ -105,9 +105,20 @@ async function runServer(settings: Settings): Promise<void> {
       input: process.stdin,
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
+      pid: process.pid,
+      isRunning,
     },
     () => shutdown(0),
   );
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 /** Says what is wrong with the settings of a command that needs them right; exit code 1. */

@@ -179,3 +179,29 @@ function base64Core(text: string, lead: number): string {
   const wholeBits = (lead + Buffer.byteLength(text)) * 8;
   return encoded.slice(start, Math.floor(wholeBits / 6));
 }
+
+/** "just now", "40 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */
+export function describeAge(ms: number): string {
+  const units = [
+    ["day", 86_400_000],
+    ["hour", 3_600_000],
+    ["minute", 60_000],
+    ["second", 1_000],
+  ] as const;
+  for (const [unit, unitMs] of units) {
+    const count = Math.floor(ms / unitMs);
+    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+  }
+  return "just now";
+}
+
+/** "tiktok", "tiktok and youtube", "tiktok, youtube and x". */
+export function inWords(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length <= 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** A cleaned text in quotation marks that nothing within can end. */
+export function quote(text: string, limit: number): string {
+  return JSON.stringify(cleanServiceText(text, limit));
+}

@@ -5,24 +5,23 @@ import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../jobs/clock.ts";
 import { createJobReader } from "../jobs/job-reader.ts";
-import { createJournal } from "../jobs/journal.ts";
-import { createPaidRequests } from "../jobs/paid-requests.ts";
 import { createSchedule } from "../jobs/schedule.ts";
 import { createJobStore } from "../jobs/store.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import { createWatcher } from "../jobs/watcher.ts";
 import { createLog, type Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
-import { createConfirmations } from "../mcp/confirmation.ts";
-import { createFailedQuestions } from "../mcp/failed-questions.ts";
+import { Elicitation } from "../mcp/elicitation.ts";
 import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
+import { GenerationLimit } from "../once/generation-limit.ts";
+import { createJournal } from "../once/journal.ts";
+import { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
 import { createRedact, type Redact } from "../text.ts";
-import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -38,6 +37,13 @@ export interface Streams {
   readonly writeLog: (line: string) => void;
 }
 
+/** The processes of this machine. */
+export interface Host {
+  /** Of this process. */
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+}
+
 export interface Server {
   /**
    * Ends the watching at once and takes no more requests. Resolves when no paid or public one is on its way, `patienceMs` at
@@ -46,32 +52,34 @@ export interface Server {
   end(patienceMs: number): Promise<void>;
 }
 
+/** A guarded call has little time for it. */
+const LOOK_AT_JOB_MS = 1_500;
+
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
   settings: Settings,
-  { input, output, writeLog }: Streams,
+  { input, output, writeLog, ...host }: Streams & Host,
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
   const redact = createRedact(settings.service?.apiKey);
   const log = createLog(settings.logLevel, redact, writeLog);
   const service = serviceOf(settings);
-  const application = createApplication(settings, service, log, redact, options);
+  const application = createApplication(settings, service, log, redact, host, options);
   for (const { variable, problem, remedy } of settings.problems)
     log.warn(`${variable} ${problem}. ${remedy}.`);
   const subscriptions = createSubscriptions(application);
-  const questions = createFailedQuestions();
   const transport = createStdioTransport({
     input,
     output,
     outgoing: redact,
     onInbound(message) {
       subscriptions.onInbound(message);
-      return questions.onInbound(message);
+      return message;
     },
-    onOutbound(message, options) {
+    onOutbound(message) {
       subscriptions.onOutbound(message);
-      return questions.onOutbound(message, options);
+      return message;
     },
   });
   serveStdio(() => createServer(application, subscriptions), {
@@ -90,7 +98,7 @@ export function serve(
       transport.takeNoMore();
       subscriptions.close();
       application.watcher.close();
-      const finished = application.paid.finish((jobId) => {
+      const finished = application.once.finish((jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
@@ -107,18 +115,44 @@ function createApplication(
   service: Service,
   log: Log,
   redact: Redact,
+  host: Host,
   { maxWatched }: ServeOptions,
 ): Application {
   const clock = systemClock;
+  const jobs = createJobStore(clock.now);
+  const reader = createJobReader({ source: service, store: jobs, now: clock.now });
+  const lookAtJob = (jobId: string, signal: AbortSignal | undefined) => {
+    const known = jobs.get(jobId)?.job;
+    if (known?.done === true && known.finalVideoUrl !== undefined) return Promise.resolve(known);
+    const read = reader.read(jobId, { background: false, signal }).catch(() => undefined);
+    return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
+  };
   const journal = createJournal({
     folder: journalFolder(settings),
     now: clock.now,
     redact,
     onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
+    pid: host.pid,
   });
-  const paid = createPaidRequests({ journal, account: accountOf(settings), now: clock.now });
-  const jobs = createJobStore(clock.now, paid.started);
-  const reader = createJobReader({ source: service, store: jobs, now: clock.now });
+  const once = new SendOnce({
+    service,
+    journal,
+    generationLimit: new GenerationLimit(settings.maxGenerations),
+    account: accountOf(settings),
+    lookAtJob,
+    isKnownJob: (jobId) => jobs.get(jobId) !== undefined,
+    onListed: (videos) => jobs.list(videos, true),
+    isRunning: host.isRunning,
+    pid: host.pid,
+    now: clock.now,
+    monotonicMs: () => performance.now(),
+  });
+  let recalled: Promise<void> | undefined;
+  const recallJobs = () =>
+    (recalled ??= once.startedJobs().then(
+      (started) => jobs.recall(started),
+      (error: unknown) => log.info("The jobs of earlier processes are not known.", error),
+    ));
   const schedule = createSchedule({
     ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
     random: Math.random,
@@ -132,13 +166,10 @@ function createApplication(
     reader,
     watcher,
     waitForEnd: (wait) => waitForEnd({ watcher, store: jobs, clock }, wait),
-    paid,
-    confirmations: createConfirmations({
-      enabled: settings.confirmPublish,
-      log,
-      now: () => performance.now(),
-    }),
-    generationLimit: createGenerationLimit(settings.maxGenerations),
+    once,
+    lookAtJob,
+    recallJobs,
+    elicitation: new Elicitation({ isEnabled: settings.confirmPublish, log }),
     log,
   };
 }

@@ -21,6 +21,8 @@ export interface KnownJob {
 }
 
 export interface JobStore {
+  /** Jobs of earlier processes, the most recent first. */
+  recall(jobs: readonly RecalledJob[]): void;
   /** A job was started with this topic. */
   start(jobId: string, topic: string): void;
   /** A job's whole state, as the service has just told it. Returns it with the final video, if that is known. */
@@ -50,13 +52,11 @@ export type RecalledJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAt
 
 /**
  * @param now milliseconds since the epoch
- * @param recall the jobs of earlier processes, the most recent first; asked once, when the first job is needed
  */
-export function createJobStore(now: () => number, recall: () => readonly RecalledJob[] = () => []): JobStore {
+export function createJobStore(now: () => number): JobStore {
   // The most recent first, as far as their order is known.
-  let known: Map<string, KnownJob> | undefined;
-  const all = (): Map<string, KnownJob> =>
-    (known ??= new Map(recall().map((job) => [job.jobId, { ...job, status: "processing" }])));
+  let known = new Map<string, KnownJob>();
+  const all = (): Map<string, KnownJob> => known;
   const changes = createAnnouncer<string>();
   const starts = createAnnouncer<string>();
 
@@ -80,6 +80,13 @@ export function createJobStore(now: () => number, recall: () => readonly Recalle
   };
 
   return {
+    recall(jobs) {
+      merge(
+        jobs.map((job) => ({ status: "processing", ...job, ...all().get(job.jobId) })),
+        "last",
+      );
+    },
+
     start(jobId, topic) {
       merge([{ jobId, status: "processing", topic, createdAtMs: now() }], "first");
       starts.announce(jobId);

@@ -1,16 +1,15 @@
-// The state that outlives connections, made once by cli.ts and lent to each connection's server.
+// The state that outlives connections: made once by commands/serve.ts and shared by every connection's server.
 
 import type { JobReader } from "../jobs/job-reader.ts";
-import type { PaidRequests } from "../jobs/paid-requests.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Watcher } from "../jobs/watcher.ts";
 import type { Log } from "../log.ts";
+import type { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Settings } from "../settings.ts";
-import type { GenerationLimit } from "../tools/generation-limit.ts";
-import type { Confirmations } from "./confirmation.ts";
+import type { Elicitation } from "./elicitation.ts";
 
 export interface Application {
   readonly version: string;
@@ -20,8 +19,11 @@ export interface Application {
   readonly reader: JobReader;
   readonly watcher: Watcher;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
-  readonly paid: PaidRequests;
-  readonly confirmations: Confirmations;
-  readonly generationLimit: GenerationLimit;
+  readonly once: SendOnce;
+  /** How a job stands now; undefined where that can't be found out within a second or two. */
+  readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
+  /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
+  readonly recallJobs: () => Promise<void>;
+  readonly elicitation: Elicitation;
   readonly log: Log;
 }

@@ -49,6 +49,7 @@ export function registerResources(server: McpServer, application: Application): 
     "job",
     new ResourceTemplate("faceless://jobs/{jobId}", {
       list: async () => {
+        await application.recallJobs();
         await refresh();
         return {
           resources: jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
@@ -60,6 +61,7 @@ export function registerResources(server: McpServer, application: Application): 
       },
       complete: {
         jobId: async (prefix) => {
+          await application.recallJobs();
           await refresh();
           return jobs
             .recent(100)

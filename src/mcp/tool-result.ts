@@ -1,14 +1,15 @@
-// Turns what a tool returned or threw into a protocol result: the same facts twice, since some clients show the model
-// only the text and others only the structure; a failure as text, with its facts in _meta.
+// Turns what a tool returned or threw into a protocol result. Text and structure say the same, since some clients show the model only the
+// one and some only the other. The facts of a failure are in _meta.
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect } from "../errors.ts";
-import type { ToolOutcome } from "../tools/tool.ts";
 
-export function successResult({ sentence, result }: ToolOutcome<Record<string, unknown>>): CallToolResult {
+export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
+  const { summary, nextStep, ...rest } = structuredContent;
+  const guidance = [summary, nextStep].filter((part) => part !== undefined).join(" ");
   return {
-    content: [{ type: "text", text: `${sentence}\n${JSON.stringify(result)}` }],
-    structuredContent: result,
+    content: [{ type: "text", text: `${guidance}\n${JSON.stringify(rest)}` }],
+    structuredContent,
   };
 }
 

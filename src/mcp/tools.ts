@@ -7,7 +7,7 @@ import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type ToolContext } from "../tools/tool.ts";
 import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
-import { AskPerson } from "./confirmation.ts";
+import { AskUser } from "./elicitation.ts";
 import { createProgressReport } from "./progress.ts";
 import { failureResult, successResult } from "./tool-result.ts";
 
@@ -25,9 +25,10 @@ export function registerTools(server: McpServer, application: Application): void
       },
       async (args, { mcpReq }) => {
         try {
+          await application.recallJobs();
           return successResult(await runTool(tool, args, toolContext(application, server, mcpReq)));
         } catch (error) {
-          if (error instanceof AskPerson) return application.confirmations.ask(error);
+          if (error instanceof AskUser) return error.result;
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
           log.info(`${name}: ${failure.message}`, failure.cause);
           return failureResult(failure, effect);
@@ -48,21 +49,21 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, paid, generationLimit } = application;
+  const { service, jobs, reader, once, lookAtJob, elicitation } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
     service,
     jobs,
     reader,
-    paid,
-    generationLimit,
+    once,
     signal,
-    confirm: (question) => application.confirmations.check(server, mcpReq, question),
+    lookAtJob: (jobId) => lookAtJob(jobId, signal),
+    askUser: (question) => elicitation.confirm(server, mcpReq, question),
     waitForEnd(job, forMs, describe) {
       const report = createProgressReport(mcpReq, describe);
       report(job);
-      // The client's patience began with its call, and asking for the job has taken some of it.
+      // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - performance.now();
       return application.waitForEnd({ job, forMs: leftMs, signal, onChange: report });
     },

@@ -12,6 +12,14 @@ export const jobIdArgument = () =>
     .regex(UUID, "must be the UUID that generate_video or list_videos gave")
     .describe("The job, as generate_video or list_videos named it");
 
+/** A code and not a flag, so that a caller can only repeat what it was told about. */
+export const confirmDuplicateArgument = () =>
+  z
+    .string()
+    .trim()
+    .meta({ description: "The code that an earlier answer gave for sending the same request again" })
+    .optional();
+
 /** Whether a text is a job's id. */
 export function isJobId(text: string): boolean {
   return UUID.test(text);

@@ -1,23 +1,22 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
+import type { AlreadyStarted } from "../once/send-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
-import type { Job } from "../service/schemas.ts";
-import { cleanServiceText } from "../text.ts";
-import { isLanguageTag } from "./arguments.ts";
-import { withCandidates } from "./candidates.ts";
-import { defineTool, type ToolContext } from "./tool.ts";
+import { describeAge } from "../text.ts";
+import { confirmDuplicateArgument, isLanguageTag } from "./arguments.ts";
+import { defineTool, guidance } from "./tool.ts";
 
-// A call has 45 s in all: the request may need 38 of them, and another look after it 5.
-const LOOK_DEADLINE_MS = 1_500;
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
+const FOLLOW =
+  "Follow it with get_video_status and waitSeconds 45 until it is done, and don't call generate_video for it again.";
 
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
   description:
-    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the person before starting, and show them the topic. A failed render refunds its credits.",
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the user before starting, and show them the topic. A failed render refunds its credits.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   input: () =>
     z.strictObject({
@@ -48,66 +47,52 @@ export const generateVideo = defineTool({
         .optional(),
       music: z.enum(MUSIC).meta({ default: DEFAULTS.music }).optional(),
       pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
-      confirmDuplicate: z
-        .boolean()
-        .meta({ default: false, description: "The person wants the same video a second time" })
-        .optional(),
+      confirmDuplicate: confirmDuplicateArgument(),
     }),
   output: () =>
     z.looseObject({
+      ...guidance(),
       jobId: z.string(),
       status: z.string(),
       resourceUri: z.string().describe("Subscribable status of the job"),
+      alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...request }, context) {
-    const { service, jobs, paid, generationLimit, signal } = context;
-    const ended = new Set<string>();
-    const generate = () =>
-      paid.generate.once({
-        args: { ...DEFAULTS, ...request },
-        label: request.topic,
-        confirmed: confirmDuplicate === true,
-        ended,
-        send: () =>
-          generationLimit.count(() => withCandidates(context, () => service.generate(request, { signal }))),
-      });
-    let outcome = await generate();
-    if (outcome.kind === "earlier") {
-      const job = await lookAt(context, outcome.jobId);
-      if (job?.done !== true) return describeEarlier(outcome, job?.status, jobs.uri(outcome.jobId));
-      ended.add(outcome.jobId);
-      outcome = await generate();
-      // Somebody else has started it anew meanwhile.
-      if (outcome.kind === "earlier")
-        return describeEarlier(outcome, jobs.get(outcome.jobId)?.status, jobs.uri(outcome.jobId));
+  async run({ confirmDuplicate, ...request }, { once, jobs, signal }) {
+    const started = await once.generate(request, { confirmDuplicate, signal });
+    if (started.alreadyStarted) {
+      const { jobId, job } = started;
+      return {
+        ...describeEarlier(started, confirmDuplicate),
+        result: {
+          jobId,
+          status: job?.status ?? "unknown",
+          resourceUri: jobs.uri(jobId),
+          alreadyStarted: true,
+        },
+      };
     }
-    const { result } = outcome;
-    if (outcome.kind === "sent") jobs.start(result.jobId, request.topic);
+    const { generation } = started;
+    jobs.start(generation.jobId, request.topic);
     return {
-      sentence: `The video was started as job ${cleanServiceText(result.jobId, 100)}: follow it with get_video_status for the 2 to 4 minutes that it takes, and don't call generate_video for it again.`,
-      result: { ...result, resourceUri: jobs.uri(result.jobId) },
+      summary: "The video was started. Renders take 2 to 4 minutes.",
+      nextStep: FOLLOW,
+      result: { ...generation, resourceUri: jobs.uri(generation.jobId) },
     };
   },
 });
 
-async function lookAt({ service, jobs, signal }: ToolContext, jobId: string): Promise<Job | undefined> {
-  try {
-    return jobs.put(await service.getJob(jobId, { signal, deadlineMs: LOOK_DEADLINE_MS }));
-  } catch {
-    // Not knowing how it stands, it may well be running.
-    return undefined;
-  }
-}
-
-function describeEarlier(
-  { jobId, ageMs }: { readonly jobId: string; readonly ageMs: number },
-  status = "processing",
-  resourceUri: string,
-) {
-  const minutes = Math.max(1, Math.round(ageMs / 60_000));
+function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined) {
+  const state =
+    job === undefined
+      ? "how far it is could not be looked up"
+      : job.done
+        ? "it is ready"
+        : "it is still rendering";
+  const stale = given === undefined ? "" : " The code in confirmDuplicate does not fit what is known now.";
+  const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
   return {
-    sentence: `This same video was started about ${minutes} min ago as job ${jobId}, which is still rendering, so nothing new was started or spent: follow that job, and use confirmDuplicate only if the person wants a second one.`,
-    result: { jobId, status, resourceUri, alreadyRunning: true },
+    summary: `This same video was started ${describeAge(ageMs)} and ${state}, so nothing was started or charged now.${stale}`,
+    nextStep: job?.done === true ? `Get it with get_video_status. ${again}` : `${FOLLOW} ${again}`,
   };
 }
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { jobIdArgument } from "./arguments.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, guidance } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
 const LONGEST_WAIT_SECONDS = 50;
@@ -31,6 +31,7 @@ export const getVideoStatus = defineTool({
     }),
   output: () =>
     z.looseObject({
+      ...guidance(),
       jobId: z.string(),
       status: z.string(),
       done: z.boolean(),
@@ -42,7 +43,7 @@ export const getVideoStatus = defineTool({
   async run({ jobId, waitSeconds = 0 }, { reader, waitForEnd, signal }) {
     const now = await reader.read(jobId, { background: false, signal });
     const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeJob) : now;
-    return { sentence: describeJob(job), result: job };
+    return { summary: describeJob(job), result: job };
   },
 });
 

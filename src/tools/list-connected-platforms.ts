@@ -2,24 +2,24 @@
 
 import * as z from "zod";
 import { cleanServiceText } from "../text.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, guidance } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
   name: "list_connected_platforms",
   title: "List connected platforms",
-  description: "The person's connected accounts that publish_video can post to. Costs nothing.",
+  description: "The user's connected accounts that publish_video can post to. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   // Loose: some hosts send a dummy argument to a tool that takes none.
   input: () => z.looseObject({}),
-  output: () => z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) }),
+  output: () => z.looseObject({ ...guidance(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
     const { platforms } = await service.listConnectedPlatforms({ signal });
     const names = platforms.map(({ platform }) => cleanServiceText(platform, 60));
     return {
-      sentence:
+      summary:
         names.length === 0
-          ? "No platform is connected: the person connects them on the service's website."
+          ? "No platform is connected: the user connects them on the service's website."
           : `Connected: ${names.join(", ")}.`,
       result: { platforms: [...platforms] },
     };

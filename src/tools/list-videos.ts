@@ -1,7 +1,7 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
-import { defineTool } from "./tool.ts";
+import { defineTool, guidance } from "./tool.ts";
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -17,6 +17,7 @@ export const listVideos = defineTool({
     }),
   output: () =>
     z.looseObject({
+      ...guidance(),
       videos: z.array(
         z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
       ),
@@ -28,6 +29,6 @@ export const listVideos = defineTool({
     const { length } = page.videos;
     const found = length === 0 ? "No videos" : length === 1 ? "One video" : `${length} videos`;
     const more = page.nextCursor === undefined ? "" : "; older ones follow with nextCursor as cursor";
-    return { sentence: `${found} on this page, newest first${more}.`, result: page };
+    return { summary: `${found} on this page, newest first${more}.`, result: page };
   },
 });

@@ -1,80 +1,117 @@
-// publish_video: posts a finished video to the person's connected accounts.
+// publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import type { Latest } from "../jobs/paid-requests.ts";
-import { cleanServiceText } from "../text.ts";
-import { jobIdArgument } from "./arguments.ts";
-import { defineTool } from "./tool.ts";
+import type { PublicationPlan, Published } from "../once/send-once.ts";
+import { cleanServiceText, describeAge, inWords, quote } from "../text.ts";
+import { confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
+import { defineTool, guidance, type Question } from "./tool.ts";
+
+const MAX_PLATFORMS = 20;
+/** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
+const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 export const publishVideo = defineTool({
   name: "publish_video",
   title: "Publish a video",
   description:
-    "Posts a completed video publicly to the person's connected accounts, which can't be undone from here. Call it only when the person has asked for this video on these platforms. list_connected_platforms names the platforms. The result has one entry a platform: read each ok.",
+    "Posts a completed video publicly to the user's connected accounts, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
   input: () =>
     z.strictObject({
       jobId: jobIdArgument(),
       platforms: z
-        .array(z.string().trim().toLowerCase().regex(/^\S+$/, "must be a platform's name"))
+        .array(
+          z
+            .string()
+            .trim()
+            .toLowerCase()
+            .regex(PLATFORM_ID, "must be the id of a connected platform, such as tiktok"),
+        )
         .min(1, "must name at least one platform")
-        // One post each, however often the name stands there.
-        .transform((platforms) => [...new Set(platforms)])
+        .max(MAX_PLATFORMS, `must name at most ${MAX_PLATFORMS} platforms`)
         .describe("Lowercase ids of connected platforms"),
+      confirmDuplicate: confirmDuplicateArgument(),
     }),
-  output: () => z.looseObject({ results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })) }),
-  async run(request, { service, jobs, paid, confirm, signal }) {
-    const { jobId, platforms } = request;
-    const args = { jobId: jobId.toLowerCase(), platforms: platforms.toSorted() };
-    const { topic, finalVideoUrl } = jobs.get(jobId) ?? {};
-    const latest = paid.publish.latest(args);
-    const answer = confirm({
-      // A yes is one to what the person was told: whoever has published it since is news.
-      key: JSON.stringify([args, latest?.id, latest?.isDone]),
-      message: question({ jobId, topic, finalVideoUrl, platforms, latest }),
-    });
-    const outcome = await paid.publish.once({
-      args,
-      label: `${topic ?? jobId} on ${platforms.join(", ")}`,
-      // The question tells of an earlier attempt, so that a yes is one to another.
-      confirmed: answer === "yes",
-      send: () => service.publish(request, { signal }),
-    });
-    if (outcome.kind === "earlier") throw new TypeError("A publication has no job of its own.");
-    return { sentence: describePublication(outcome.result.results), result: outcome.result };
+  output: () =>
+    z.looseObject({
+      ...guidance(),
+      results: z.array(
+        z.looseObject({ platform: z.string(), ok: z.boolean(), alreadyPublished: z.boolean().optional() }),
+      ),
+    }),
+  async run({ jobId, platforms, confirmDuplicate }, { once, jobs, lookAtJob, askUser, signal }) {
+    const ask = async (plan: PublicationPlan) => {
+      // The user has to see which video it is.
+      const link = jobs.get(jobId)?.finalVideoUrl ?? (await lookAtJob(jobId))?.finalVideoUrl;
+      await askUser(questionFor(plan, { topic: jobs.get(jobId)?.topic, link }));
+    };
+    const published = await once.publish({ jobId, platforms }, ask, { confirmDuplicate, signal });
+    const { answer, results } = published;
+    return {
+      summary: describeResults(published),
+      nextStep: nextStepAfter(published, confirmDuplicate),
+      result: { ...answer, results: [...results] },
+    };
   },
 });
 
-interface Publishing {
-  readonly jobId: string;
-  readonly topic: string | undefined;
-  readonly finalVideoUrl: string | undefined;
-  readonly platforms: readonly string[];
-  readonly latest: Latest | undefined;
+function questionFor(
+  { key, platforms, repeated }: PublicationPlan,
+  { topic, link }: { topic: string | undefined; link: string | undefined },
+): Question {
+  const posted = repeated.filter(({ state }) => state.kind === "posted").map(({ platform }) => platform);
+  const unknown = repeated.filter(({ state }) => state.kind === "unknown").map(({ platform }) => platform);
+  const sentences = [
+    `Publish ${topic === undefined ? "this video" : `the video ${quote(topic, 120)}`} on ${inWords(platforms)}? It becomes public.`,
+    posted.length > 0 && `It is already public on ${inWords(posted)}: yes posts it a second time.`,
+    unknown.length > 0 &&
+      `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
+    link !== undefined && `Watch it: ${cleanServiceText(link)}`,
+  ];
+  return {
+    key,
+    message: sentences.filter((sentence) => sentence !== false).join(" "),
+    yes:
+      platforms.length <= 3
+        ? `Publish on ${inWords(platforms)}`
+        : `Publish on these ${platforms.length} platforms`,
+    no: "Don't publish",
+  };
 }
 
-function question({ jobId, topic, finalVideoUrl, platforms, latest }: Publishing): string {
-  const name = topic === undefined ? `job ${jobId}` : `"${cleanServiceText(topic, 120)}" (job ${jobId})`;
-  const link = finalVideoUrl === undefined ? "" : ` Watch it: ${cleanServiceText(finalVideoUrl)}`;
-  const before = latest === undefined ? "" : describeLatest(latest);
-  return `Publish the video ${name} on ${platforms.join(", ")}? It becomes public.${before}${link}`;
+function describeResults({ results, unmentioned }: Published): string {
+  const names = (wanted: (result: Published["results"][number]) => boolean) =>
+    inWords(results.filter(wanted).map(({ platform }) => cleanServiceText(platform, 64)));
+  const before = names(({ alreadyPublished }) => alreadyPublished === true);
+  const posted = names(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
+  const failed = names(({ ok }) => !ok);
+  const sentences = [
+    posted !== "" && `Published on ${posted}.`,
+    before !== "" && `Already public on ${before} since an earlier call, so nothing was sent there.`,
+    failed !== "" && `Not published on ${failed}: the service reported a failure.`,
+    unmentioned.length > 0 &&
+      `The service did not say whether the video is public on ${inWords(unmentioned)}.`,
+  ];
+  return sentences.filter((sentence) => sentence !== false).join(" ");
 }
 
-function describeLatest({ ageMs, isDone }: Latest): string {
-  const minutes = Math.max(1, Math.round(ageMs / 60_000));
-  return isDone
-    ? ` The same was published about ${minutes} min ago already.`
-    : ` An attempt about ${minutes} min ago may have posted it already: look at the accounts first.`;
-}
-
-function describePublication(results: readonly { platform: string; ok: boolean }[]): string {
-  const names = (ok: boolean) =>
-    results.filter((result) => result.ok === ok).map(({ platform }) => cleanServiceText(platform, 60));
-  const posted = names(true);
-  const failed = names(false);
-  if (results.length === 0) return "The service reported no platform, so look at the accounts themselves.";
-  if (failed.length === 0) return `Published to ${posted.join(", ")}.`;
-  if (posted.length === 0) return `Published nowhere: ${failed.join(", ")} failed.`;
-  return `Published to ${posted.join(", ")}; ${failed.join(", ")} failed, so publish only to those again.`;
+function nextStepAfter(
+  { results, unmentioned, code }: Published,
+  given: string | undefined,
+): string | undefined {
+  const failed = results.filter(({ ok }) => !ok).map(({ platform }) => cleanServiceText(platform, 64));
+  const before = results.filter(({ alreadyPublished }) => alreadyPublished).map(({ platform }) => platform);
+  const steps = [
+    failed.length > 0 && `Tell the user why, and publish again only on ${inWords(failed)}.`,
+    unmentioned.length > 0 &&
+      `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
+    code !== undefined &&
+      given !== undefined &&
+      "The code in confirmDuplicate does not fit what is known now.",
+    code !== undefined &&
+      `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before)} and confirmDuplicate: "${code}".`,
+  ];
+  const text = steps.filter((step) => step !== false).join(" ");
+  return text === "" ? undefined : text;
 }

@@ -1,35 +1,42 @@
-// What a tool is: one declarative object in one file, and the one way to run it: refuse bad input before anything is sent,
-// run, check the result once. Knows neither the SDK nor how the service is reached.
+// What a tool is: one declarative object in one file, and the one way to run it: refuse bad input before anything is sent, run, check the
+// result once. Knows neither the SDK nor how the service is reached.
 
-import type * as z from "zod";
+import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
-import type { PaidRequests } from "../jobs/paid-requests.ts";
 import type { JobStore } from "../jobs/store.ts";
+import type { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
-import type { GenerationLimit } from "./generation-limit.ts";
 
-/** What the application lends to a tool. */
+/** What the application gives to a tool. Paid and public requests go through `once` alone. */
 export interface ToolContext {
-  readonly service: Service;
+  readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: JobStore;
   readonly reader: JobReader;
-  readonly paid: PaidRequests;
-  readonly generationLimit: GenerationLimit;
+  readonly once: Pick<SendOnce, "generate" | "publish">;
   readonly signal: AbortSignal;
-  /** Waits for a job to end, at the most so long; gives it back as it then stands. Reports progress to who called. */
+  /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
-  /**
-   * Whether the person agrees: `unasked` where their client can't ask them. Throws to have them asked, whereupon the tool runs
-   * again, and a BridgeError when they said no. `key` tells one question from another.
-   */
-  confirm(question: { readonly key: string; readonly message: string }): "yes" | "unasked";
+  /** How a job stands now; undefined where that can't be found out within a second or two. */
+  lookAtJob(jobId: string): Promise<Job | undefined>;
+  /** Returns if the user agrees or can't be asked. Throws a BridgeError for every other answer, and to have them asked. */
+  askUser(question: Question): Promise<void>;
+}
+
+export interface Question {
+  /** What is asked about: another key is another question. */
+  readonly key: string;
+  readonly message: string;
+  readonly yes: string;
+  readonly no: string;
 }
 
 export interface ToolOutcome<Result> {
-  /** One plain sentence for the person or model. */
-  readonly sentence: string;
+  /** What is so, as one or two sentences. */
+  readonly summary: string;
+  /** What to do next, where there is something to do. */
+  readonly nextStep?: string | undefined;
   readonly result: Result;
 }
 
@@ -43,50 +50,59 @@ export interface ToolAnnotations {
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
+  /** The most important fact first: some clients cut it. */
   readonly description: string;
   readonly annotations: ToolAnnotations;
   /** What a call that fails may have done. */
   readonly effect: Effect;
   /** Made when the first call needs it: a list of tools is answered without. */
   readonly input: () => Input;
-  /** Loose: the service's extra fields pass through. */
+  /** Loose: the service's extra fields pass through. Begins with `guidance()`. */
   readonly output: () => Output;
   // A method, so that tools of different inputs fit in one list.
-  run(input: z.output<Input>, context: ToolContext): Promise<ToolOutcome<z.input<Output>>>;
+  run(
+    input: z.output<Input>,
+    context: ToolContext,
+  ): Promise<ToolOutcome<Omit<z.input<Output>, "summary" | "nextStep">>>;
 }
+
+/** The first fields of every result: some clients show the model only the structure, others only the text. */
+export const guidance = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
 /** Binds the types of the schemas to those of `run`. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Tool<Input, Output>,
 ): Tool<Input, Output> {
-  return { ...tool, input: once(tool.input), output: once(tool.output) };
+  return { ...tool, input: lazy(tool.input), output: lazy(tool.output) };
 }
 
-function once<Value>(make: () => Value): () => Value {
+function lazy<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** Runs a tool on arguments as they came. Throws a BridgeError for bad input, and whatever `run` throws. */
+/** Runs a tool on arguments as they came and gives its structured result. Throws a BridgeError for bad input, and whatever `run` throws. */
 export async function runTool(
   tool: Tool,
   args: unknown,
   context: ToolContext,
-): Promise<ToolOutcome<Record<string, unknown>>> {
+): Promise<Readonly<Record<string, unknown>>> {
   const parsed = tool.input().safeParse(args ?? {});
   if (!parsed.success) throw inputError(tool, parsed.error);
-  const { sentence, result } = await tool.run(parsed.data, context);
-  const checked = tool.output().safeParse(result);
+  const { summary, nextStep, result } = await tool.run(parsed.data, context);
+  const guided = { summary, ...(nextStep !== undefined && { nextStep }) };
+  // Twice: ours come first, and they win over fields of the service with the same names.
+  const checked = tool.output().safeParse({ ...guided, ...result, ...guided });
   if (!checked.success)
     throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
-  return { sentence, result: checked.data };
+  return checked.data;
 }
 
 function inputError(tool: Tool, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is no argument" : "are no arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
+      return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     const where = issue.path.map(String).join(".");
     return where === "" ? issue.message : `${where}: ${issue.message}`;
   });

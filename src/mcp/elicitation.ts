@@ -1,0 +1,132 @@
+// Asks the user before something public happens, where their client can ask. A modern client is answered with the question and calls again
+// with the answer; a legacy client is asked while its call waits. Only the words of the yes to this very question count as a yes.
+
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { BridgeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Question } from "../tools/tool.ts";
+
+type McpRequest = ServerContext["mcpReq"];
+
+/** Thrown out of a tool to answer its call with a question; the client then calls again with the user's answer. */
+export class AskUser extends Error {
+  override readonly name = "AskUser";
+  readonly result: InputRequiredResult;
+
+  constructor(result: InputRequiredResult) {
+    super("The user has to be asked.");
+    this.result = result;
+  }
+}
+
+export interface ElicitationOptions {
+  /** Off: the client's own approval of the tool counts. */
+  readonly isEnabled: boolean;
+  readonly log: Log;
+}
+
+const ANSWER = "confirmation";
+const FIELD = "decision";
+/** The user may be away from the screen. */
+const MAX_ANSWER_MS = 5 * 60_000;
+const MAX_OPEN = 100;
+
+// Made on first use: few calls ask, and every start would wait for them.
+const makeCapabilitySchema = () =>
+  z.looseObject({ elicitation: z.looseObject({ form: z.unknown(), url: z.unknown() }).partial() });
+const makeAnswerSchema = () =>
+  z.looseObject({
+    action: z.enum(["accept", "decline", "cancel"]),
+    content: z.looseObject({ [FIELD]: z.unknown() }).nullish(),
+  });
+
+export class Elicitation {
+  readonly #options: ElicitationOptions;
+  /** Modern protocol: the keys of questions by the state that the client gives back with the answer. Each serves once. */
+  readonly #open = new Map<string, string>();
+
+  constructor(options: ElicitationOptions) {
+    this.#options = options;
+  }
+
+  /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, else a BridgeError. */
+  async confirm(server: McpServer, request: McpRequest, question: Question): Promise<void> {
+    if (!this.#options.isEnabled || !canAsk(server, request)) return;
+    const answer =
+      request.envelope === undefined ? await this.#ask(request, question) : this.#answerTo(request, question);
+    const parsed = makeAnswerSchema().safeParse(answer).data;
+    if (parsed?.action === "accept" && parsed.content?.[FIELD] === question.yes) return;
+    throw declinedError(parsed?.action === "decline" || parsed?.action === "accept");
+  }
+
+  async #ask(request: McpRequest, question: Question): Promise<unknown> {
+    try {
+      return await request.send(
+        { method: "elicitation/create", params: formFor(question) },
+        { timeout: MAX_ANSWER_MS, signal: request.signal },
+      );
+    } catch (error) {
+      // The client failed to ask, answered nonsense or took too long: none of these is a yes.
+      this.#options.log.info("The client did not get an answer from the user.", error);
+      return undefined;
+    }
+  }
+
+  #answerTo(request: McpRequest, question: Question): unknown {
+    const state = request.requestState();
+    const key = typeof state === "string" ? this.#open.get(state) : undefined;
+    if (typeof state === "string") this.#open.delete(state);
+    if (key === question.key) return request.inputResponses?.[ANSWER];
+    const requestState = crypto.randomUUID();
+    this.#open.set(requestState, question.key);
+    for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
+    throw new AskUser(
+      inputRequired({
+        inputRequests: { [ANSWER]: inputRequired.elicit(formFor(question)) },
+        requestState,
+      }),
+    );
+  }
+}
+
+/** One choice in words, with nothing chosen in advance. */
+function formFor({ message, yes, no }: Question) {
+  return {
+    message,
+    requestedSchema: {
+      type: "object" as const,
+      properties: { [FIELD]: { type: "string" as const, title: "Your decision", enum: [yes, no] } },
+      required: [FIELD],
+    },
+  };
+}
+
+/** An empty `elicitation` means forms, as it did before there were modes. */
+function canAsk(server: McpServer, { envelope }: McpRequest): boolean {
+  // A legacy client declares it once, at initialize; a modern one with each request.
+  const declared: unknown =
+    (envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)) ??
+    server.server.getClientCapabilities();
+  const modes = makeCapabilitySchema().safeParse(declared).data?.elicitation;
+  return modes !== undefined && (modes.form !== undefined || modes.url === undefined);
+}
+
+function declinedError(isAnswered: boolean): BridgeError {
+  return new BridgeError({
+    code: "declined",
+    message: isAnswered
+      ? "The user was asked and did not agree to publish."
+      : "The user was asked whether to publish, and no answer came.",
+    nextStep:
+      "Ask them what they would like instead. If they saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval.",
+    outcome: "not_sent",
+    retryable: false,
+  });
+}

@@ -1,0 +1,433 @@
+// The only way to make a paid or public request. Each is in the journal before it is sent, is held back where an earlier one may have
+// been carried out, and is sent at most once. Knows the policy; how a request is made is the service client's.
+
+import { BridgeError, toBridgeError } from "../errors.ts";
+import type { Service } from "../service/client.ts";
+import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "../service/schemas.ts";
+import { duplicateGenerationError, duplicatePublicationError, withCandidates } from "./errors.ts";
+import type { GenerationLimit } from "./generation-limit.ts";
+import type { Ending, Intent, Journal, JournalEntry, PlatformResult } from "./journal.ts";
+import {
+  confirmationCode,
+  fingerprintOf,
+  GENERATION_GUARD_MS,
+  generationFingerprint,
+  type PlatformState,
+  platformState,
+  type Publication,
+  publicationsOf,
+  sameGenerations,
+} from "./same-request.ts";
+
+export interface SendOnceOptions {
+  readonly service: Pick<Service, "generate" | "publish" | "listVideos">;
+  readonly journal: Journal;
+  readonly generationLimit: GenerationLimit;
+  /** What tells accounts apart: the normalised base URL and the key. Only its hash is kept. */
+  readonly account: string;
+  /** How a job stands now; undefined where that can't be found out within a second or two. */
+  readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
+  /** Whether this process knew the job already. */
+  readonly isKnownJob: (jobId: string) => boolean;
+  /** The newest videos, as the service has just listed them. */
+  readonly onListed: (videos: readonly Video[]) => void;
+  /** Whether a process of this machine is alive. */
+  readonly isRunning: (pid: number) => boolean;
+  readonly pid: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly monotonicMs: () => number;
+}
+
+export interface CallerOptions {
+  /** The code that an earlier answer gave for sending the same request again. */
+  readonly confirmDuplicate?: string | undefined;
+  /** Withdraws the call. What has been sent is seen through all the same. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Started = { readonly alreadyStarted: false; readonly generation: Generation } | AlreadyStarted;
+
+/** Nothing was sent: the same request started this job before. */
+export interface AlreadyStarted {
+  readonly alreadyStarted: true;
+  readonly jobId: string;
+  /** How it stands now; undefined where that is not known. */
+  readonly job: Job | undefined;
+  readonly ageMs: number;
+  /** Confirms a second video. */
+  readonly code: string;
+}
+
+export interface Published {
+  /** One for each platform that was asked for, as far as the service named it; those that were public already have `alreadyPublished`. */
+  readonly results: readonly (PlatformResult & { alreadyPublished?: true })[];
+  /** The rest of the service's answer. */
+  readonly answer: Readonly<Record<string, unknown>>;
+  /** Platforms that the service's answer did not mention. */
+  readonly unmentioned: readonly string[];
+  /** Confirms posting again to exactly the platforms that were public already. */
+  readonly code?: string;
+}
+
+/** What the user is asked about before anything is sent. */
+export interface PublicationPlan {
+  readonly jobId: string;
+  /** To be posted to. */
+  readonly platforms: readonly string[];
+  /** Those among them that were, or may have been, posted to before. */
+  readonly repeated: readonly { readonly platform: string; readonly state: PlatformState }[];
+  /** Changes whenever something else would be sent, or something newer is known. */
+  readonly key: string;
+}
+
+/** A job that an earlier request started. */
+export interface StartedJob {
+  readonly jobId: string;
+  readonly topic: string;
+  readonly createdAtMs: number;
+}
+
+/** A call has 45 s in all. What follows a request whose answer was lost, a look at the newest videos, has the rest. */
+const CALL_MS = 38_000;
+const LOOK_MS = 5_000;
+
+export class SendOnce {
+  readonly #options: SendOnceOptions;
+  /** Made on first use. */
+  #accountFingerprint: Promise<string> | undefined;
+  /** The entries of requests that this process is making. */
+  readonly #underWay = new Set<string>();
+  /** The calls that have to be waited for when the process ends. */
+  readonly #calls = new Set<Promise<unknown>>();
+  /** The last of the calls that wait for one another, by what they would send. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #ending = new AbortController();
+  #onJobStarted: (jobId: string) => void = () => {};
+
+  constructor(options: SendOnceOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a video, unless the same request is under way, unknown or has given a job that did not fail. Throws a BridgeError. */
+  async generate(request: GenerationRequest, caller: CallerOptions = {}): Promise<Started> {
+    const fingerprint = await generationFingerprint(await this.#account(), request);
+    return this.#inTurn(fingerprint, caller, (deadlineMs) =>
+      this.#generateInTurn(request, fingerprint, caller, deadlineMs),
+    );
+  }
+
+  /**
+   * Posts a video to the platforms on which it is not public yet. `ask` gets what is about to be sent and throws unless the user agrees.
+   * Throws a BridgeError, and what `ask` throws.
+   */
+  async publish(
+    request: PublishRequest,
+    ask: (plan: PublicationPlan) => Promise<void>,
+    caller: CallerOptions = {},
+  ): Promise<Published> {
+    const wanted = { jobId: request.jobId, platforms: [...new Set(request.platforms)] };
+    for (;;) {
+      const found = await this.#planPublication(wanted, caller);
+      if (found.plan.platforms.length === 0) return { ...found.already, answer: {}, unmentioned: [] };
+      await ask(found.plan);
+      // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
+      const published = await this.#inTurn(`publish ${request.jobId.toLowerCase()}`, caller, (deadlineMs) =>
+        this.#publishInTurn(wanted, found.plan, caller, deadlineMs),
+      );
+      if (published !== undefined) return published;
+    }
+  }
+
+  /**
+   * The process ends: nothing that is not sent yet is sent any more. Resolves when the answers to what was sent are in the journal.
+   * `onJobStarted` is called for each job that is started meanwhile.
+   */
+  async finish(onJobStarted: (jobId: string) => void): Promise<void> {
+    this.#onJobStarted = onJobStarted;
+    this.#ending.abort();
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+  }
+
+  /** The jobs that this computer started for the account, the latest first. Throws a BridgeError if the journal can't be read. */
+  async startedJobs(): Promise<readonly StartedJob[]> {
+    const account = await this.#account();
+    const entries = await this.#options.journal.entries();
+    return entries
+      .filter((entry) => entry.operation === "generate" && entry.account === account)
+      .flatMap(({ jobId, label, intentAtMs }) =>
+        jobId === undefined ? [] : [{ jobId, topic: label, createdAtMs: intentAtMs }],
+      )
+      .reverse();
+  }
+
+  #account(): Promise<string> {
+    return (this.#accountFingerprint ??= fingerprintOf(this.#options.account));
+  }
+
+  async #generateInTurn(
+    request: GenerationRequest,
+    fingerprint: string,
+    caller: CallerOptions,
+    deadlineMs: number,
+  ): Promise<Started> {
+    const { service, journal, generationLimit, onListed, isKnownJob } = this.#options;
+    const account = await this.#account();
+    const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint };
+    const same = async () => sameGenerations(await journal.entries(), account, fingerprint);
+    for (;;) {
+      const known = await same();
+      const code = await confirmationCode(fingerprint, known);
+      const isConfirmed = caller.confirmDuplicate === code;
+      const earlier = isConfirmed ? undefined : await this.#earlierGeneration(known, code, caller);
+      if (earlier !== undefined) return earlier;
+      const sent = await generationLimit.count(() =>
+        this.#send(intent, same, known, {
+          request: (signal) =>
+            withCandidates(
+              () =>
+                service.generate(request, { signal, deadlineMs: deadlineMs - this.#options.monotonicMs() }),
+              () => service.listVideos({}, { deadlineMs: LOOK_MS }),
+              { onListed, isKnownJob },
+            ),
+          ending: ({ jobId }) => ({ outcome: "done", jobId }),
+          signal: caller.signal,
+        }),
+      );
+      if (sent === undefined) continue;
+      this.#onJobStarted(sent.jobId);
+      return { alreadyStarted: false, generation: sent };
+    }
+  }
+
+  /** The job that the same request has given, unless it failed. Throws where what became of the request is not known. */
+  async #earlierGeneration(
+    known: readonly JournalEntry[],
+    code: string,
+    { confirmDuplicate, signal }: CallerOptions,
+  ): Promise<AlreadyStarted | undefined> {
+    const guarding = known.filter((entry) => this.#ageMs(entry) < GENERATION_GUARD_MS).reverse();
+    const unknown = guarding.find(({ jobId }) => jobId === undefined);
+    if (unknown !== undefined)
+      throw duplicateGenerationError({
+        ageMs: this.#ageMs(unknown),
+        code,
+        isRefusal: confirmDuplicate !== undefined,
+      });
+    const looks = guarding.flatMap(({ jobId }) =>
+      jobId === undefined ? [] : [this.#options.lookAtJob(jobId, signal).then((job) => ({ jobId, job }))],
+    );
+    for (const [index, { jobId, job }] of (await Promise.all(looks)).entries()) {
+      const entry = guarding[index];
+      if (job?.status !== "failed" && entry !== undefined)
+        return { alreadyStarted: true, jobId, job, ageMs: this.#ageMs(entry), code };
+    }
+    return undefined;
+  }
+
+  /** What of the request is to be sent, and what the service said of the rest. Throws where an outcome is not known. */
+  async #planPublication(
+    { jobId, platforms }: PublishRequest,
+    { confirmDuplicate }: CallerOptions,
+  ): Promise<{ plan: PublicationPlan; already: Pick<Published, "results" | "code">; known: Publication[] }> {
+    const account = await this.#account();
+    const known = await publicationsOf(await this.#options.journal.entries(), account, jobId);
+    const codeFor = (some: readonly string[]) => publicationCode(account, jobId, some, known);
+    const states = platforms.map((platform) => ({ platform, state: platformState(known, platform) }));
+    const names = (kind: PlatformState["kind"]) =>
+      states.filter(({ state }) => state.kind === kind).map(({ platform }) => platform);
+    const planFor = async (toSend: readonly string[], repeated: PublicationPlan["repeated"]) => ({
+      jobId,
+      platforms: toSend,
+      repeated,
+      key: `${jobId} ${toSend.toSorted().join(" ")} ${await codeFor(platforms)}`,
+    });
+    if (confirmDuplicate !== undefined && confirmDuplicate === (await codeFor(platforms))) {
+      const repeated = states.filter(({ state }) => state.kind !== "free");
+      return { plan: await planFor(platforms, repeated), already: { results: [] }, known };
+    }
+    const posted = names("posted");
+    const unknown = names("unknown");
+    if (unknown.length > 0) {
+      const unposted = platforms.filter((platform) => !posted.includes(platform));
+      const latestMs = Math.max(
+        ...states.map(({ state }) => (state.kind === "unknown" ? state.atMs : -Infinity)),
+      );
+      throw duplicatePublicationError({
+        unknown,
+        unposted,
+        free: names("free"),
+        ageMs: Math.max(0, this.#options.now() - latestMs),
+        code: await codeFor(unposted),
+        isRefusal: confirmDuplicate !== undefined,
+      });
+    }
+    const results = states.flatMap(({ platform, state }) =>
+      state.kind === "posted"
+        ? [{ ...state.result, platform, ok: true, alreadyPublished: true as const }]
+        : [],
+    );
+    return {
+      plan: await planFor(names("free"), []),
+      already: { results, ...(posted.length > 0 && { code: await codeFor(posted) }) },
+      known,
+    };
+  }
+
+  /** Undefined if something newer is known than what the user agreed to. */
+  async #publishInTurn(
+    wanted: PublishRequest,
+    agreed: PublicationPlan,
+    caller: CallerOptions,
+    deadlineMs: number,
+  ): Promise<Published | undefined> {
+    const { service, journal } = this.#options;
+    const account = await this.#account();
+    const { jobId } = wanted;
+    const { plan, already, known } = await this.#planPublication(wanted, caller);
+    if (plan.key !== agreed.key) return undefined;
+    const { platforms } = plan;
+    const concerned = (publications: readonly Publication[]) => entriesOn(publications, platforms);
+    const sent = await this.#send(
+      { operation: "publish", account, label: "", jobId, platforms: [...platforms] },
+      async () => concerned(await publicationsOf(await journal.entries(), account, jobId)),
+      concerned(known),
+      {
+        request: (signal) =>
+          service.publish(
+            { jobId, platforms },
+            { signal, deadlineMs: deadlineMs - this.#options.monotonicMs() },
+          ),
+        ending: ({ results }) => ({ outcome: "done", results }),
+        signal: caller.signal,
+      },
+    );
+    if (sent === undefined) return undefined;
+    const { results, ...answer } = sent;
+    const mentioned = new Set(results.map(({ platform }) => platform.trim().toLowerCase()));
+    const order = (platform: string) => wanted.platforms.indexOf(platform.trim().toLowerCase());
+    return {
+      ...already,
+      results: [...already.results, ...results].sort((a, b) => order(a.platform) - order(b.platform)),
+      answer,
+      unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
+    };
+  }
+
+  /**
+   * Makes one request with its intent in the journal. Undefined, with nothing sent, if another process wrote the same request since
+   * `known` was read: of two that do so at once, the one whose line comes first is sent.
+   */
+  async #send<Result>(
+    intent: Intent,
+    same: () => Promise<readonly JournalEntry[]>,
+    known: readonly JournalEntry[],
+    plan: {
+      readonly request: (signal: AbortSignal) => Promise<Result>;
+      readonly ending: (result: Result) => Ending;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): Promise<Result | undefined> {
+    const { journal } = this.#options;
+    const signal = anySignal(this.#ending.signal, plan.signal);
+    if (signal.aborted) throw notBegunError();
+    const id = await journal.begin(intent);
+    this.#underWay.add(id);
+    try {
+      if (hasRival(await same(), known, id)) {
+        await journal.settle(id, { outcome: "not_sent" });
+        return undefined;
+      }
+      const result = await plan.request(signal);
+      await journal.settle(id, plan.ending(result));
+      return result;
+    } catch (error) {
+      const { outcome } = toBridgeError(error, "unknown").facts;
+      await journal.settle(id, { outcome });
+      throw error;
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  /** Since the last thing known of the request; 0 while it is under way, here or in another process. */
+  #ageMs({ id, outcome, pid, lastKnownAtMs }: JournalEntry): number {
+    const { now, isRunning, pid: own } = this.#options;
+    const isUnderWay =
+      outcome === "open" && (this.#underWay.has(id) || (pid !== undefined && pid !== own && isRunning(pid)));
+    // Less than none: the clock was set back.
+    return isUnderWay ? 0 : Math.max(0, now() - lastKnownAtMs);
+  }
+
+  /** Runs `send` when the calls before it that would send the same are over; `deadlineMs` is of the monotonic clock. */
+  async #inTurn<Result>(
+    key: string,
+    { signal }: CallerOptions,
+    send: (deadlineMs: number) => Promise<Result>,
+  ): Promise<Result> {
+    const deadlineMs = this.#options.monotonicMs() + CALL_MS;
+    const before = this.#queues.get(key) ?? Promise.resolve();
+    const call = before.then(() => {
+      if (this.#ending.signal.aborted || signal?.aborted === true) throw notBegunError();
+      return send(deadlineMs);
+    });
+    const settled = call.then(
+      () => {},
+      () => {},
+    );
+    this.#queues.set(key, settled);
+    this.#calls.add(settled);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(settled);
+      if (this.#queues.get(key) === settled) this.#queues.delete(key);
+    }
+  }
+}
+
+/** Whether an entry has come since `known` that stands before the own one, or in another file, where the order can't be told. */
+function hasRival(entries: readonly JournalEntry[], known: readonly JournalEntry[], ownId: string): boolean {
+  const states = new Set(known.map(({ id, outcome }) => `${id} ${outcome}`));
+  const ownIndex = entries.findIndex(({ id }) => id === ownId);
+  const ownFile = entries[ownIndex]?.file;
+  return entries.some(
+    ({ id, outcome, file }, index) =>
+      id !== ownId && !states.has(`${id} ${outcome}`) && (file !== ownFile || index < ownIndex),
+  );
+}
+
+/** Of exactly these platforms of a job. */
+function publicationCode(
+  account: string,
+  jobId: string,
+  platforms: readonly string[],
+  known: readonly Publication[],
+): Promise<string> {
+  return confirmationCode(
+    `${account} publish ${jobId.toLowerCase()} ${platforms.toSorted().join(" ")}`,
+    entriesOn(known, platforms),
+  );
+}
+
+/** The entries of the publications that concern any of the platforms. */
+function entriesOn(publications: readonly Publication[], platforms: readonly string[]): JournalEntry[] {
+  return publications
+    .filter((publication) => publication.platforms.some((platform) => platforms.includes(platform)))
+    .map(({ entry }) => entry);
+}
+
+function anySignal(ending: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? ending : AbortSignal.any([ending, signal]);
+}
+
+function notBegunError(): BridgeError {
+  return new BridgeError({
+    code: "cancelled",
+    message: "The call was cancelled before anything was sent.",
+    nextStep: "Call again if it is still wanted.",
+    outcome: "not_sent",
+    retryable: true,
+  });
+}

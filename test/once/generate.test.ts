@@ -1,0 +1,510 @@
+// What SendOnce promises of generations.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { GenerationLimit } from "../../src/once/generation-limit.ts";
+import type { Journal } from "../../src/once/journal.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import {
+  codeIn,
+  createWorld,
+  errorOf,
+  failure,
+  fails,
+  MINUTE_MS,
+  NOW,
+  pending,
+  TIDES,
+  type World,
+} from "./process.ts";
+
+const GUARD_MS = 10 * MINUTE_MS;
+
+function refused(ago: string) {
+  return {
+    code: "duplicate",
+    message: `Not sent: the same video was requested ${ago} and no answer is known, so it may already be rendering.`,
+    nextStep: expect.stringMatching(
+      /^Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
+    ),
+    outcome: "not_sent",
+    retryable: false,
+  };
+}
+
+/** A journal whose first intent is written after `rival` is over: another process begins and ends just before. */
+function overtaken(world: World, rival: () => Promise<unknown>): Journal {
+  const journal = world.journal(55);
+  let isFirst = true;
+  return {
+    entries: () => journal.entries(),
+    settle: (id, ending) => journal.settle(id, ending),
+    async begin(intent) {
+      if (isFirst) {
+        isFirst = false;
+        await rival();
+      }
+      return journal.begin(intent);
+    },
+  };
+}
+
+/** A world in which job-1 was started and the answer has arrived. */
+async function afterFirst(): Promise<World> {
+  const world = createWorld();
+  expect(await world.process().generate(TIDES)).toEqual({
+    alreadyStarted: false,
+    generation: { jobId: "job-1", status: "processing" },
+  });
+  return world;
+}
+
+describe("the same video again", () => {
+  test.each(["processing", "queued", "completed", "not found"])(
+    "gives the job that the first request started while that is %s, and sends nothing",
+    async (status) => {
+      const world = await afterFirst();
+      world.statuses.set("job-1", status);
+      world.clock.epochMs += 90_000;
+
+      expect(await world.process().generate(TIDES)).toEqual({
+        alreadyStarted: true,
+        jobId: "job-1",
+        job: status === "not found" ? undefined : expect.objectContaining({ status }),
+        ageMs: 90_000,
+        code: expect.stringMatching(/^[0-9a-f]{6}$/),
+      });
+      expect(world.generations).toHaveLength(1);
+    },
+  );
+
+  test("is started anew after a failed render, which refunds its credits", async () => {
+    const world = await afterFirst();
+    world.statuses.set("job-1", "failed");
+
+    expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  });
+
+  test.each([
+    [
+      "defaults spelt out",
+      { ...TIDES, language: "en", style: "story", voice: "charlotte", music: "none", pacing: "normal" },
+    ],
+    ["other white space in its topic", { ...TIDES, topic: " Tides\n " }],
+    ["its arguments in another order", { duration: 20, topic: "Tides" }],
+    ["arguments that are undefined", { ...TIDES, voice: undefined }],
+  ] as const)("is recognised with %s", async (_, request) => {
+    const world = await afterFirst();
+
+    expect(await world.process().generate(request)).toMatchObject({ alreadyStarted: true });
+  });
+
+  test("is another one with another argument, and for another account", async () => {
+    const world = await afterFirst();
+    const other = { account: "https://service.example/ fl_example_2" };
+
+    expect(await world.process().generate({ ...TIDES, duration: 21 })).toMatchObject({
+      alreadyStarted: false,
+    });
+    expect(await world.process().generate({ ...TIDES, topic: "tides" })).toMatchObject({
+      alreadyStarted: false,
+    });
+    expect(await world.process(other).generate(TIDES)).toMatchObject({ alreadyStarted: false });
+  });
+
+  test.each([
+    ["sent", GUARD_MS, true],
+    ["held back", GUARD_MS - 1, false],
+  ])("is %s %i ms after the last thing known of it", async (_, ms, isSent) => {
+    const world = await afterFirst();
+    world.clock.epochMs += ms;
+
+    expect(await world.process().generate(TIDES)).toMatchObject({ alreadyStarted: !isSent });
+  });
+
+  test("counts its ten minutes from the answer, also where the machine slept while it was under way", async () => {
+    const world = createWorld();
+    world.onGenerate = async () => {
+      world.clock.epochMs += 30 * MINUTE_MS;
+      throw failure("unknown");
+    };
+    await errorOf(world.process().generate(TIDES));
+    world.clock.epochMs += GUARD_MS - 1;
+
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("9 minutes ago"));
+    expect(world.generations).toHaveLength(1);
+  });
+
+  test("is held back while another process is making it, however long that machine slept", async () => {
+    const world = createWorld(temporaryFolder());
+    const answer = pending<{ jobId: string; status: string }>();
+    world.onGenerate = () => answer.promise;
+    const sender = world.process({ pid: 77 });
+    const first = sender.generate(TIDES);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    world.running.add(77);
+    world.clock.epochMs += 60 * MINUTE_MS;
+
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    world.running.delete(77);
+    answer.resolve({ jobId: "job-1", status: "processing" });
+    await first;
+    expect(world.generations).toHaveLength(1);
+  });
+
+  test("is held back for ten minutes and no longer after its process died", async () => {
+    const world = createWorld(temporaryFolder());
+    world.onGenerate = () => new Promise(() => {});
+    void world.process().generate(TIDES);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+    world.clock.epochMs += GUARD_MS - 1;
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("9 minutes ago"));
+    world.clock.epochMs += 1;
+
+    expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  });
+
+  test("is refused while what became of it is not known", async () => {
+    const world = createWorld();
+    world.onGenerate = fails("unknown");
+    await errorOf(world.process().generate(TIDES));
+
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(world.generations).toHaveLength(1);
+  });
+
+  test.each(["rejected", "not_sent"] as const)("is sent where the first was %s", async (outcome) => {
+    const world = createWorld();
+    world.onGenerate = fails(outcome);
+    await errorOf(world.process().generate(TIDES));
+    world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+
+    expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  });
+
+  test("counts every earlier request: one that still runs behind one that failed", async () => {
+    const world = await afterFirst();
+    const again = await world.process().generate(TIDES);
+    if (!again.alreadyStarted) throw new Error("It was sent.");
+    await world.process().generate(TIDES, { confirmDuplicate: again.code });
+    world.statuses.set("job-2", "failed");
+
+    expect(await world.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+    expect(world.generations).toHaveLength(2);
+  });
+
+  test("is refused for a clock that was ahead, until that time is over; the code passes it", async () => {
+    const world = createWorld();
+    world.clock.epochMs = NOW + 365 * 24 * 60 * MINUTE_MS;
+    world.onGenerate = fails("unknown");
+    await errorOf(world.process().generate(TIDES));
+    world.clock.epochMs = NOW;
+
+    const error = await errorOf(world.process().generate(TIDES));
+    expect(error).toEqual(refused("just now"));
+    world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+    expect(await world.process().generate(TIDES, { confirmDuplicate: codeIn(error.nextStep) })).toMatchObject(
+      {
+        generation: { jobId: "job-2" },
+      },
+    );
+  });
+});
+
+describe("the code", () => {
+  /** The code that the first repeat gives. */
+  async function codeFor(world: World): Promise<string> {
+    const again = await world.process().generate(TIDES);
+    if (!again.alreadyStarted) throw new Error("It was sent.");
+    return again.code;
+  }
+
+  test("starts one more video, once", async () => {
+    const world = await afterFirst();
+    const confirmDuplicate = await codeFor(world);
+
+    expect(await world.process().generate(TIDES, { confirmDuplicate })).toMatchObject({
+      generation: { jobId: "job-2" },
+    });
+    const repeated = await world.process().generate(TIDES, { confirmDuplicate });
+    expect(repeated).toMatchObject({
+      alreadyStarted: true,
+      jobId: "job-2",
+      code: expect.not.stringContaining(confirmDuplicate),
+    });
+    expect(world.generations).toHaveLength(2);
+  });
+
+  test("starts one more video for two calls at once, in one process and in two", async () => {
+    const world = createWorld(temporaryFolder());
+    const [one, two] = [world.process(), world.process()];
+    await one.generate(TIDES);
+    const confirmDuplicate = await codeFor(world);
+
+    const calls = [one, one, two].map((process) => process.generate(TIDES, { confirmDuplicate }));
+    await Promise.allSettled(calls);
+    expect(world.generations).toHaveLength(2);
+  });
+
+  test("is used up by a confirmed request whose answer was lost", async () => {
+    const world = await afterFirst();
+    const confirmDuplicate = await codeFor(world);
+    world.onGenerate = fails("unknown");
+    expect(await errorOf(world.process().generate(TIDES, { confirmDuplicate }))).toMatchObject({
+      code: "network",
+    });
+
+    const error = await errorOf(world.process().generate(TIDES, { confirmDuplicate }));
+    expect(error).toMatchObject({
+      code: "duplicate",
+      message: `The code in confirmDuplicate does not fit what is known now. ${refused("just now").message}`,
+    });
+    expect(codeIn(error.nextStep)).not.toBe(confirmDuplicate);
+    expect(world.generations).toHaveLength(2);
+  });
+
+  test("stays good where the confirmed request changed nothing", async () => {
+    const world = await afterFirst();
+    const confirmDuplicate = await codeFor(world);
+    world.onGenerate = fails("rejected");
+    await errorOf(world.process().generate(TIDES, { confirmDuplicate }));
+    world.onGenerate = async () => ({ jobId: "job-3", status: "processing" });
+
+    expect(await world.process().generate(TIDES, { confirmDuplicate })).toMatchObject({
+      generation: { jobId: "job-3" },
+    });
+  });
+
+  test("does not change by looking at the job, nor by time", async () => {
+    const world = await afterFirst();
+    const code = await codeFor(world);
+    world.statuses.set("job-1", "completed");
+    world.clock.epochMs += 5 * MINUTE_MS;
+
+    expect(await codeFor(world)).toBe(code);
+  });
+
+  test.each(["true", "yes", "", "000000"])("can't be guessed: %j", async (confirmDuplicate) => {
+    const world = await afterFirst();
+
+    expect(await world.process().generate(TIDES, { confirmDuplicate })).toMatchObject({
+      alreadyStarted: true,
+    });
+  });
+
+  test("of one video is none of another's", async () => {
+    const world = await afterFirst();
+    await world.process().generate({ topic: "Moons" });
+    const confirmDuplicate = await codeFor(world);
+
+    expect(await world.process().generate({ topic: "Moons" }, { confirmDuplicate })).toMatchObject({
+      alreadyStarted: true,
+    });
+  });
+});
+
+describe("two calls at once", () => {
+  test("start one video, and the second gets its job", async () => {
+    const world = createWorld();
+    const process = world.process();
+
+    const [first, second] = await Promise.all([process.generate(TIDES), process.generate(TIDES)]);
+    expect([first, second]).toEqual([
+      expect.objectContaining({ alreadyStarted: false }),
+      expect.objectContaining({ alreadyStarted: true, jobId: "job-1" }),
+    ]);
+  });
+
+  test("of which the first is withdrawn before it is sent: the second is sent and hears nothing of that", async () => {
+    const world = createWorld();
+    const process = world.process();
+    const withdrawn = new AbortController();
+    const first = errorOf(process.generate(TIDES, { signal: withdrawn.signal }));
+    const second = process.generate(TIDES);
+    withdrawn.abort();
+
+    expect(await first).toMatchObject({ code: "cancelled", outcome: "not_sent" });
+    expect(await second).toMatchObject({ generation: { jobId: "job-1" } });
+  });
+
+  test("in two processes send one, also where one begins and ends while the other writes its intent", async () => {
+    const world = createWorld(temporaryFolder());
+    const slow = world.process({ journal: overtaken(world, () => world.process().generate(TIDES)) });
+
+    expect(await slow.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+    expect(world.generations).toHaveLength(1);
+  });
+
+  test("in two processes around midnight send none or one: their intents stand in two files", async () => {
+    const world = createWorld(temporaryFolder());
+    world.clock.epochMs = Date.UTC(2026, 10, 21, 23, 59, 59);
+    const late = world.process({
+      journal: overtaken(world, async () => {
+        world.clock.epochMs += MINUTE_MS;
+        await errorOf(world.process().generate(TIDES));
+        world.clock.epochMs -= MINUTE_MS;
+      }),
+    });
+    world.onGenerate = fails("unknown");
+    await errorOf(late.generate(TIDES));
+
+    expect(world.generations).toHaveLength(1);
+  });
+
+  test("in three processes send one, whichever is first in the journal, also where the service answers at once", async () => {
+    for (let round = 0; round < 20; round++) {
+      const world = createWorld(temporaryFolder());
+      const calls = [world.process(), world.process(), world.process()].map((process) =>
+        process.generate(TIDES),
+      );
+      await Promise.allSettled(calls);
+      expect(world.generations).toHaveLength(1);
+    }
+  });
+});
+
+test("Nothing is sent when the journal can't be read, and that costs nothing of the limit", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "journal-2026-11-21.jsonl"));
+  const world = createWorld(folder);
+
+  expect(await errorOf(world.process().generate(TIDES))).toMatchObject({
+    code: "journal_unreadable",
+    outcome: "not_sent",
+  });
+  expect(world.generations).toEqual([]);
+});
+
+describe("the operator's limit", () => {
+  test("counts what was and may have been started, and nothing else", async () => {
+    const world = createWorld();
+    const process = world.process({ generationLimit: new GenerationLimit(2) });
+    world.onGenerate = fails("rejected");
+    for (let call = 0; call < 3; call++) await errorOf(process.generate(TIDES));
+    world.onGenerate = fails("unknown");
+    await errorOf(process.generate(TIDES));
+    await errorOf(process.generate(TIDES));
+    world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+    await process.generate({ topic: "Moons" });
+
+    expect(await errorOf(process.generate({ topic: "Stars" }))).toEqual({
+      code: "limit_reached",
+      message: "This server has started as many videos as it is set to start (2).",
+      nextStep:
+        "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
+      outcome: "not_sent",
+      retryable: false,
+    });
+    expect(world.generations.map(({ topic }) => topic)).toEqual([
+      "Tides",
+      "Tides",
+      "Tides",
+      "Tides",
+      "Moons",
+    ]);
+  });
+
+  test("of none starts none", async () => {
+    const world = createWorld();
+    const process = world.process({ generationLimit: new GenerationLimit(0) });
+
+    expect(await errorOf(process.generate(TIDES))).toMatchObject({
+      message: "This server is set to start no videos.",
+    });
+    expect(world.generations).toEqual([]);
+  });
+
+  test("is not used up where another process was first", async () => {
+    const world = createWorld(temporaryFolder());
+    const limited = world.process({
+      generationLimit: new GenerationLimit(1),
+      journal: overtaken(world, () => world.process().generate(TIDES)),
+    });
+    expect(await limited.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+
+    expect(await limited.generate({ topic: "Moons" })).toMatchObject({ generation: { jobId: "job-2" } });
+  });
+});
+
+describe("a lost answer", () => {
+  const lost = async (videos: { jobId: string; status: string }[], known: string[] = []) => {
+    const world = createWorld();
+    world.onGenerate = fails("unknown");
+    const listed: unknown[] = [];
+    const process = world.process({
+      service: {
+        generate: async () => Promise.reject(failure("unknown")),
+        publish: async () => Promise.reject(failure("unknown")),
+        listVideos: async (query, options) => (listed.push([query, options]), { videos }),
+      },
+      isKnownJob: (jobId) => known.includes(jobId),
+    });
+    return { error: await errorOf(process.generate(TIDES)), listed };
+  };
+
+  test("comes with the running jobs that appeared since, five at most", async () => {
+    const running = [7, 6, 5, 4, 3, 2, 1].map((number) => ({ jobId: `job-${number}`, status: "processing" }));
+    const { error, listed } = await lost(running, ["job-6"]);
+
+    expect(error).toEqual({
+      ...failure("unknown").facts,
+      nextStep:
+        "The newest jobs that could be it: job-7 (processing), job-5 (processing), job-4 (processing), job-3 (processing), job-2 (processing). Look.",
+    });
+    expect(listed).toEqual([[{}, { deadlineMs: 5_000 }]]);
+  });
+
+  test("never names jobs that have ended: a new process merely does not know them", async () => {
+    const { error } = await lost([
+      { jobId: "old-1", status: "completed" },
+      { jobId: "old-2", status: "failed" },
+    ]);
+
+    expect(error.nextStep).toBe("So far the video list shows no running job that could be it. Look.");
+  });
+
+  test("has what the service calls its jobs cleaned and cut", async () => {
+    const { error } = await lost([{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }]);
+
+    expect(error.nextStep).toBe(`The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`);
+  });
+});
+
+describe("when the process ends", () => {
+  test("what waits is not sent, and what was sent is seen through", async () => {
+    const world = createWorld();
+    const answer = pending<{ jobId: string; status: string }>();
+    world.onGenerate = () => answer.promise;
+    const process = world.process();
+    const sent = process.generate(TIDES);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    const waiting = errorOf(process.generate(TIDES));
+    const started: string[] = [];
+    const finished = process.finish((jobId) => void started.push(jobId));
+    answer.resolve({ jobId: "job-1", status: "processing" });
+    await finished;
+
+    expect(await sent).toMatchObject({ generation: { jobId: "job-1" } });
+    expect(await waiting).toMatchObject({ code: "cancelled", outcome: "not_sent" });
+    expect(await errorOf(process.generate({ topic: "Moons" }))).toMatchObject({
+      code: "cancelled",
+      outcome: "not_sent",
+    });
+    expect(started).toEqual(["job-1"]);
+    expect(world.generations).toHaveLength(1);
+  });
+});
+
+test("A new process knows the jobs that earlier ones started for this account, the latest first", async () => {
+  const world = await afterFirst();
+  world.clock.epochMs += MINUTE_MS;
+  await world.process().generate({ topic: "Moons" });
+  await world.process({ account: "another" }).generate({ topic: "Stars" });
+
+  expect(await world.process().startedJobs()).toEqual([
+    { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
+    { jobId: "job-1", topic: "Tides", createdAtMs: NOW },
+  ]);
+});
