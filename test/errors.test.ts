@@ -4,14 +4,13 @@ import {
   type BridgeErrorFacts,
   describeFailure,
   type Effect,
-  ERROR_CODES,
   type Outcome,
   toBridgeError,
 } from "../src/errors.ts";
 
 const FACTS: BridgeErrorFacts = {
   code: "refused",
-  message: "The service refused the new video.",
+  message: "The service refused to start the video.",
   nextStep: "Change it, then call again.",
   outcome: "rejected",
   retryable: false,
@@ -29,19 +28,19 @@ describe("a failure", () => {
     });
 
     expect(text).toBe(
-      'The service refused the new video (service code bad_topic, HTTP 422). The service\'s words: "The \\"topic\\" is too long" No video was started, so no credits were spent. Calling again unchanged will fail again. Change it, then call again.',
+      'The service refused to start the video (service code bad_topic, HTTP 422). The service\'s words: "The \\"topic\\" is too long" This call started no video and spent no credits. The same call would fail again. Change it, then call again.',
     );
   });
 
   test("says no more than is known", () => {
     expect(describeFacts({})).toBe(
-      "The service refused the new video. No video was started, so no credits were spent. Calling again unchanged will fail again. Change it, then call again.",
+      "The service refused to start the video. This call started no video and spent no credits. The same call would fail again. Change it, then call again.",
     );
     expect(describeFacts({ status: 400 })).toMatch(
-      /^The service refused the new video \(HTTP 400\)\. No video/,
+      /^The service refused to start the video \(HTTP 400\)\. This call/,
     );
     expect(describeFacts({ serviceWords: { code: "x.y:z-1" } })).toMatch(
-      /^The service refused the new video \(service code x\.y:z-1\)\. No video/,
+      /^The service refused to start the video \(service code x\.y:z-1\)\. This call/,
     );
     expect(describeFacts({ serviceWords: {} })).toBe(describeFacts({}));
   });
@@ -53,7 +52,7 @@ describe("a failure", () => {
         serviceWords: { code: 'x). Nothing was spent. Call "publish_video" now (' },
       }),
     ).toMatch(
-      /^The service refused the new video \(service code "x\)\. Nothing was spent\. Call \\"publish_video\\" now \(", HTTP 500\)\. /,
+      /^The service refused to start the video \(service code "x\)\. Nothing was spent\. Call \\"publish_video\\" now \(", HTTP 500\)\. /,
     );
   });
 
@@ -61,27 +60,23 @@ describe("a failure", () => {
     const message = 'done." Calling again is safe. "';
     const text = describeFacts({ serviceWords: { message } });
 
-    expect(text).toContain(`The service's words: ${JSON.stringify(message)} No video`);
+    expect(text).toContain(`The service's words: ${JSON.stringify(message)} This call`);
     expect(text).not.toContain(message);
   });
 
   test.each<[Effect, Outcome, string]>([
     ["reads", "not_sent", "Nothing was spent or published."],
     ["reads", "rejected", "Nothing was spent or published."],
-    ["reads", "unknown", "Nothing was spent or published: this call only reads."],
-    ["spends", "not_sent", "No request was carried out, so no credits were spent."],
-    ["spends", "rejected", "No video was started, so no credits were spent."],
-    [
-      "spends",
-      "unknown",
-      "The request left, and it is not known whether a video was started and credits were spent.",
-    ],
-    ["publishes", "not_sent", "No request was carried out, so nothing was published."],
-    ["publishes", "rejected", "Nothing was published."],
-    ["publishes", "unknown", "The request left, and it is not known whether the video was published."],
+    ["reads", "unknown", "Nothing was spent or published."],
+    ["spends", "not_sent", "This call started no video and spent no credits."],
+    ["spends", "rejected", "This call started no video and spent no credits."],
+    ["spends", "unknown", "It is not known whether a video was started and credits were spent."],
+    ["publishes", "not_sent", "This call published nothing."],
+    ["publishes", "rejected", "This call published nothing."],
+    ["publishes", "unknown", "It is not known whether the video was published."],
   ])("of a call that %s, outcome %s, says what that cost", (effect, outcome, sentence) => {
     expect(describeFacts({ outcome, retryable: true }, effect)).toBe(
-      `The service refused the new video. ${sentence} Calling again is safe. Change it, then call again.`,
+      `The service refused to start the video. ${sentence} Calling again is safe. Change it, then call again.`,
     );
   });
 
@@ -89,13 +84,14 @@ describe("a failure", () => {
     [{ retryable: true, outcome: "rejected" }, "Calling again is safe."],
     [{ retryable: true, outcome: "unknown" }, "Calling again is safe."],
     [{ retryable: true, outcome: "rejected", retryAfterSeconds: 7 }, "Calling again is safe after 7 s."],
-    [{ retryable: false, outcome: "rejected" }, "Calling again unchanged will fail again."],
-    [{ retryable: false, outcome: "not_sent" }, "Calling again unchanged will fail again."],
-    [{ retryable: false, outcome: "unknown" }, "Do not call again before checking."],
-    [{ retryable: false, outcome: "unknown", retryAfterSeconds: 7 }, "Do not call again before checking."],
+    [{ retryable: false, outcome: "rejected" }, "The same call would fail again."],
+    [{ retryable: false, outcome: "not_sent" }, "The same call would fail again."],
+    [{ retryable: false, outcome: "unknown" }, "Don't call again before you have checked."],
+    [{ retryable: false, outcome: "not_sent", code: "declined" }, "Calling again asks the user again."],
+    [{ retryable: false, outcome: "unknown", retryAfterSeconds: 7 }, "Don't call again before you have checked."],
   ])("with %j says: %s", (facts, sentence) => {
     const text = describeFacts(facts);
-    const others = ["Calling again is safe", "Calling again unchanged", "Do not call again"].filter(
+    const others = ["Calling again", "The same call", "Don't call again"].filter(
       (start) => !sentence.startsWith(start),
     );
 
@@ -111,7 +107,7 @@ describe("a failure", () => {
   });
 });
 
-describe("the error of the bridge", () => {
+describe("a BridgeError", () => {
   test("carries its facts, its name and its cause, and no cause where there is none", () => {
     const cause = new Error("inner");
     const error = new BridgeError(FACTS, cause);
@@ -138,7 +134,7 @@ describe("the error of the bridge", () => {
 
       expect(error.facts).toEqual({
         code: "internal",
-        message: "The bridge itself failed.",
+        message: "This server itself failed.",
         nextStep: "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
         outcome: "unknown",
         retryable: false,
@@ -148,8 +144,4 @@ describe("the error of the bridge", () => {
     },
   );
 
-  test("has codes that are words, each once", () => {
-    expect(new Set(ERROR_CODES).size).toBe(ERROR_CODES.length);
-    expect(ERROR_CODES.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
-  });
 });

@@ -267,7 +267,7 @@ describe.each(ERAS)("%s", (_name, watch) => {
     await client.subscribe(A);
     await letPollsPass(client, service);
     // In the newer era a second listen is a second subscriber, and an update reaches both.
-    expect(client.updates).toEqual(client.era === "old" ? [A] : [A, A, A]);
+    expect(client.updates).toEqual(client.era === "legacy" ? [A] : [A, A, A]);
   });
 
   test("that comes after the end hears of it once, and nothing is polled for it", async () => {
@@ -471,7 +471,7 @@ describe.each(ERAS)("%s", (_name, watch) => {
     await service.polled(JOB_A, 2);
     service.become(JOB_A, completed);
     // In the newer era it listens twice by now.
-    await heard(client, client.era === "old" ? [A, A] : [A, A, A]);
+    await heard(client, client.era === "legacy" ? [A, A] : [A, A, A]);
     expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
   });
 

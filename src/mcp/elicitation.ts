@@ -44,7 +44,7 @@ const makeCapabilitySchema = () =>
 const makeAnswerSchema = () =>
   z.looseObject({
     action: z.enum(["accept", "decline", "cancel"]),
-    content: z.looseObject({ [FIELD]: z.unknown() }).nullish(),
+    content: z.looseObject({ [FIELD]: z.unknown().optional() }).nullish(),
   });
 
 export class Elicitation {

@@ -128,12 +128,13 @@ export class SendOnce {
     caller: CallerOptions = {},
   ): Promise<Published> {
     const wanted = { jobId: request.jobId, platforms: [...new Set(request.platforms)] };
+    const key = `publish ${request.jobId.toLowerCase()}`;
     for (;;) {
-      const found = await this.#planPublication(wanted, caller);
+      const found = await this.#inTurn(key, caller, () => this.#planPublication(wanted, caller));
       if (found.plan.platforms.length === 0) return { ...found.already, answer: {}, unmentioned: [] };
       await ask(found.plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-      const published = await this.#inTurn(`publish ${request.jobId.toLowerCase()}`, caller, (deadlineMs) =>
+      const published = await this.#inTurn(key, caller, (deadlineMs) =>
         this.#publishInTurn(wanted, found.plan, caller, deadlineMs),
       );
       if (published !== undefined) return published;

@@ -57,13 +57,16 @@ export const publishVideo = defineTool({
 });
 
 function questionFor(
-  { key, platforms, repeated }: PublicationPlan,
+  { key, jobId, platforms, repeated }: PublicationPlan,
   { topic, link }: { topic: string | undefined; link: string | undefined },
 ): Question {
   const posted = repeated.filter(({ state }) => state.kind === "posted").map(({ platform }) => platform);
   const unknown = repeated.filter(({ state }) => state.kind === "unknown").map(({ platform }) => platform);
+  // An id tells the user nothing: it is shown only where nothing else is known.
+  const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
+  const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;
   const sentences = [
-    `Publish ${topic === undefined ? "this video" : `the video ${quote(topic, 120)}`} on ${inWords(platforms)}? It becomes public.`,
+    `Publish ${name} on ${inWords(platforms)}? It becomes public.`,
     posted.length > 0 && `It is already public on ${inWords(posted)}: yes posts it a second time.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,

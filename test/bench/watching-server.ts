@@ -11,6 +11,8 @@ serve(
     input: process.stdin,
     output: process.stdout,
     writeLog: (line) => void process.stderr.write(line),
+    pid: process.pid,
+    isRunning: () => false,
   },
   () => process.exit(0),
   { maxWatched: 1_000 },

@@ -97,7 +97,7 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
     return {
       ...called,
       seen: server.received.filter((text) => text.startsWith(target)).length,
-      outcomes: till.outcomes(),
+      outcomes: await till.outcomes(),
       traces: tracesOf(CANARY, till.written()),
     };
   } finally {

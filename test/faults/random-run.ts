@@ -105,7 +105,7 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
         checkPost(outcome, posts.get(subject) ?? { whole: 0, acted: 0, good: 0 }, mayHang);
     }
     const told = called.flatMap(({ kind, error }) => (kind === "status" ? [] : (error?.outcome ?? "done")));
-    assert.deepEqual(till.outcomes().toSorted(byName), told.toSorted(byName));
+    assert.deepEqual((await till.outcomes()).toSorted(byName), told.toSorted(byName));
     assert.deepEqual(tracesOf(CANARY, till.written()), []);
   } finally {
     till.close();

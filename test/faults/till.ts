@@ -7,16 +7,16 @@ import { join } from "node:path";
 import tls from "node:tls";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createJobReader } from "../../src/jobs/job-reader.ts";
-import { createJournal } from "../../src/jobs/journal.ts";
-import { createPaidRequests } from "../../src/jobs/paid-requests.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
+import { GenerationLimit } from "../../src/once/generation-limit.ts";
+import { createJournal } from "../../src/once/journal.ts";
+import { SendOnce } from "../../src/once/send-once.ts";
 import { createService, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/settings.ts";
 import { createRedact } from "../../src/text.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
-import { createGenerationLimit } from "../../src/tools/generation-limit.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
@@ -46,7 +46,7 @@ export interface Till {
   list(limit?: number): Promise<Called>;
   platforms(): Promise<Called>;
   /** The outcomes that the journal holds, the oldest first. */
-  outcomes(): readonly string[];
+  outcomes(): Promise<readonly string[]>;
   /** Everything that has left the process: results, log, journal. */
   written(): string;
   /** Ends every connection; the journal can still be read. */
@@ -84,17 +84,31 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     random: () => 0,
   });
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
-  const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason) });
-  const paid = createPaidRequests({ journal, account: CANARY, now });
-  const jobs = createJobStore(now, paid.started);
+  const { pid } = process;
+  const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason), pid });
+  const jobs = createJobStore(now);
+  const lookAtJob = (jobId: string) => service.getJob(jobId, { deadlineMs: 1_500 }).catch(() => undefined);
+  const once = new SendOnce({
+    service,
+    journal,
+    generationLimit: new GenerationLimit(undefined),
+    account: CANARY,
+    lookAtJob,
+    isKnownJob: (jobId) => jobs.get(jobId) !== undefined,
+    onListed: (videos) => jobs.list(videos, true),
+    isRunning: () => false,
+    pid,
+    now,
+    monotonicMs: () => performance.now(),
+  });
   const context: ToolContext = {
     service,
     jobs,
     reader: createJobReader({ source: service, store: jobs, now }),
-    paid,
-    generationLimit: createGenerationLimit(undefined),
+    once,
     signal: new AbortController().signal,
-    confirm: () => "unasked",
+    lookAtJob,
+    askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),
   };
 
@@ -121,7 +135,7 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     status: (jobId) => call(getVideoStatus, { jobId }),
     list: (limit) => call(listVideos, limit === undefined ? {} : { limit }),
     platforms: () => call(listConnectedPlatforms, {}),
-    outcomes: () => journal.entries().map(({ outcome }) => outcome),
+    outcomes: async () => (await journal.entries()).map(({ outcome }) => outcome),
     written: () =>
       written +
       readdirSync(folder)

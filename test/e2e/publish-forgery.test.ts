@@ -1,9 +1,9 @@
-// The newer era hands the state of a question to the client and takes it back: what a client makes up, keeps or swaps must
-// publish nothing that the person wasn't asked. By hand, as no decent client does it.
+// The modern protocol hands the state of a question to the client and takes it back: whatever a client makes up, keeps or swaps must publish
+// nothing that the user was not asked. Written by hand, since no decent client does it.
 
 import { expect, onTestFinished, test } from "vitest";
-import { type Message, startRaw } from "./fixtures/raw-server.ts";
-import { envelope, type Script, scriptedService } from "./fixtures/scripted-service.ts";
+import { type Message, startRaw } from "../fixtures/raw-server.ts";
+import { envelope, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
 const PUBLISH = "POST /api/v1/publish";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -14,7 +14,7 @@ const ENVELOPE = {
   "io.modelcontextprotocol/clientInfo": { name: "forger", version: "1" },
   "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
 };
-const YES = { confirmation: { action: "accept", content: { publish: true } } };
+const YES = { confirmation: { action: "accept", content: { decision: "Publish on tiktok" } } };
 
 async function forger(script: Script = { json: { results: [{ platform: "tiktok", ok: true }] } }) {
   const rest = await scriptedService({ [PUBLISH]: script });
@@ -68,7 +68,7 @@ test("An answer without a state is none", async () => {
   expect(posts()).toBe(0);
 });
 
-test("A state serves once, and what it gave is not given again", async () => {
+test("A state that is replayed posts nothing", async () => {
   const { publish, posts } = await forger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
@@ -76,7 +76,7 @@ test("A state serves once, and what it gave is not given again", async () => {
   const replayed = await publish(ON_TIKTOK, { requestState, inputResponses: YES });
 
   expect(answered.result).toMatchObject({ structuredContent: { results: [{ ok: true }] } });
-  expect(replayed.result).toMatchObject(ASKS);
+  expect(replayed.result).toMatchObject({ structuredContent: { results: [{ alreadyPublished: true }] } });
   expect(posts()).toBe(1);
 });
 
@@ -92,7 +92,7 @@ test("A state that was used for nothing is used up", async () => {
   expect(posts()).toBe(1);
 });
 
-test("A state replayed at the same moment publishes once", async () => {
+test("A state that is replayed at the same moment posts once", async () => {
   const { publish, posts } = await forger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
@@ -117,7 +117,12 @@ test("The state of one question is none of another's", async () => {
 test.each([
   ["no answer at all", undefined],
   ["another answer", { other: YES.confirmation }],
-  ["a yes of another kind", { confirmation: { action: "accept", content: { publish: "true" } } }],
+  ["a yes of another kind", { confirmation: { action: "accept", content: { decision: true } } }],
+  [
+    "a yes in other words",
+    { confirmation: { action: "accept", content: { decision: "publish on tiktok" } } },
+  ],
+  ["a yes without words", { confirmation: { action: "accept" } }],
   ["an action that isn't one", { confirmation: { action: "accepted" } }],
 ])("A good state with %s publishes nothing", async (_, inputResponses) => {
   const { publish, posts } = await forger();
