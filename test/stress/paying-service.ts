@@ -1,0 +1,108 @@
+// A service that remembers each paid and public request, may lose its answers, and says whether it was entitled to all of them. Time is
+// the jumping wall clock of the servers.
+
+import { createServer } from "node:http";
+import type { Random } from "../fixtures/durations.ts";
+
+export type Behaviour =
+  | "answer"
+  | "answer late"
+  | "lose the answer"
+  | "reject"
+  | "fail"
+  | "ask to wait"
+  | "hang";
+
+/** One request that was or may have been carried out. */
+export interface Charge {
+  /** What must not happen twice: a topic, or a job on a platform. */
+  readonly what: string;
+  readonly atMs: number;
+  /** When its answer was sent or the connection broken; Infinity while it is under way. */
+  endedAtMs: number;
+}
+
+export interface PayingService {
+  readonly url: string;
+  readonly charges: readonly Charge[];
+  /** Everybody's connections are broken: the servers were killed. */
+  cutOff(): void;
+  close(): Promise<void>;
+}
+
+const MAX_LATE_MS = 60;
+
+export async function startPayingService(random: Random, nowMs: () => number): Promise<PayingService> {
+  const charges: Charge[] = [];
+  let jobs = 0;
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      const json = (status: number, value: unknown, headers: Record<string, string> = {}) =>
+        response
+          .writeHead(status, { "content-type": "application/json", ...headers })
+          .end(JSON.stringify(value));
+      const path = request.url ?? "";
+      if (path.includes("/status/")) return void json(200, { status: "processing", videoUrls: [] });
+      if (request.method !== "POST") return void json(200, { videos: [] });
+      const asked = JSON.parse(body) as { topic?: string; jobId?: string; platforms?: string[] };
+      const whats =
+        asked.topic === undefined
+          ? (asked.platforms ?? []).map((platform) => `${asked.jobId} on ${platform}`)
+          : [asked.topic];
+      const behaviour = draw(random);
+      const refusal = { error: { code: "no", message: "No." } };
+      if (behaviour === "reject") return void json(422, refusal);
+      if (behaviour === "ask to wait") return void json(429, refusal, { "retry-after": "0" });
+      const own = whats.map((what) => ({ what, atMs: nowMs(), endedAtMs: Infinity }));
+      charges.push(...own);
+      response.on("close", () => {
+        for (const charge of own) charge.endedAtMs = Math.min(charge.endedAtMs, nowMs());
+      });
+      const answer =
+        asked.topic === undefined
+          ? { results: (asked.platforms ?? []).map((platform) => ({ platform, ok: true })) }
+          : {
+              jobId: `00000000-0000-4000-8000-${String((jobs += 1)).padStart(12, "0")}`,
+              status: "processing",
+            };
+      switch (behaviour) {
+        case "answer":
+          return void json(200, answer);
+        case "answer late":
+          return void setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
+        case "lose the answer":
+          return void setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
+        case "fail":
+          return void json(503, refusal);
+        case "hang":
+          return;
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The service has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    charges,
+    cutOff: () => server.closeAllConnections(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function draw(random: Random): Behaviour {
+  const at = random();
+  if (at < 0.4) return "answer";
+  if (at < 0.6) return "answer late";
+  if (at < 0.75) return "lose the answer";
+  if (at < 0.83) return "reject";
+  if (at < 0.88) return "ask to wait";
+  if (at < 0.95) return "fail";
+  return "hang";
+}
