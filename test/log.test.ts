@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../src/log.ts";
 import type { LogLevel } from "../src/settings.ts";
-import { createRedact } from "../src/text.ts";
+import { createRedact } from "../src/redact.ts";
 
 function record(level: LogLevel, key?: string) {
   const lines: string[] = [];

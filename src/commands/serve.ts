@@ -21,7 +21,7 @@ import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
-import { createRedact, type Redact } from "../text.ts";
+import { createRedact, type Redact } from "../redact.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";

@@ -14,7 +14,7 @@ import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { createService, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/settings.ts";
-import { createRedact } from "../../src/text.ts";
+import { createRedact } from "../../src/redact.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { createGenerationLimit } from "../../src/tools/generation-limit.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createJournal, type Intent } from "../../src/jobs/journal.ts";
-import { createRedact } from "../../src/text.ts";
+import { createRedact } from "../../src/redact.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { INTENT, NOW, open, reopened } from "./opened-journal.ts";
 

@@ -1,6 +1,6 @@
 // How doctor's checks are shown: a line each in plain text, with marks and colours in a terminal, or all at once as JSON.
 
-import { createRedact, type Redact } from "../../text.ts";
+import { createRedact, type Redact } from "../../redact.ts";
 import type { Check, CheckStatus } from "./check.ts";
 
 export interface Report {
