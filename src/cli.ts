@@ -3,10 +3,10 @@
 
 import { Console } from "node:console";
 import { fileURLToPath } from "node:url";
-import { parseConfig } from "./config.ts";
+import { parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
-import type { Command } from "./config.ts";
-import type { Settings } from "./settings.ts";
+import type { Command } from "./command-line.ts";
+import type { Config } from "./config.ts";
 import { VERSION } from "./version.ts";
 
 /** Well within the 250 ms in which the process has to end. */
@@ -19,14 +19,14 @@ let hasReader = true;
 process.stdout.on("error", () => (hasReader = false));
 process.stderr.on("error", () => {});
 
-const config = parseConfig(process.argv.slice(2), process.env);
-if (config.ok) void run(config.command, config.settings);
+const commandLine = parseCommandLine(process.argv.slice(2), process.env);
+if (commandLine.ok) void run(commandLine.command, commandLine.config);
 else {
-  process.stderr.write(`${config.usageError}\n`);
+  process.stderr.write(`${commandLine.usageError}\n`);
   process.exitCode = 2;
 }
 
-async function run(command: Command, settings: Settings): Promise<void> {
+async function run(command: Command, config: Config): Promise<void> {
   switch (command.name) {
     case "version":
       process.stdout.write(`${VERSION}\n`);
@@ -37,38 +37,38 @@ async function run(command: Command, settings: Settings): Promise<void> {
       return;
     }
     case "sandbox":
-      await runSandboxCommand(command.port, settings);
+      await runSandboxCommand(command.port, config);
       return;
     case "demo": {
-      if (!isUsable(settings)) return;
+      if (!isUsable(config)) return;
       const { runDemo } = await import("./commands/demo.ts");
       // Its reader is gone, so nobody watches it any longer.
       process.stdout.on("error", () => process.exit(1));
       process.exitCode = await runDemo({
         server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
-        renderSeconds: settings.sandboxSeconds,
+        renderSeconds: config.sandboxSeconds,
         input: process.stdin,
         output: process.stdout,
       });
       return;
     }
     case "doctor":
-      await runDoctorCommand(command.json, settings);
+      await runDoctorCommand(command.json, config);
       return;
     case "config": {
       const { clientEntry } = await import("./commands/client-config.ts");
-      const { text, notes } = clientEntry(command.client, command.form, settings.service?.baseUrl);
+      const { text, notes } = clientEntry(command.client, command.form, config.service?.baseUrl);
       process.stdout.write(text);
       process.stderr.write(notes);
       return;
     }
     case "serve":
-      await runServer(settings);
+      await runServer(config);
       return;
   }
 }
 
-async function runServer(settings: Settings): Promise<void> {
+async function runServer(config: Config): Promise<void> {
   // Whatever a library prints must not reach stdout, which carries JSON-RPC alone.
   globalThis.console = new Console(process.stderr, process.stderr);
   let server: Server | undefined;
@@ -100,7 +100,7 @@ async function runServer(settings: Settings): Promise<void> {
   process.on("unhandledRejection", fail);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
-    settings,
+    config,
     {
       input: process.stdin,
       output: process.stdout,
@@ -111,20 +111,20 @@ async function runServer(settings: Settings): Promise<void> {
 }
 
 /** Says what is wrong with the settings of a command that needs them right; exit code 1. */
-function isUsable({ problems }: Settings): boolean {
-  for (const { variable, problem, remedy } of problems)
-    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${remedy}.\n`);
+function isUsable({ problems }: Config): boolean {
+  for (const { variable, problem, fix } of problems)
+    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${fix}.\n`);
   if (problems.length > 0) process.exitCode = 1;
   return problems.length === 0;
 }
 
-async function runSandboxCommand(port: number, settings: Settings): Promise<void> {
-  if (!isUsable(settings)) return;
+async function runSandboxCommand(port: number, config: Config): Promise<void> {
+  if (!isUsable(config)) return;
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
     const sandbox = await runSandbox({
       port,
-      renderSeconds: settings.sandboxSeconds,
+      renderSeconds: config.sandboxSeconds,
       print: (line) => process.stdout.write(`${line}\n`),
     });
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
@@ -135,10 +135,10 @@ async function runSandboxCommand(port: number, settings: Settings): Promise<void
   }
 }
 
-async function runDoctorCommand(json: boolean, settings: Settings): Promise<void> {
+async function runDoctorCommand(json: boolean, config: Config): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
   const exitCode = await runDoctor({
-    settings,
+    config,
     env: process.env,
     nodeVersion: process.versions.node,
     json,

@@ -1,7 +1,7 @@
 // The log on stderr: one line per event, filtered by level, redacted.
 
 import type { Redact } from "./redact.ts";
-import type { LogLevel } from "./settings.ts";
+import type { LogLevel } from "./config.ts";
 import { cleanServiceText } from "./text.ts";
 
 export interface Log {

@@ -21,7 +21,7 @@ const reportSchema = z.strictObject({
       name: z.string(),
       status: z.enum(["ok", "warn", "fail", "skipped"]),
       detail: z.string().regex(/[^.]$/),
-      remedy: z.string().regex(/[^.]$/).optional(),
+      fix: z.string().regex(/[^.]$/).optional(),
     }),
   ),
 });
@@ -115,7 +115,7 @@ interface BrokenSetUp {
   readonly name: string;
   readonly status?: "warn";
   readonly detail: RegExp;
-  readonly remedy: RegExp;
+  readonly fix: RegExp;
 }
 
 const at = async (reply: Reply): Promise<Env> => ({ FACELESS_BASE_URL: (await answering(reply)).url });
@@ -127,70 +127,70 @@ const BROKEN: readonly BrokenSetUp[] = [
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "" }),
     name: "FACELESS_API_KEY",
     detail: /^is not set$/,
-    remedy: /^Create a key in the account settings .+ put it in the env of this server's entry/,
+    fix: /^Create a key in the account settings .+ put it in the env of this server's entry/,
   },
   {
     what: "a key of another service",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: `sk-${CANARY.slice(3)}` }),
     name: "FACELESS_API_KEY",
     detail: /^does not begin with fl_$/,
-    remedy: /^Check that the whole key was copied/,
+    fix: /^Check that the whole key was copied/,
   },
   {
     what: "a placeholder that the client did not fill in",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "${input:faceless-key}" }),
     name: "FACELESS_API_KEY",
     detail: /placeholder that the client did not fill in/,
-    remedy: /^Set FACELESS_API_KEY where the client takes the placeholder from/,
+    fix: /^Set FACELESS_API_KEY where the client takes the placeholder from/,
   },
   {
     what: "the key of the example",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "fl_example" }),
     name: "FACELESS_API_KEY",
     detail: /^is the key of the example$/,
-    remedy: /^Put your own key in its place/,
+    fix: /^Put your own key in its place/,
   },
   {
     what: "no address",
     env: () => ({}),
     name: "FACELESS_BASE_URL",
     detail: /^is not set$/,
-    remedy: /^Set it to the service's address/,
+    fix: /^Set it to the service's address/,
   },
   {
     what: "an address without https",
     env: () => ({ FACELESS_BASE_URL: "http://videos.test" }),
     name: "FACELESS_BASE_URL",
     detail: /does not use https/,
-    remedy: /^Begin it with https:\/\/$/,
+    fix: /^Begin it with https:\/\/$/,
   },
   {
     what: "the address of the example",
     env: () => ({ FACELESS_BASE_URL: "https://videos.example.com" }),
     name: "FACELESS_BASE_URL",
     detail: /^is the address of the example$/,
-    remedy: /^Put the address of your service in its place$/,
+    fix: /^Put the address of your service in its place$/,
   },
   {
     what: "an address with a wrong path",
     env: async () => ({ FACELESS_BASE_URL: `${(await answering(NO_VIDEOS)).url}/app` }),
     name: "service",
     detail: /nothing at the address of the video list \(HTTP 404; its words: "No such path\."\)$/,
-    remedy: /^Check the path in FACELESS_BASE_URL/,
+    fix: /^Check the path in FACELESS_BASE_URL/,
   },
   {
     what: "the address of the website",
     env: () => at({ headers: { "content-type": "text/html" }, body: "<!doctype html><title>Videos</title>" }),
     name: "service",
     detail: /not the service's API \(HTTP 200, a web page\)$/,
-    remedy: /^Set FACELESS_BASE_URL to the address of the API, not of the website/,
+    fix: /^Set FACELESS_BASE_URL to the address of the API, not of the website/,
   },
   {
     what: "a host that there is not",
     env: () => ({ FACELESS_BASE_URL: "https://videos.invalid" }),
     name: "dns",
     detail: /videos\.invalid.*\((ENOTFOUND|EAI_AGAIN|no answer within 3 s)\)$/,
-    remedy: /^Check (the spelling of the host in FACELESS_BASE_URL$|that this machine is online)/,
+    fix: /^Check (the spelling of the host in FACELESS_BASE_URL$|that this machine is online)/,
   },
   {
     what: "a port where nothing listens",
@@ -201,14 +201,14 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "connection",
     detail: /^127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/,
-    remedy: /^Check the host and the port .+ nothing listens there$/,
+    fix: /^Check the host and the port .+ nothing listens there$/,
   },
   {
     what: "a certificate that nobody vouches for",
     env: async () => ({ FACELESS_BASE_URL: `https://127.0.0.1:${(await tlsService("127.0.0.1")).port}` }),
     name: "connection",
     detail: /^TLS: no authority that Node\.js knows .+ \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/,
-    remedy: /NODE_EXTRA_CA_CERTS/,
+    fix: /NODE_EXTRA_CA_CERTS/,
   },
   {
     what: "the certificate of another host",
@@ -218,7 +218,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "connection",
     detail: /^TLS: the certificate .+ another host \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
-    remedy: /^Check the spelling of the host/,
+    fix: /^Check the spelling of the host/,
   },
   {
     what: "https at a port of plain HTTP",
@@ -228,14 +228,14 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "connection",
     detail: /^TLS: 127\.0\.0\.1:\d+ does not speak it/,
-    remedy: /^Check the port in FACELESS_BASE_URL\. The usual one/,
+    fix: /^Check the port in FACELESS_BASE_URL\. The usual one/,
   },
   {
     what: "plain HTTP at a port of TLS",
     env: async () => ({ FACELESS_BASE_URL: `http://127.0.0.1:${(await tlsService("127.0.0.1")).port}` }),
     name: "connection",
     detail: /gives no HTTP answer: the connection was broken off/,
-    remedy: /whether it begins with https:\/\/ as it should$/,
+    fix: /whether it begins with https:\/\/ as it should$/,
   },
   {
     what: "something else than a web server",
@@ -245,14 +245,14 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "connection",
     detail: /gives no HTTP answer: the answer is no HTTP$/,
-    remedy: /^Check the port in FACELESS_BASE_URL/,
+    fix: /^Check the port in FACELESS_BASE_URL/,
   },
   {
     what: "a proxy that is no URL",
     env: () => ({ FACELESS_BASE_URL: "https://videos.test", HTTPS_PROXY: "socks5://127.0.0.1:1080" }),
     name: "proxy",
     detail: /^HTTPS_PROXY is not the URL of an HTTP proxy$/,
-    remedy: /^Set it to a URL such as http:\/\/proxy\.example:8080/,
+    fix: /^Set it to a URL such as http:\/\/proxy\.example:8080/,
   },
   {
     what: "a proxy that is not there",
@@ -263,7 +263,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "proxy",
     detail: /^127\.0\.0\.1:\d+ \(HTTPS_PROXY\) can't be reached: ECONNREFUSED$/,
-    remedy: /^Check the host and the port in HTTPS_PROXY/,
+    fix: /^Check the host and the port in HTTPS_PROXY/,
   },
   {
     what: "a proxy that refuses",
@@ -273,7 +273,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     }),
     name: "connection",
     detail: /^the proxy refuses the way to videos\.test:443 \(HTTP 403\)$/,
-    remedy: /^Ask whoever runs the proxy to let videos\.test:443 through/,
+    fix: /^Ask whoever runs the proxy to let videos\.test:443 through/,
   },
   {
     what: "a proxy that wants a password",
@@ -283,7 +283,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     }),
     name: "connection",
     detail: /^the proxy wants a user name and a password \(HTTP 407\)$/,
-    remedy: /^Put them into HTTPS_PROXY/,
+    fix: /^Put them into HTTPS_PROXY/,
   },
   {
     what: "a proxy that hangs up",
@@ -293,70 +293,70 @@ const BROKEN: readonly BrokenSetUp[] = [
     }),
     name: "connection",
     detail: /^the proxy breaks off the connection/,
-    remedy: /^Check that HTTPS_PROXY names the port of an HTTP proxy$/,
+    fix: /^Check that HTTPS_PROXY names the port of an HTTP proxy$/,
   },
   {
     what: "a key that is refused",
     env: () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
     name: "key",
     detail: /did not accept the API key \(HTTP 401; its words: "No such key: \[redacted\]"\)$/,
-    remedy: /^Check FACELESS_API_KEY: create a key/,
+    fix: /^Check FACELESS_API_KEY: create a key/,
   },
   {
     what: "a key without the right",
     env: () => at(envelope(403, "forbidden", "Not with this key.")),
     name: "key",
     detail: /does not allow this key the video list \(HTTP 403; its words: "Not with this key\."\)$/,
-    remedy: /what the key may do$/,
+    fix: /what the key may do$/,
   },
   {
     what: "a firewall",
     env: () => at({ status: 403, body: "<h1>Blocked</h1>" }),
     name: "key",
     detail: /\(HTTP 403\)$/,
-    remedy: /or whether a firewall on the way says no$/,
+    fix: /or whether a firewall on the way says no$/,
   },
   {
     what: "an account without credits",
     env: () => at(envelope(402, "out_of_credits", "No credits remain.")),
     name: "credits",
     detail: /has no credits left \(HTTP 402/,
-    remedy: /^Add credits to the account/,
+    fix: /^Add credits to the account/,
   },
   {
     what: "a service that is down",
     env: () => at({ status: 503 }),
     name: "service",
     detail: /failed on the video list \(HTTP 503\)$/,
-    remedy: /^Try again in a minute$/,
+    fix: /^Try again in a minute$/,
   },
   {
     what: "a redirect to another origin",
     env: () => at({ status: 301, headers: { location: "https://www.videos.test/api/v1/videos" } }),
     name: "service",
     detail: /a redirect to https:\/\/www\.videos\.test, which is never followed/,
-    remedy: /^Set FACELESS_BASE_URL to the address that the service really answers at$/,
+    fix: /^Set FACELESS_BASE_URL to the address that the service really answers at$/,
   },
   {
     what: "a rate limit that is used up",
     env: () => at({ ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "17" } }),
     name: "allowance",
     detail: /takes no more requests for now \(HTTP 429\)$/,
-    remedy: /^Wait 17 s$/,
+    fix: /^Wait 17 s$/,
   },
   {
     what: "a limit of no videos",
     env: async () => ({ ...(await healthy()), FACELESS_MAX_GENERATIONS: "0" }),
     name: "FACELESS_MAX_GENERATIONS",
     detail: /^allows no video at all$/,
-    remedy: /^Raise it, or remove it$/,
+    fix: /^Raise it, or remove it$/,
   },
   {
     what: "a setting out of shape",
     env: async () => ({ ...(await healthy()), FACELESS_POLL_SECONDS: "often" }),
     name: "FACELESS_POLL_SECONDS",
     detail: /^is not a number of seconds/,
-    remedy: /^Set it to a number of seconds .+ or remove it$/,
+    fix: /^Set it to a number of seconds .+ or remove it$/,
   },
   {
     what: "a journal that can't be written",
@@ -368,7 +368,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "journal",
     status: "warn",
     detail: /\/file\/state \(FACELESS_STATE_DIR\) can't be written \(ENOTDIR\)/,
-    remedy: /^Set FACELESS_STATE_DIR to a folder that you can write to/,
+    fix: /^Set FACELESS_STATE_DIR to a folder that you can write to/,
   },
   {
     what: "a journal somewhere or other",
@@ -376,7 +376,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "journal",
     status: "warn",
     detail: /^the folder state \(FACELESS_STATE_DIR\) is relative/,
-    remedy: /^Set FACELESS_STATE_DIR to a full path$/,
+    fix: /^Set FACELESS_STATE_DIR to a full path$/,
   },
   {
     what: "a clock that is an hour fast",
@@ -384,18 +384,18 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "clock",
     status: "warn",
     detail: /^this machine is 60 min ahead of the service$/,
-    remedy: /^Set the clock of this machine/,
+    fix: /^Set the clock of this machine/,
   },
 ];
 
-function fits({ name, detail, remedy }: BrokenSetUp, found: Found | undefined): boolean {
-  return found?.name === name && detail.test(found.detail) && remedy.test(found.remedy ?? "");
+function fits({ name, detail, fix }: BrokenSetUp, found: Found | undefined): boolean {
+  return found?.name === name && detail.test(found.detail) && fix.test(found.fix ?? "");
 }
 
 describe("doctor", () => {
   test.each(BROKEN)(
     "tells $what from all the rest, and how to mend it",
-    async ({ what, env, name, status = "fail", detail, remedy }) => {
+    async ({ what, env, name, status = "fail", detail, fix }) => {
       const { troubles } = await examine(await env());
 
       // None of these services has an OpenAPI document, where it is asked for one at all.
@@ -405,7 +405,7 @@ describe("doctor", () => {
           name,
           status,
           detail: expect.stringMatching(detail),
-          remedy: expect.stringMatching(remedy),
+          fix: expect.stringMatching(fix),
         },
         more: [],
       });
@@ -423,13 +423,13 @@ describe("doctor", () => {
         name: "FACELESS_BASE_URL",
         status: "warn",
         detail: `${rest.url}/api/v1 ends in the path of the API, which is added to it once more`,
-        remedy: "Remove /api/v1 from its end",
+        fix: "Remove /api/v1 from its end",
       },
       {
         name: "service",
         status: "fail",
         detail: expect.stringContaining("HTTP 404"),
-        remedy: "Remove /api and what follows it from the end of FACELESS_BASE_URL",
+        fix: "Remove /api and what follows it from the end of FACELESS_BASE_URL",
       },
     ]);
   });
@@ -446,7 +446,7 @@ describe("doctor", () => {
         name: "connection",
         status: "fail",
         detail: expect.stringMatching(/takes the request, but there is no answer within 7 s$/),
-        remedy: "Try again in a minute",
+        fix: "Try again in a minute",
       },
     ]);
     expect(skipped).toEqual(["service", "key", "allowance", "clock", "openapi", "platforms"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../src/log.ts";
-import type { LogLevel } from "../src/settings.ts";
+import type { LogLevel } from "../src/config.ts";
 import { createRedact } from "../src/redact.ts";
 
 function record(level: LogLevel, key?: string) {

@@ -1,7 +1,7 @@
 // The entry of this server in each client's own configuration, ready to paste, with the key as the client's own input
 // wherever it has one. Pure: the only thing of the environment that it may show is the service's URL.
 
-import type { ClientName, EntryForm } from "../config.ts";
+import type { ClientName, EntryForm } from "../command-line.ts";
 import { cursorInstallLink, vscodeInstallLink } from "./install-links.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, launch, SERVER, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
 
@@ -50,7 +50,7 @@ const bareEnvironment = ({ env }: Entry): readonly string[] =>
 const FORMS: Record<ClientName, Form> = {
   "claude-desktop": {
     where:
-      "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
+      "claude_desktop_config.json (Config, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
     hints: bareEnvironment,

@@ -4,7 +4,7 @@
 import type { Operation } from "../service/failures.ts";
 import { createRequests, type Requests } from "../service/requests.ts";
 import { TransportFailure } from "../service/transport-failure.ts";
-import type { Environment, Settings } from "../settings.ts";
+import type { Environment, Config } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { checkAllowance, checkAnswer, checkClock } from "./doctor/answer.ts";
 import { type Check, fail, pass, skip } from "./doctor/check.ts";
@@ -17,7 +17,7 @@ import { checkName, checkProxy, proxyFor } from "./doctor/route.ts";
 import { EXAMPLE_KEY } from "./server-entry.ts";
 
 export interface DoctorOptions {
-  readonly settings: Settings;
+  readonly config: Config;
   readonly env: Environment;
   /** As process.versions.node has it. */
   readonly nodeVersion: string;
@@ -46,13 +46,13 @@ export async function runDoctor({ json, isTerminal, print, ...options }: DoctorO
   return report.end() ? 0 : 1;
 }
 
-type Circumstances = Pick<DoctorOptions, "settings" | "env" | "nodeVersion" | "now">;
+type Circumstances = Pick<DoctorOptions, "config" | "env" | "nodeVersion" | "now">;
 
 async function* allChecks(circumstances: Circumstances): AsyncGenerator<Check> {
-  const { settings, env, nodeVersion } = circumstances;
+  const { config, env, nodeVersion } = circumstances;
   yield checkNode(nodeVersion);
-  yield* checkSettings(env, settings);
-  const journal = checkJournal(settings);
+  yield* checkSettings(env, config);
+  const journal = checkJournal(config);
   const target = readTarget(env);
   const seen = new Set<string>();
   for await (const check of networkChecks(circumstances, target)) {
@@ -81,7 +81,7 @@ const NETWORK_CHECKS = [
 async function* networkChecks({ env, now }: Circumstances, target: Target): AsyncGenerator<Check> {
   const { apiKey, place, proxyProblem } = target;
   if (proxyProblem !== undefined)
-    yield fail("proxy", `${proxyProblem.variable} ${proxyProblem.problem}`, proxyProblem.remedy);
+    yield fail("proxy", `${proxyProblem.variable} ${proxyProblem.problem}`, proxyProblem.fix);
   if (place === undefined) return;
   const { baseUrl, proxies } = place;
   const proxy = proxyFor(baseUrl, proxies, env);
@@ -93,7 +93,7 @@ async function* networkChecks({ env, now }: Circumstances, target: Target): Asyn
   if (resolved.status === "fail") return;
 
   const requests = createRequests({
-    settings: { ...place, apiKey: apiKey ?? EXAMPLE_KEY },
+    config: { ...place, apiKey: apiKey ?? EXAMPLE_KEY },
     version: VERSION,
     now,
     random: Math.random,

@@ -1,6 +1,6 @@
 // The text of --help.
 
-import { VARIABLES } from "../settings.ts";
+import { VARIABLES } from "../config.ts";
 
 const COMMANDS = [
   ["faceless-video-mcp", "MCP server on stdio, for the service named by the environment"],

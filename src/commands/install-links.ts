@@ -1,7 +1,7 @@
 // Links that add this server to Cursor and VS Code with a click. They hold no key: Cursor takes it from the environment, VS Code
 // asks for it. Pure.
 
-import type { EntryForm } from "../config.ts";
+import type { EntryForm } from "../command-line.ts";
 import { launch, SERVER, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
 
 /** A web page that hands over to cursor://, which GitHub would take out of a README. */

@@ -20,7 +20,7 @@ import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
-import type { ServiceSettings, Settings } from "../settings.ts";
+import type { ServiceConfig, Config } from "../config.ts";
 import { createRedact, type Redact } from "../redact.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";
 import { VERSION } from "../version.ts";
@@ -48,17 +48,16 @@ export interface Server {
 
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
-  settings: Settings,
+  config: Config,
   { input, output, writeLog }: Streams,
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
-  const redact = createRedact(settings.service?.apiKey);
-  const log = createLog(settings.logLevel, redact, writeLog);
-  const service = serviceOf(settings);
-  const application = createApplication(settings, service, log, redact, options);
-  for (const { variable, problem, remedy } of settings.problems)
-    log.warn(`${variable} ${problem}. ${remedy}.`);
+  const redact = createRedact(config.service?.apiKey);
+  const log = createLog(config.logLevel, redact, writeLog);
+  const service = serviceOf(config);
+  const application = createApplication(config, service, log, redact, options);
+  for (const { variable, problem, fix } of config.problems) log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = createSubscriptions(application);
   const questions = createFailedQuestions();
   const transport = createStdioTransport({
@@ -103,7 +102,7 @@ export function serve(
 }
 
 function createApplication(
-  settings: Settings,
+  config: Config,
   service: Service,
   log: Log,
   redact: Redact,
@@ -111,22 +110,22 @@ function createApplication(
 ): Application {
   const clock = systemClock;
   const journal = createJournal({
-    folder: journalFolder(settings),
+    folder: journalFolder(config),
     now: clock.now,
     redact,
     onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
   });
-  const paid = createPaidRequests({ journal, account: accountOf(settings), now: clock.now });
+  const paid = createPaidRequests({ journal, account: accountOf(config), now: clock.now });
   const jobs = createJobStore(clock.now, paid.started);
   const reader = createJobReader({ source: service, store: jobs, now: clock.now });
   const schedule = createSchedule({
-    ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
+    ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
   const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
   return {
     version: VERSION,
-    settings,
+    config,
     service,
     jobs,
     reader,
@@ -134,41 +133,41 @@ function createApplication(
     waitForEnd: (wait) => waitForEnd({ watcher, store: jobs, clock }, wait),
     paid,
     confirmations: createConfirmations({
-      enabled: settings.confirmPublish,
+      enabled: config.confirmPublish,
       log,
       now: () => performance.now(),
     }),
-    generationLimit: createGenerationLimit(settings.maxGenerations),
+    generationLimit: createGenerationLimit(config.maxGenerations),
     log,
   };
 }
 
 /** What the journal tells accounts apart by. A sandbox is a new one with every process. */
-function accountOf({ service, sandbox }: Settings): string {
+function accountOf({ service, sandbox }: Config): string {
   if (service !== undefined) return `${service.baseUrl.href} ${service.apiKey}`;
   return sandbox ? crypto.randomUUID() : "none";
 }
 
 /** The platform's folder for state, unless the person named one or none; a sandbox's jobs are gone with it. */
-function journalFolder({ stateDir, sandbox, problems }: Settings): string | undefined {
+function journalFolder({ stateDir, sandbox, problems }: Config): string | undefined {
   if (stateDir === false || problems.length > 0) return undefined;
   if (stateDir !== undefined) return stateDir;
   if (sandbox) return undefined;
   return stateFolder();
 }
 
-function serviceOf(settings: Settings): Service {
-  const { service, problems, sandbox } = settings;
+function serviceOf(config: Config): Service {
+  const { service, problems, sandbox } = config;
   if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return deferService(() => startSandboxService(settings));
-  if (service === undefined) throw new TypeError("Settings without a problem name a service.");
-  return deferService(() => connectService(service, settings));
+  if (sandbox) return deferService(() => startSandboxService(config));
+  if (service === undefined) throw new TypeError("Config without a problem name a service.");
+  return deferService(() => connectService(service, config));
 }
 
-async function connectService(service: ServiceSettings, { pollSeconds }: Settings): Promise<Service> {
+async function connectService(service: ServiceConfig, { pollSeconds }: Config): Promise<Service> {
   const { createService } = await import("../service/client.ts");
   return createService({
-    settings: service,
+    config: service,
     version: VERSION,
     now: Date.now,
     random: Math.random,
@@ -177,11 +176,11 @@ async function connectService(service: ServiceSettings, { pollSeconds }: Setting
   });
 }
 
-async function startSandboxService(settings: Settings): Promise<Service> {
+async function startSandboxService(config: Config): Promise<Service> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const sandbox = await startSandbox({ renderSeconds: settings.sandboxSeconds });
+  const sandbox = await startSandbox({ renderSeconds: config.sandboxSeconds });
   const { apiKey, url } = sandbox;
-  const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, settings);
+  const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, config);
   return {
     ...service,
     close() {

@@ -1,6 +1,6 @@
 // What every entry of this server consists of: its name, how it is started, what it wants to be given. Pure.
 
-import type { EntryForm } from "../config.ts";
+import type { EntryForm } from "../command-line.ts";
 
 /** Under which clients list it. Some of them count it into a tool's name, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";

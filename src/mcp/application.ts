@@ -8,13 +8,13 @@ import type { Watcher } from "../jobs/watcher.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
-import type { Settings } from "../settings.ts";
+import type { Config } from "../config.ts";
 import type { GenerationLimit } from "../tools/generation-limit.ts";
 import type { Confirmations } from "./confirmation.ts";
 
 export interface Application {
   readonly version: string;
-  readonly settings: Settings;
+  readonly config: Config;
   readonly service: Service;
   readonly jobs: JobStore;
   readonly reader: JobReader;

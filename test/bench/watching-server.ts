@@ -1,12 +1,12 @@
 // The server from its source, but for the limit on how many jobs are watched at once.
 
 import { serve } from "../../src/commands/serve.ts";
-import { parseConfig } from "../../src/config.ts";
+import { parseCommandLine } from "../../src/command-line.ts";
 
-const config = parseConfig([], process.env);
-if (!config.ok) throw new Error(config.usageError);
+const commandLine = parseCommandLine([], process.env);
+if (!commandLine.ok) throw new Error(commandLine.usageError);
 serve(
-  config.settings,
+  commandLine.config,
   {
     input: process.stdin,
     output: process.stdout,

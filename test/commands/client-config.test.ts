@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/install-links.ts";
-import { CLIENTS, type ClientName } from "../../src/config.ts";
+import { CLIENTS, type ClientName } from "../../src/command-line.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 

@@ -8,7 +8,7 @@ import { checkFailure } from "../../src/commands/doctor/connection.ts";
 import { checkNode } from "../../src/commands/doctor/environment.ts";
 import { proxyFor } from "../../src/commands/doctor/route.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
-import { type Environment, readSettings } from "../../src/settings.ts";
+import { type Environment, readConfig } from "../../src/config.ts";
 
 test.each([
   ["18.20.8", "fail"],
@@ -25,7 +25,7 @@ describe("at a terminal", () => {
   const report = async (env: Environment, isTerminal: boolean) => {
     const lines: string[] = [];
     const code = await runDoctor({
-      settings: readSettings(env, { sandbox: false, readOnly: false, noPublish: false }),
+      config: readConfig(env, { sandbox: false, readOnly: false, noPublish: false }),
       env: { FACELESS_STATE_DIR: "off", ...env },
       nodeVersion: "18.0.0",
       json: false,
@@ -37,13 +37,13 @@ describe("at a terminal", () => {
     return lines;
   };
 
-  test("each line has a coloured mark, and the remedy stands below it", async () => {
+  test("each line has a coloured mark, and the fix stands below it", async () => {
     const [first] = await report({ TERM: "xterm" }, true);
 
-    const [line = "", remedy = "", ...more] = first?.split("\n") ?? [];
+    const [line = "", fix = "", ...more] = first?.split("\n") ?? [];
     expect({ mark: line.slice(0, 10), more }).toEqual({ mark: "\u001B[31m✖\u001B[0m", more: [] });
     expect(line.slice(10)).toMatch(/^ {2}node +Node\.js 18\.0\.0 is too old\.$/);
-    expect(remedy).toMatch(/^ {4}→ Install Node\.js 20\.18\.1 or newer.+\.$/);
+    expect(fix).toMatch(/^ {4}→ Install Node\.js 20\.18\.1 or newer.+\.$/);
   });
 
   test.each([
@@ -127,13 +127,13 @@ describe("a failure of the network", () => {
     ["EADDRNOTAVAIL", false, "network", /could not be asked: why$/, /Check the network/],
     ["ECONNRESET", true, "network", /no HTTP answer: why$/, /https:\/\//],
     [undefined, true, "timeout", /takes the request, but there is why$/, /Try again/],
-  ] as const)("with code %s (sent: %s) has its own words", (code, sent, kind, detail, remedy) => {
+  ] as const)("with code %s (sent: %s) has its own words", (code, sent, kind, detail, fix) => {
     expect(checkFailure(failure(code, sent, "why", kind), new URL("https://videos.test"), undefined)).toEqual(
       {
         name: "connection",
         status: "fail",
         detail: expect.stringMatching(detail),
-        remedy: expect.stringMatching(remedy),
+        fix: expect.stringMatching(fix),
       },
     );
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { helpText } from "../../src/commands/help.ts";
-import { CLIENTS, parseConfig } from "../../src/config.ts";
-import { VARIABLES } from "../../src/settings.ts";
+import { CLIENTS, parseCommandLine } from "../../src/command-line.ts";
+import { VARIABLES } from "../../src/config.ts";
 
 const text = helpText("1.2.3");
 const lines = text.split("\n");
@@ -52,7 +52,7 @@ test("the help names the commands and options that there are, and each of them i
     ["--help"],
     ["--version"],
   ])
-    expect([argv, parseConfig(argv, {}).ok]).toEqual([argv, true]);
+    expect([argv, parseCommandLine(argv, {}).ok]).toEqual([argv, true]);
   const clients = commands.join(" ").replace(/^.*configuration: | +--windows.*$/g, "");
   expect(clients.split(/, *| or /).map((client) => client.trim())).toEqual(CLIENTS);
 });

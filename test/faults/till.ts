@@ -13,7 +13,7 @@ import { createJobStore } from "../../src/jobs/store.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { createService, type Service } from "../../src/service/client.ts";
-import type { Proxies } from "../../src/settings.ts";
+import type { Proxies } from "../../src/config.ts";
 import { createRedact } from "../../src/redact.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { createGenerationLimit } from "../../src/tools/generation-limit.ts";
@@ -78,7 +78,7 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
   const real = createService({
-    settings: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
+    config: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
     now,
     random: () => 0,

@@ -26,22 +26,22 @@ export function checkAnswer({ answer, atMs, hasKey, baseUrl }: Heard): readonly 
   if (status >= 200 && status < 300) return checkSuccess(answer, hasKey);
   const { facts } = statusError(LIST, answer, readRetryAfterMs(answer.headers, atMs));
   const detail = withAnswer(facts);
-  const remedy = facts.nextStep.replace(/\.$/, "");
+  const fix = facts.nextStep.replace(/\.$/, "");
   const answers = pass("service", `answers (HTTP ${status})`);
   const noKey = skip("key", "there is no key to try");
 
   if (facts.code === "out_of_credits")
-    return [answers, pass("key", "accepted"), fail("credits", detail, remedy)];
+    return [answers, pass("key", "accepted"), fail("credits", detail, fix)];
   if (status === 401 || status === 403) {
     if (!hasKey) return [answers, noKey];
-    if (status === 401) return [answers, fail("key", detail, remedy)];
+    if (status === 401) return [answers, fail("key", detail, fix)];
     const firewall = facts.serviceWords === undefined ? ", or whether a firewall on the way says no" : "";
-    return [answers, fail("key", detail, `${remedy}${firewall}`)];
+    return [answers, fail("key", detail, `${fix}${firewall}`)];
   }
   if (status === 429) return [answers, skip("key", "not known while the service takes no requests")];
   const unknown = skip("key", "not known until the service answers");
   if (status === 404) return [fail("service", detail, addressRemedy(baseUrl)), unknown];
-  return [fail("service", detail, remedy), unknown];
+  return [fail("service", detail, fix), unknown];
 }
 
 function checkSuccess(answer: Answer, hasKey: boolean): readonly Check[] {

@@ -11,23 +11,23 @@ export interface Check {
   /** What was found, without a full stop. */
   readonly detail: string;
   /** How to mend it, without a full stop. */
-  readonly remedy?: string;
+  readonly fix?: string;
 }
 
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 
-export const warn = (name: string, detail: string, remedy: string): Check => ({
+export const warn = (name: string, detail: string, fix: string): Check => ({
   name,
   status: "warn",
   detail,
-  remedy,
+  fix,
 });
 
-export const fail = (name: string, detail: string, remedy: string): Check => ({
+export const fail = (name: string, detail: string, fix: string): Check => ({
   name,
   status: "fail",
   detail,
-  remedy,
+  fix,
 });
 
 export const skip = (name: string, detail: string): Check => ({ name, status: "skipped", detail });

@@ -1,4 +1,4 @@
-// What it means that the service could not be asked: from the network's own code to a sentence and a remedy. Pure.
+// What it means that the service could not be asked: from the network's own code to a sentence and a fix. Pure.
 
 import type { TransportFailure } from "../../service/transport-failure.ts";
 import { type Check, codeOf, fail } from "./check.ts";
@@ -13,11 +13,11 @@ const UNKNOWN_ISSUER = new Set([
 ]);
 
 export function checkFailure(failure: TransportFailure, baseUrl: URL, proxy: Proxy | undefined): Check {
-  const [detail, remedy] = (proxy && explainProxy(failure, baseUrl, proxy)) ?? explain(failure, baseUrl);
-  return fail("connection", detail, remedy);
+  const [detail, fix] = (proxy && explainProxy(failure, baseUrl, proxy)) ?? explain(failure, baseUrl);
+  return fail("connection", detail, fix);
 }
 
-type Explanation = readonly [detail: string, remedy: string];
+type Explanation = readonly [detail: string, fix: string];
 
 /** Where it is the proxy's doing. */
 function explainProxy(failure: TransportFailure, baseUrl: URL, proxy: Proxy): Explanation | undefined {

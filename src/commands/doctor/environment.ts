@@ -4,12 +4,12 @@
 import manifest from "../../../package.json" with { type: "json" };
 import {
   type Environment,
-  readSettings,
-  type ServiceSettings,
-  type SettingProblem,
-  type Settings,
+  readConfig,
+  type ServiceConfig,
+  type ConfigProblem,
+  type Config,
   VARIABLES,
-} from "../../settings.ts";
+} from "../../config.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
@@ -21,14 +21,14 @@ const NO_FLAGS = { sandbox: false, readOnly: false, noPublish: false } as const;
 export interface Target {
   /** Absent where none is set that could be a key. */
   readonly apiKey?: string;
-  readonly place?: Pick<ServiceSettings, "baseUrl" | "proxies">;
-  readonly proxyProblem?: SettingProblem;
+  readonly place?: Pick<ServiceConfig, "baseUrl" | "proxies">;
+  readonly proxyProblem?: ConfigProblem;
 }
 
 /** Key and place apart from each other, so that one can be checked while the other is wrong. */
 export function readTarget(env: Environment): Target {
   const read = (others: Environment) =>
-    readSettings({ [KEY]: EXAMPLE_KEY, [BASE_URL]: env[BASE_URL], ...others }, NO_FLAGS);
+    readConfig({ [KEY]: EXAMPLE_KEY, [BASE_URL]: env[BASE_URL], ...others }, NO_FLAGS);
   const proxies = Object.fromEntries(
     Object.entries(env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
   );
@@ -62,14 +62,14 @@ function isAtLeast(version: string, needed: string): boolean {
 }
 
 /** One check for each variable but the proxies, which have a check of their own. */
-export function checkSettings(env: Environment, settings: Settings): Check[] {
+export function checkSettings(env: Environment, config: Config): Check[] {
   return VARIABLES.filter(({ name }) => name.startsWith("FACELESS_")).map((variable) => {
     const { name } = variable;
     const value = env[name]?.trim() ?? "";
     const isRequired = name === KEY || name === BASE_URL;
     if (/\$\{.*\}/s.test(value)) return checkPlaceholder(name, isRequired);
-    const problem = settings.problems.find((candidate) => candidate.variable === name);
-    if (problem !== undefined) return fail(name, problem.problem, problem.remedy);
+    const problem = config.problems.find((candidate) => candidate.variable === name);
+    if (problem !== undefined) return fail(name, problem.problem, problem.fix);
     if (value === "")
       return pass(
         name,
@@ -81,8 +81,8 @@ export function checkSettings(env: Environment, settings: Settings): Check[] {
 
 function checkPlaceholder(name: string, isRequired: boolean): Check {
   const detail = "holds a ${…} placeholder that the client did not fill in, which counts as not set";
-  const remedy = `Set ${name} where the client takes the placeholder from, or write the value itself into the env of this server's entry`;
-  return (isRequired ? fail : warn)(name, detail, remedy);
+  const fix = `Set ${name} where the client takes the placeholder from, or write the value itself into the env of this server's entry`;
+  return (isRequired ? fail : warn)(name, detail, fix);
 }
 
 /** What is well formed and still can't be meant. */

@@ -3,13 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import type { Settings } from "../../settings.ts";
+import type { Config } from "../../config.ts";
 import { stateFolder } from "../state-folder.ts";
 import { type Check, codeOf, pass, warn, within } from "./check.ts";
 
 const DEADLINE_MS = 2_000;
 
-export async function checkJournal({ stateDir }: Settings): Promise<Check> {
+export async function checkJournal({ stateDir }: Config): Promise<Check> {
   if (stateDir === false)
     return pass("journal", "switched off: nothing guards against paying twice after a crash");
   const folder = stateDir ?? stateFolder();

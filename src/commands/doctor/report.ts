@@ -28,9 +28,9 @@ const MARKS: Record<CheckStatus, string> = {
 
 export function createReport({ json, decorated, print }: ReportOptions): Report {
   const checks: Check[] = [];
-  const line = ({ name, status, detail, remedy }: Check) => {
+  const line = ({ name, status, detail, fix }: Check) => {
     const mark = decorated ? MARKS[status] : WORDS[status].padEnd(4);
-    const advice = remedy === undefined ? "" : decorated ? `\n    → ${remedy}.` : ` ${remedy}.`;
+    const advice = fix === undefined ? "" : decorated ? `\n    → ${fix}.` : ` ${fix}.`;
     return `${mark}  ${name.padEnd(NAME_WIDTH)}  ${detail}.${advice}`;
   };
   return {

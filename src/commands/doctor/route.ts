@@ -4,7 +4,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
 import { isLoopback } from "../../loopback.ts";
-import type { Environment, Proxies } from "../../settings.ts";
+import type { Environment, Proxies } from "../../config.ts";
 import { type Check, codeOf, fail, pass, skip, within } from "./check.ts";
 
 export interface Proxy {
