@@ -1,8 +1,9 @@
-// What the person asked for: argv and env become one CommandLine. Pure: reads nothing, touches no process.
+// argv becomes a command with its options. Pure. Never repeats an argument that might be an API key.
 
-import { type Environment, type Flags, readConfig, type Config } from "./config.ts";
+import { parseArgs } from "node:util";
+import type { Flags } from "./config.ts";
 
-/** The clients that `config` knows, in the order in which they are named. */
+/** The clients that `config` knows, in the order in which they are listed. */
 export const CLIENTS = [
   "claude-desktop",
   "claude-code",
@@ -16,134 +17,153 @@ export const CLIENTS = [
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** How the entry for a client is to start this server. */
-export interface EntryForm {
+/** How a client's entry starts this server. */
+export interface EntryOptions {
   /** Through cmd. */
   readonly windows: boolean;
   readonly sandbox: boolean;
 }
 
 export type Command =
-  | { readonly name: "serve" | "demo" | "help" | "version" }
+  | { readonly name: "help" | "version" | "demo" }
+  | { readonly name: "serve"; readonly flags: Flags }
   | { readonly name: "sandbox"; readonly port: number }
   | { readonly name: "doctor"; readonly json: boolean }
-  | { readonly name: "config"; readonly client: ClientName; readonly form: EntryForm };
+  | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
-export type CommandLine =
-  | { readonly ok: true; readonly command: Command; readonly config: Config }
-  /** One line for stderr; exit code 2. */
-  | { readonly ok: false; readonly usageError: string };
+/** The commands with their options, in the order of --help. The server itself has no name. */
+export const COMMANDS = [
+  {
+    name: "",
+    argument: "",
+    summary: "MCP server on stdio, for the service named by the environment",
+    options: {
+      sandbox: "use the embedded sandbox service; needs no key and no network",
+      "read-only": "hide generate_video and publish_video",
+      "no-publish": "hide publish_video",
+    },
+  },
+  {
+    name: "demo",
+    argument: "",
+    summary: "generate, watch, publish and list a sandbox video in this terminal",
+    options: {},
+  },
+  {
+    name: "sandbox",
+    argument: "",
+    summary: "run the sandbox service alone, over HTTP",
+    options: { port: "port to listen on; any free one if left out" },
+  },
+  {
+    name: "doctor",
+    argument: "",
+    summary: "check the settings, the network and the key, and say how to fix what is wrong",
+    options: { json: "print the checks as JSON" },
+  },
+  {
+    name: "config",
+    argument: "CLIENT",
+    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
+    options: { windows: "start npx through cmd", sandbox: "use the sandbox; needs no key and no URL" },
+  },
+] as const;
 
-/** argv without the interpreter and the script; env as the process has it. */
-export function parseCommandLine(argv: readonly string[], env: Environment): CommandLine {
-  const parsed = parseArguments(argv);
-  if ("usageError" in parsed) return { ok: false, usageError: parsed.usageError };
-  return { ok: true, command: parsed.command, config: readConfig(env, parsed.flags) };
-}
+const OPTIONS = {
+  sandbox: { type: "boolean" },
+  "read-only": { type: "boolean" },
+  "no-publish": { type: "boolean" },
+  port: { type: "string" },
+  json: { type: "boolean" },
+  windows: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
 
-/** Commands that run the sandbox need neither key nor URL. */
-const SANDBOX_FLAGS: Flags = { sandbox: true, readOnly: false, noPublish: false };
-const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
-const SERVER_FLAGS: ReadonlyMap<string, Partial<Flags>> = new Map([
-  ["--sandbox", { sandbox: true }],
-  ["--read-only", { readOnly: true }],
-  ["--no-publish", { noPublish: true }],
-]);
+/** `usageError` is one line for stderr; the exit code is then 2. */
+export type CommandLine = { readonly command: Command } | { readonly usageError: string };
 
-type ParsedArguments = { readonly command: Command; readonly flags: Flags } | { readonly usageError: string };
+/** `argv` without the interpreter and the script. */
+export function parseCommandLine(argv: readonly string[]): CommandLine {
+  // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
+  const { tokens, values } = parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  if (values["help"] !== undefined) return { command: { name: "help" } };
+  if (values["version"] !== undefined) return { command: { name: "version" } };
 
-function parseArguments(argv: readonly string[]): ParsedArguments {
-  if (argv.includes("--help") || argv.includes("-h")) return { command: { name: "help" }, flags: NO_FLAGS };
-  if (argv.includes("--version") || argv.includes("-v"))
-    return { command: { name: "version" }, flags: NO_FLAGS };
-  const [first, ...rest] = argv;
-  if (first === "demo")
-    return rest.length === 0
-      ? { command: { name: "demo" }, flags: SANDBOX_FLAGS }
-      : { usageError: usageError(`demo takes no ${describeArgument(rest[0])}`) };
-  if (first === "sandbox") return parseSandboxArguments(rest);
-  if (first === "doctor") return parseDoctorArguments(rest);
-  if (first === "config") return parseConfigArguments(rest);
-  return parseServerFlags(argv);
-}
-
-function parseServerFlags(argv: readonly string[]): ParsedArguments {
-  let flags = NO_FLAGS;
-  for (const argument of argv) {
-    const flag = SERVER_FLAGS.get(argument);
-    if (flag === undefined) {
-      const isKnown = SERVER_FLAGS.has(nameOf(argument));
-      const what = describeArgument(argument);
-      return { usageError: usageError(isKnown ? `${what} takes no value` : `unknown ${what}`) };
-    }
-    flags = { ...flags, ...flag };
+  const [name = "", ...positionals] = tokens.flatMap((token) =>
+    token.kind === "positional" ? [token.value] : [],
+  );
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (argv.includes("")) return usageError("unknown empty argument");
+  if (command === undefined) return usageError(`unknown ${describe("command", name)}`);
+  const given = new Map<string, string | undefined>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const option = describe("option", token.rawName);
+    if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
+    if (!Object.hasOwn(command.options, token.name))
+      return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
+    if (token.name !== "port" && token.value !== undefined) return usageError(`${option} takes no value`);
+    given.set(token.name, token.value);
   }
-  return { command: { name: "serve" }, flags };
-}
+  const [argument, ...more] = command.argument === "" ? [undefined, ...positionals] : positionals;
+  if (more[0] !== undefined) {
+    const kind = command.argument === "" ? "argument" : "further argument";
+    return usageError(`${name} takes no ${describe(kind, more[0])}`);
+  }
 
-function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
-  const [flag, ...more] = rest;
-  if (flag === undefined) return { command: { name: "sandbox", port: 0 }, flags: SANDBOX_FLAGS };
-  const inline = /^--port=(.*)$/.exec(flag)?.[1];
-  const [value, ...extra] = inline === undefined ? more : [inline, ...more];
-  if ((inline === undefined && flag !== "--port") || extra.length > 0)
-    return {
-      usageError: usageError(`sandbox takes --port N only, not ${describeArgument(extra[0] ?? flag)}`),
-    };
-  const port = value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(port <= 65_535)) return { usageError: usageError("--port takes a number from 0 to 65535") };
-  return { command: { name: "sandbox", port }, flags: SANDBOX_FLAGS };
-}
-
-function parseDoctorArguments(rest: readonly string[]): ParsedArguments {
-  const other = rest.find((argument) => argument !== "--json");
-  if (other !== undefined)
-    return { usageError: usageError(`doctor takes --json only, not ${describeArgument(other)}`) };
-  return { command: { name: "doctor", json: rest.length > 0 }, flags: NO_FLAGS };
-}
-
-const ENTRY_OPTIONS: ReadonlyMap<string, Partial<EntryForm>> = new Map([
-  ["--windows", { windows: true }],
-  ["--sandbox", { sandbox: true }],
-]);
-
-function parseConfigArguments(rest: readonly string[]): ParsedArguments {
-  let client: ClientName | undefined;
-  let form: EntryForm = { windows: false, sandbox: false };
-  for (const argument of rest) {
-    const option = ENTRY_OPTIONS.get(argument);
-    const named = CLIENTS.find((name) => name === argument.toLowerCase());
-    if (option !== undefined) form = { ...form, ...option };
-    else if (named !== undefined && client === undefined) client = named;
-    else if (argument.startsWith("-"))
-      return { usageError: usageError(`config takes no ${describeArgument(argument)}`) };
-    else if (named !== undefined) return { usageError: usageError("config takes one client at a time") };
-    else {
-      const what = describeArgument(argument).replace(/^command/, "client");
-      return { usageError: usageError(`config knows no ${what}, only ${CLIENTS.join(", ")}`) };
+  switch (command.name) {
+    case "":
+      return {
+        command: {
+          name: "serve",
+          flags: {
+            sandbox: given.has("sandbox"),
+            readOnly: given.has("read-only"),
+            noPublish: given.has("no-publish"),
+          },
+        },
+      };
+    case "demo":
+      return { command: { name: "demo" } };
+    case "sandbox": {
+      const port = given.has("port") ? parsePort(given.get("port")) : 0;
+      if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
+      return { command: { name: "sandbox", port } };
+    }
+    case "doctor":
+      return { command: { name: "doctor", json: given.has("json") } };
+    case "config": {
+      const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
+      const options = { windows: given.has("windows"), sandbox: given.has("sandbox") };
+      if (client !== undefined) return { command: { name: "config", client, options } };
+      const problem =
+        argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
+      return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
     }
   }
-  if (client === undefined)
-    return { usageError: usageError(`config takes the name of a client: ${CLIENTS.join(", ")}`) };
-  return { command: { name: "config", client, form }, flags: NO_FLAGS };
 }
 
-function usageError(problem: string): string {
-  return `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`;
+function parsePort(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,5}$/.test(text)) return undefined;
+  return Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
-/** Names an argument without repeating what might be a key pasted in the wrong place. */
-function describeArgument(argument: string | undefined): string {
-  if (argument === undefined) return "argument";
-  if (argument === "") return "empty argument";
-  const name = nameOf(argument);
-  if (/fl_/.test(name)) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
-  // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
+function usageError(problem: string): CommandLine {
+  return { usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help` };
+}
+
+/** Names an argument, but neither its value nor what might be a key. */
+function describe(kind: string, argument: string): string {
+  const name = argument.replace(/=.*$/s, "");
+  if (name.includes("fl_")) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
+  // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
-  return shown.startsWith("-") ? `option ${shown}` : `command ${shown}`;
-}
-
-/** Without the value: a key may be pasted there. */
-function nameOf(argument: string): string {
-  return argument.replace(/=.*$/s, "");
+  return `${kind} ${shown}`;
 }

@@ -1,6 +1,7 @@
-// What the person set in the environment. Pure: never throws for a wrong setting (the server must start and say so
-// at each call) and never shows a value of the key.
+// The environment becomes the Config. Pure. Never throws for a wrong setting, because the server has to start and say so at each
+// call, and never shows a value.
 
+import { isAbsolute, join } from "node:path";
 import { isLoopback } from "./loopback.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -15,22 +16,27 @@ export interface Proxies {
   readonly none?: string;
 }
 
-/** A setting that can't be used: which one, what is wrong with it, how to mend it. Never its value. */
+/** A setting that can't be used. Never holds its value. */
 export interface ConfigProblem {
   readonly variable: string;
+  /** As a predicate: "is not set". */
   readonly problem: string;
+  /** What to do, without a full stop. */
   readonly fix: string;
 }
 
-/** The service to talk to. */
+/** The service to talk to. `baseUrl` and `apiKey` together identify the account. */
 export interface ServiceConfig {
   readonly apiKey: string;
-  /** Without a trailing slash; a path prefix is kept. */
+  /**
+   * Normalized, so that two spellings of one address are equal: host in lower case and without a trailing dot, no default port,
+   * no trailing slashes. A path prefix is kept.
+   */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
 }
 
-/** What the command line says of the server. */
+/** What the command line says about the server. */
 export interface Flags {
   readonly sandbox: boolean;
   readonly readOnly: boolean;
@@ -38,19 +44,22 @@ export interface Flags {
 }
 
 export interface Config extends Flags {
-  /** Absent while `problems` names why, and in sandbox mode, where the sandbox names its own. */
+  /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
   readonly service?: ServiceConfig;
+  /** Settings that are needed, or that guard money, privacy or publicity: every tool call fails with them. */
   readonly problems: readonly ConfigProblem[];
+  /** Settings whose default is used instead. */
+  readonly warnings: readonly ConfigProblem[];
   readonly sandboxSeconds: number;
   readonly pollSeconds?: number;
   readonly maxGenerations?: number;
   readonly confirmPublish: boolean;
-  /** `undefined`: the platform's state folder; `false`: keep no journal. */
+  /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
   readonly stateDir?: string | false;
   readonly logLevel: LogLevel;
 }
 
-/** What each variable means, in the order in which help and the README list them. */
+/** What each variable means, in the order of --help and the README. */
 export const VARIABLES = [
   {
     name: "FACELESS_API_KEY",
@@ -69,17 +78,17 @@ export const VARIABLES = [
   },
   {
     name: "FACELESS_MAX_GENERATIONS",
-    meaning: "Most generations that this process may start",
+    meaning: "Most videos that this process may start",
     default: "unset",
   },
   {
     name: "FACELESS_CONFIRM_PUBLISH",
-    meaning: "off: don't ask the person before publishing, even where the client can ask",
+    meaning: "off: don't ask the user before publishing, even where the client can ask",
     default: "on",
   },
   {
     name: "FACELESS_STATE_DIR",
-    meaning: "Where the journal lives; off keeps none",
+    meaning: "Folder of the journal, absolute or beginning with ~; off keeps none",
     default: "the platform's state folder",
   },
   {
@@ -99,85 +108,162 @@ export const VARIABLES = [
   },
 ] as const;
 
-const KEY_ORIGIN = "Create a key in the account settings of the service, section API";
-const LONGEST_SECONDS = 3600;
-/** Characters. Redaction makes a pattern of the key, which can't be of any size. */
-const LONGEST_KEY = 512;
+const NEW_KEY = "Create a key in the account settings of the service, section API";
+const EXAMPLE_ADDRESS = "such as https://videos.example.com";
+const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 
-/** The variable's value; an empty one and a placeholder that the client left unexpanded count as unset. */
-function readVariable(env: Environment, name: string): string | undefined {
-  const value = env[name]?.trim();
-  if (value === undefined || value === "") return undefined;
-  const placeholder = value.indexOf("${");
-  return placeholder >= 0 && value.includes("}", placeholder) ? undefined : value;
-}
+const LOG_LEVEL_DEFAULT = "warn";
+const SANDBOX_SECONDS_DEFAULT = 20;
+const MAX_SECONDS = 3600;
+/** Characters. Redaction searches every text for the key's spellings. */
+const MAX_KEY_LENGTH = 512;
 
-/** Every setting, with a problem for each that is missing or unusable. Sandbox mode needs neither key nor URL. */
-export function readConfig(env: Environment, flags: Flags): Config {
+/** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
+export function readConfig(env: Environment, flags: Flags, homeDir: string): Config {
   const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
   const read = (name: string) => readVariable(env, name);
-  const number = (name: string, rule: NumberRule) => {
-    const text = read(name);
+  /** The parsed value. One that can't be parsed is reported, and counts as unset. */
+  const parse = <T>(variable: string, { expected, parse }: Format<T>, fallback?: string): T | undefined => {
+    const text = read(variable);
     if (text === undefined) return undefined;
-    const value = parseNumber(text, rule);
-    if (value === undefined)
-      problems.push({
-        variable: name,
-        problem: `is not ${rule.words}`,
-        fix: `Set it to ${rule.words}, or remove it`,
-      });
-    return value;
-  };
-  const oneOf = <T extends string>(name: string, values: readonly T[]): T | undefined => {
-    const text = read(name)?.toLowerCase();
-    if (text === undefined) return undefined;
-    const value = values.find((candidate) => candidate === text);
-    if (value === undefined)
-      problems.push({
-        variable: name,
-        problem: `is not one of ${values.join(", ")}`,
-        fix: `Set it to one of them, or remove it`,
-      });
-    return value;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    const fix = `Set it to ${expected}, or remove it`;
+    if (fallback === undefined) problems.push({ variable, problem: `is not ${expected}`, fix });
+    else warnings.push({ variable, problem: `is not ${expected}, so ${fallback} is used`, fix });
+    return undefined;
   };
 
-  const service = flags.sandbox ? undefined : readService(read, problems);
-  const pollSeconds = number("FACELESS_POLL_SECONDS", POLL_SECONDS);
-  const maxGenerations = number("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
-  const sandboxSeconds = number("FACELESS_SANDBOX_SECONDS", SANDBOX_SECONDS) ?? 20;
-  const confirmPublish = oneOf("FACELESS_CONFIRM_PUBLISH", ["on", "off"]) ?? "on";
-  const stateDir = read("FACELESS_STATE_DIR");
-  const logLevel = oneOf("FACELESS_LOG_LEVEL", LOG_LEVELS) ?? "warn";
+  const service = flags.sandbox ? undefined : readService(env, problems);
+  const pollSeconds = parse("FACELESS_POLL_SECONDS", secondsFrom(0.1), "the usual schedule");
+  const maxGenerations = parse("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
+  const sandboxSeconds = parse("FACELESS_SANDBOX_SECONDS", secondsFrom(0), `${SANDBOX_SECONDS_DEFAULT}`);
+  const confirmPublish = parse("FACELESS_CONFIRM_PUBLISH", oneOf(["on", "off"]));
+  const logLevel = parse("FACELESS_LOG_LEVEL", oneOf(LOG_LEVELS), LOG_LEVEL_DEFAULT);
+  const stateDir = readFolder("FACELESS_STATE_DIR", read("FACELESS_STATE_DIR"), homeDir, problems);
   return {
     ...(service !== undefined && problems.length === 0 && { service }),
     problems,
+    warnings,
     ...flags,
-    sandboxSeconds,
+    sandboxSeconds: sandboxSeconds ?? SANDBOX_SECONDS_DEFAULT,
     ...(pollSeconds !== undefined && { pollSeconds }),
     ...(maxGenerations !== undefined && { maxGenerations }),
-    confirmPublish: confirmPublish === "on",
-    ...(stateDir !== undefined && { stateDir: stateDir.toLowerCase() === "off" ? false : stateDir }),
-    logLevel,
+    confirmPublish: confirmPublish !== "off",
+    ...(stateDir !== undefined && { stateDir }),
+    logLevel: logLevel ?? LOG_LEVEL_DEFAULT,
   };
 }
 
-function readService(
-  read: (name: string) => string | undefined,
-  problems: ConfigProblem[],
-): ServiceConfig | undefined {
-  const apiKey = readKey(read("FACELESS_API_KEY"), problems);
-  const baseUrl = readBaseUrl(read("FACELESS_BASE_URL"), problems);
-  if (apiKey === undefined || baseUrl === undefined) return undefined;
-  return { apiKey, baseUrl, proxies: isLoopback(baseUrl.hostname) ? {} : readProxies(read, problems) };
+/** An empty value and a placeholder that the client left unexpanded count as unset. */
+function readVariable(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim();
+  return value === undefined || value === "" || holdsPlaceholder(value) ? undefined : value;
 }
 
-function readProxies(read: (name: string) => string | undefined, problems: ConfigProblem[]): Proxies {
-  const proxy = (variable: string) => {
-    const text = read(variable) ?? read(variable.toLowerCase());
+function holdsPlaceholder(value: string): boolean {
+  const start = value.indexOf("${");
+  return start >= 0 && value.includes("}", start);
+}
+
+/** Why a variable that is needed counts as unset. */
+function unsetProblem(env: Environment, variable: string, fix: string): ConfigProblem {
+  if (!holdsPlaceholder(env[variable] ?? "")) return { variable, problem: "is not set", fix };
+  return {
+    variable,
+    problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
+    fix: `Set ${variable} where your client takes the placeholder from, or write the value itself into the entry`,
+  };
+}
+
+function readService(env: Environment, problems: ConfigProblem[]): ServiceConfig | undefined {
+  const apiKey = readKey(env, problems);
+  const baseUrl = readBaseUrl(env, problems);
+  if (apiKey === undefined || baseUrl === undefined) return undefined;
+  return { apiKey, baseUrl, proxies: isLoopback(baseUrl.hostname) ? {} : readProxies(env, problems) };
+}
+
+function readKey(env: Environment, problems: ConfigProblem[]): string | undefined {
+  const variable = "FACELESS_API_KEY";
+  const key = readVariable(env, variable);
+  if (key === undefined) {
+    const fix = `${NEW_KEY}, and put it in the env of this server's entry in your client`;
+    problems.push(unsetProblem(env, variable, fix));
+    return undefined;
+  }
+  const found = keyProblem(key);
+  if (found === undefined) return key;
+  problems.push({ variable, ...found });
+  return undefined;
+}
+
+function keyProblem(key: string): Omit<ConfigProblem, "variable"> | undefined {
+  const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
+  if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
+  if (/^["'`“”‘’].*["'`“”‘’]$/s.test(key))
+    return { problem: "is in quotes", fix: "Remove the quotes around it" };
+  if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
+  if (key === "fl_") return { problem: "is fl_ alone", fix };
+  if (!/^[\x21-\x7E]+$/.test(key)) return { problem: "holds white space or characters that no key has", fix };
+  if (/["'`\\]/.test(key)) return { problem: "holds quotes or a backslash, which no key has", fix };
+  return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : undefined;
+}
+
+function readBaseUrl(env: Environment, problems: ConfigProblem[]): URL | undefined {
+  const variable = "FACELESS_BASE_URL";
+  const text = readVariable(env, variable);
+  if (text === undefined) {
+    problems.push(unsetProblem(env, variable, `Set it to the service's address, ${EXAMPLE_ADDRESS}`));
+    return undefined;
+  }
+  const found = baseUrlProblem(text);
+  if (found !== undefined) {
+    problems.push({ variable, ...found });
+    return undefined;
+  }
+  // The URL parser has made the host lower case and dropped a default port.
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, "");
+  url.pathname = withoutTrailingSlashes(url.pathname);
+  return url;
+}
+
+function baseUrlProblem(text: string): Omit<ConfigProblem, "variable"> | undefined {
+  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
+  if (!URL.canParse(text))
+    return { problem: "is not a URL", fix: `Set it to the service's whole address, ${EXAMPLE_ADDRESS}` };
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:")
+    return { problem: "is not an http(s) URL", fix: `Set it to the service's address, ${EXAMPLE_ADDRESS}` };
+  if (protocol === "http:" && !isLoopback(hostname))
+    return {
+      problem: "does not use https, so the key would be sent unencrypted",
+      fix: "Begin it with https://",
+    };
+  if (username !== "" || password !== "")
+    return { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" };
+  if (search !== "" || hash !== "" || /[?#]/.test(text))
+    return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
+  return undefined;
+}
+
+/** By hand: a regular expression takes quadratic time on a long row of slashes within the path. */
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
+}
+
+function readProxies(env: Environment, problems: ConfigProblem[]): Proxies {
+  const readEither = (variable: string) =>
+    readVariable(env, variable) ?? readVariable(env, variable.toLowerCase());
+  const readProxy = (variable: string) => {
+    const text = readEither(variable);
     if (text === undefined) return undefined;
-    // A bare host:port is what many tools accept.
-    const url = parseUrl(text.includes("://") ? text : `http://${text}`);
-    if (url !== undefined && /^https?:$/.test(url.protocol)) return url.href;
+    // Many tools accept a bare host:port.
+    const address = text.includes("://") ? text : `http://${text}`;
+    if (/^https?:/i.test(address) && URL.canParse(address)) return new URL(address).href;
     problems.push({
       variable,
       problem: "is not the URL of an HTTP proxy",
@@ -185,9 +271,9 @@ function readProxies(read: (name: string) => string | undefined, problems: Confi
     });
     return undefined;
   };
-  const https = proxy("HTTPS_PROXY");
-  const http = proxy("HTTP_PROXY");
-  const none = read("NO_PROXY") ?? read("no_proxy");
+  const https = readProxy("HTTPS_PROXY");
+  const http = readProxy("HTTP_PROXY");
+  const none = readEither("NO_PROXY");
   return {
     ...(https !== undefined && { https }),
     ...(http !== undefined && { http }),
@@ -195,90 +281,51 @@ function readProxies(read: (name: string) => string | undefined, problems: Confi
   };
 }
 
-function readKey(key: string | undefined, problems: ConfigProblem[]): string | undefined {
-  const variable = "FACELESS_API_KEY";
-  if (key === undefined) {
-    problems.push({
-      variable,
-      problem: "is not set",
-      fix: `${KEY_ORIGIN}, and put it in the env of this server's entry in your client`,
-    });
-    return undefined;
-  }
-  const problem = keyProblem(key);
-  if (problem !== undefined) {
-    problems.push({
-      variable,
-      problem,
-      fix: `Check that the whole key was copied, and nothing else. ${KEY_ORIGIN}`,
-    });
-    return undefined;
-  }
-  return key;
+/** An absolute path, or `false` for `off`. A relative one would lie in whatever folder the client starts the server from. */
+function readFolder(
+  variable: string,
+  text: string | undefined,
+  homeDir: string,
+  problems: ConfigProblem[],
+): string | false | undefined {
+  if (text === undefined) return undefined;
+  if (text.toLowerCase() === "off") return false;
+  const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
+  if (isAbsolute(path)) return path;
+  problems.push({
+    variable,
+    problem: "is a relative path, which depends on where your client starts this server",
+    fix: "Set it to an absolute path, to one that begins with ~/, or to off",
+  });
+  return undefined;
 }
 
-function keyProblem(key: string): string | undefined {
-  if (!key.startsWith("fl_")) return "does not begin with fl_";
-  if (key === "fl_") return "is fl_ alone";
-  if (!/^[\x21-\x7E]+$/.test(key)) return "holds white space or characters that no key has";
-  return key.length > LONGEST_KEY ? "is too long to be a key" : undefined;
+/** How a value is written. */
+interface Format<T> {
+  /** Completes "Set it to …". */
+  readonly expected: string;
+  /** `undefined` if the text is not a value. */
+  readonly parse: (text: string) => T | undefined;
 }
 
-function readBaseUrl(text: string | undefined, problems: ConfigProblem[]): URL | undefined {
-  const variable = "FACELESS_BASE_URL";
-  const refuse = (problem: string, fix: string) => {
-    problems.push({ variable, problem, fix });
-    return undefined;
+const NUMBER = /^(\d+\.?\d*|\.\d+)$/;
+
+function secondsFrom(min: number): Format<number> {
+  return {
+    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
+    parse: (text) =>
+      NUMBER.test(text) && Number(text) >= min && Number(text) <= MAX_SECONDS ? Number(text) : undefined,
   };
-  const example = "such as https://videos.example.com";
-  if (text === undefined) return refuse("is not set", `Set it to the service's address, ${example}`);
-  const url = parseUrl(text);
-  if (url === undefined) return refuse("is not a URL", `Set it to the service's whole address, ${example}`);
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    return refuse("is not an http(s) URL", `Set it to the service's address, ${example}`);
-  if (url.protocol === "http:" && !isLoopback(url.hostname))
-    return refuse("does not use https, so the key would travel in the clear", "Begin it with https://");
-  if (url.username !== "" || url.password !== "")
-    return refuse("holds a user name or a password", "Remove them, and the @ after them");
-  if (url.search !== "" || url.hash !== "" || /[?#]/.test(text))
-    return refuse("has a query or a fragment", "Remove everything from ? or # on");
-  url.pathname = url.pathname.replace(/\/+$/, "");
-  return url;
 }
 
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
-}
-
-interface NumberRule {
-  readonly words: string;
-  readonly whole: boolean;
-  readonly min: number;
-  readonly max: number;
-}
-
-const POLL_SECONDS: NumberRule = {
-  words: `a number of seconds from 0.1 to ${LONGEST_SECONDS}`,
-  whole: false,
-  min: 0.1,
-  max: LONGEST_SECONDS,
-};
-const SANDBOX_SECONDS: NumberRule = {
-  words: `a number of seconds from 0 to ${LONGEST_SECONDS}`,
-  whole: false,
-  min: 0,
-  max: LONGEST_SECONDS,
-};
-const WHOLE_NUMBER: NumberRule = {
-  words: "a whole number, 0 or more",
-  whole: true,
-  min: 0,
-  max: Number.MAX_SAFE_INTEGER,
+const WHOLE_NUMBER: Format<number> = {
+  expected: "a whole number, 0 or more",
+  parse: (text) => (NUMBER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
 };
 
-function parseNumber(text: string, rule: NumberRule): number | undefined {
-  if (!/^(\d+\.?\d*|\.\d+)$/.test(text)) return undefined;
-  const value = Number(text);
-  const fits = value >= rule.min && value <= rule.max && (!rule.whole || Number.isSafeInteger(value));
-  return fits ? value : undefined;
+function oneOf<T extends string>(values: readonly T[]): Format<T> {
+  return {
+    expected: `one of ${values.join(", ")}`,
+    parse: (text) => values.find((value) => value === text.toLowerCase()),
+  };
 }

@@ -57,7 +57,8 @@ export function serve(
   const log = createLog(config.logLevel, redact, writeLog);
   const service = serviceOf(config);
   const application = createApplication(config, service, log, redact, options);
-  for (const { variable, problem, fix } of config.problems) log.warn(`${variable} ${problem}. ${fix}.`);
+  for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
+    log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = createSubscriptions(application);
   const questions = createFailedQuestions();
   const transport = createStdioTransport({

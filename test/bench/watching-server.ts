@@ -1,12 +1,11 @@
 // The server from its source, but for the limit on how many jobs are watched at once.
 
+import { homedir } from "node:os";
 import { serve } from "../../src/commands/serve.ts";
-import { parseCommandLine } from "../../src/command-line.ts";
+import { readConfig } from "../../src/config.ts";
 
-const commandLine = parseCommandLine([], process.env);
-if (!commandLine.ok) throw new Error(commandLine.usageError);
 serve(
-  commandLine.config,
+  readConfig(process.env, { sandbox: false, readOnly: false, noPublish: false }, homedir()),
   {
     input: process.stdin,
     output: process.stdout,

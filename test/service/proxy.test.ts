@@ -115,8 +115,9 @@ test("Loopback is reached directly, whatever proxies the environment names", asy
   const { service: config } = readConfig(
     { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
     { sandbox: false, readOnly: false, noPublish: false },
+    "/home/user",
   );
-  if (config === undefined) throw new Error("The config were refused.");
+  if (config === undefined) throw new Error("The config is unusable.");
 
   const job = await connect({ baseUrl: config.baseUrl.href, proxies: config.proxies }).getJob(JOB);
 
