@@ -118,36 +118,32 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     return usageError(`${name} takes no ${describe(kind, more[0])}`);
   }
 
-  switch (command.name) {
-    case "":
-      return {
-        command: {
-          name: "serve",
-          flags: {
-            sandbox: given.has("sandbox"),
-            readOnly: given.has("read-only"),
-            noPublish: given.has("no-publish"),
-          },
-        },
-      };
-    case "demo":
-      return { command: { name: "demo" } };
-    case "sandbox": {
-      const port = given.has("port") ? parsePort(given.get("port")) : 0;
-      if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
-      return { command: { name: "sandbox", port } };
-    }
-    case "doctor":
-      return { command: { name: "doctor", json: given.has("json") } };
-    case "config": {
-      const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
-      const options = { windows: given.has("windows"), sandbox: given.has("sandbox") };
-      if (client !== undefined) return { command: { name: "config", client, options } };
-      const problem =
-        argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
-      return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
-    }
+  return commandFrom(command.name, argument, given);
+}
+
+function commandFrom(
+  name: (typeof COMMANDS)[number]["name"],
+  argument: string | undefined,
+  given: ReadonlyMap<string, string | undefined>,
+): CommandLine {
+  const sandbox = given.has("sandbox");
+  if (name === "") {
+    const flags = { sandbox, readOnly: given.has("read-only"), noPublish: given.has("no-publish") };
+    return { command: { name: "serve", flags } };
   }
+  if (name === "demo") return { command: { name } };
+  if (name === "doctor") return { command: { name, json: given.has("json") } };
+  if (name === "sandbox") {
+    const port = given.has("port") ? parsePort(given.get("port")) : 0;
+    if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
+    return { command: { name, port } };
+  }
+  const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
+  if (client !== undefined)
+    return { command: { name, client, options: { windows: given.has("windows"), sandbox } } };
+  const problem =
+    argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
+  return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
 }
 
 function parsePort(text: string | undefined): number | undefined {

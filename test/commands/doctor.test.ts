@@ -35,6 +35,7 @@ describe("the report", () => {
   test("has coloured marks at a terminal", async () => {
     const lines = await report("22.0.0", { TERM: "xterm" }, true);
 
+    // eslint-disable-next-line no-control-regex -- the marks are coloured by escape sequences
     expect(lines[2]).toMatch(/^\u001B\[31m✖\u001B\[0m {2}settings {2}Set FACELESS_API_KEY and .+\.$/);
     expect(lines[3]).toMatch(/^ {13}\(neither is set here; .+\)$/);
     expect(lines[4]).toBe("\u001B[32m✔\u001B[0m  Node.js   22.0.0");

@@ -73,30 +73,22 @@ function checkFailure(error: BridgeError, target: Target): readonly Check[] {
     serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
   const answers = pass("service", `${addressOf(target)} answers`);
-  switch (code) {
-    case "unauthorized":
-      if (!target.hasKey) return [answers];
-      // The service explains its refusals.
-      return [
-        answers,
-        fail(
-          "key",
-          detail,
-          serviceWords === undefined ? `${fix}, or whether a firewall blocks the request` : fix,
-        ),
-      ];
-    case "out_of_credits":
-      return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
-    case "rate_limited":
-      return [answers, fail("requests", detail, fix)];
-    case "not_found": {
-      const apiPath = /\/api(\/(v\d+|mcp)(\/.*)?)?$/.exec(target.service.baseUrl.pathname)?.[0];
-      if (apiPath === undefined) return [fail("service", detail, fix)];
-      return [fail("service", detail, `Remove ${apiPath} from the end of FACELESS_BASE_URL`)];
-    }
-    default:
-      return [fail("service", detail, fix)];
+  if (code === "unauthorized") {
+    if (!target.hasKey) return [answers];
+    // The service explains its refusals.
+    const mayBeFirewall = serviceWords === undefined;
+    return [
+      answers,
+      fail("key", detail, mayBeFirewall ? `${fix}, or whether a firewall blocks the request` : fix),
+    ];
   }
+  if (code === "out_of_credits")
+    return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
+  if (code === "rate_limited") return [answers, fail("requests", detail, fix)];
+  const apiPath = /\/api(\/(v\d+|mcp)(\/.*)?)?$/.exec(target.service.baseUrl.pathname)?.[0];
+  if (code === "not_found" && apiPath !== undefined)
+    return [fail("service", detail, `Remove ${apiPath} from the end of FACELESS_BASE_URL`)];
+  return [fail("service", detail, fix)];
 }
 
 function unreachableCheck(failure: TransportFailure, target: Target): Check {
