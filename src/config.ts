@@ -225,7 +225,7 @@ function readBaseUrl(env: Environment, problems: ConfigProblem[]): URL | undefin
   // The URL parser has made the host lower case and dropped a default port.
   const url = new URL(text);
   url.hostname = url.hostname.replace(/\.$/, "");
-  url.pathname = withoutTrailingSlashes(url.pathname);
+  url.pathname = url.pathname.replace(/\/+$/, "");
   return url;
 }
 
@@ -246,13 +246,6 @@ function baseUrlProblem(text: string): Omit<ConfigProblem, "variable"> | undefin
   if (search !== "" || hash !== "" || /[?#]/.test(text))
     return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
   return undefined;
-}
-
-/** By hand: a regular expression takes quadratic time on a long row of slashes within the path. */
-function withoutTrailingSlashes(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === "/") end -= 1;
-  return path.slice(0, end);
 }
 
 function readProxies(env: Environment, problems: ConfigProblem[]): Proxies {
