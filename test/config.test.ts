@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLoopback } from "../src/loopback.ts";
 import { type Environment, type Flags, readConfig, type ConfigProblem, VARIABLES } from "../src/config.ts";
 
 const FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
@@ -355,34 +354,6 @@ describe("FACELESS_BASE_URL", () => {
 
     expect(problem).toEqual({ variable: "FACELESS_BASE_URL", ...expected });
     expect(JSON.stringify(problem)).not.toContain("canary");
-  });
-});
-
-describe("loopback", () => {
-  test.each(["localhost", "LocalHost.", "a.localhost", "[::1]", "127.0.0.1", "127.0.0.1."])(
-    "is %s",
-    (hostname) => {
-      expect(isLoopback(hostname)).toBe(true);
-    },
-  );
-
-  test.each([
-    "",
-    "localhost.evil.com",
-    "127.0.0.1.evil.com",
-    "127.0.0.1.2",
-    "127.0.0",
-    "1127.0.0.1",
-    "a127.0.0.1",
-    "127x0.0.1",
-    "notlocalhost",
-    "local.host",
-    "[::2]",
-    "::1.evil.com",
-    "[::ffff:7f00:1]",
-    "0.0.0.0",
-  ])("is not %j", (hostname) => {
-    expect(isLoopback(hostname)).toBe(false);
   });
 });
 
