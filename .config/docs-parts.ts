@@ -1,9 +1,9 @@
 // The parts of the documents that say what the code says, made from the code. Pure.
 
 import { clientEntry } from "../src/commands/client-config.ts";
-import type { ClientName } from "../src/config.ts";
+import type { ClientName } from "../src/command-line.ts";
 import { ERRORS } from "../src/errors.ts";
-import { VARIABLES } from "../src/settings.ts";
+import { VARIABLES } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };

@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       "test/service/{retry,did-it-leave,allowance,rate-limit-reset}.test.ts",
       "test/jobs/{schedule,journal,journal-limits}.test.ts",
-      "test/text.test.ts",
+      "test/{text,redact}.test.ts",
     ],
     testTimeout: 20_000,
   },

@@ -34,10 +34,10 @@ export default {
     codeSplitting: {
       groups: [
         // What cli.ts starts with, so that it listens to signals before anything else is loaded.
-        { name: "start", test: /src.(config|settings|loopback|version)\.ts|package\.json/, priority: 1 },
+        { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs).|src.(errors|text|log)\.ts|src.commands.(serve|state-folder)|sdk-shims|service.(deferred|options)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs).|src.(errors|text|redact|log)\.ts|src.commands.(serve|state-folder)|sdk-shims|service.(deferred|options)\.ts/,
         },
       ],
     },

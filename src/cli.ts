@@ -2,31 +2,34 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
+import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { parseConfig } from "./config.ts";
+import { type Command, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
-import type { Command } from "./config.ts";
-import type { Settings } from "./settings.ts";
+import { type Config, type Flags, readConfig } from "./config.ts";
 import { VERSION } from "./version.ts";
 
-/** Well within the 250 ms in which the process has to end. */
+/** The process has to end within 250 ms, this included. */
 const FLUSH_MS = 100;
-/** For a paid or public request that is on its way: with the rest still within 2 s. */
-const PAID_PATIENCE_MS = 1_500;
+/** How long a paid or public request that was sent may hold up the end. Together with the rest it stays below 2 s. */
+const PAID_REQUEST_GRACE_MS = 1_500;
 
-// Nobody reads any longer what is printed: that is no reason for a stack trace.
-let hasReader = true;
-process.stdout.on("error", () => (hasReader = false));
+const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
+const SANDBOX_FLAGS: Flags = { ...NO_FLAGS, sandbox: true };
+
+// A reader that has gone away is no reason for a stack trace.
+let stdoutClosed = false;
+process.stdout.on("error", () => (stdoutClosed = true));
 process.stderr.on("error", () => {});
 
-const config = parseConfig(process.argv.slice(2), process.env);
-if (config.ok) void run(config.command, config.settings);
+const commandLine = parseCommandLine(process.argv.slice(2));
+if ("command" in commandLine) void run(commandLine.command);
 else {
-  process.stderr.write(`${config.usageError}\n`);
+  process.stderr.write(`${commandLine.usageError}\n`);
   process.exitCode = 2;
 }
 
-async function run(command: Command, settings: Settings): Promise<void> {
+async function run(command: Command): Promise<void> {
   switch (command.name) {
     case "version":
       process.stdout.write(`${VERSION}\n`);
@@ -36,62 +39,57 @@ async function run(command: Command, settings: Settings): Promise<void> {
       process.stdout.write(helpText(VERSION));
       return;
     }
+    case "serve":
+      await runServer(configOf(command.flags));
+      return;
+    case "demo":
+      await runDemoCommand();
+      return;
     case "sandbox":
-      await runSandboxCommand(command.port, settings);
+      await runSandboxCommand(command.port);
       return;
-    case "demo": {
-      if (!isUsable(settings)) return;
-      const { runDemo } = await import("./commands/demo.ts");
-      // Its reader is gone, so nobody watches it any longer.
-      process.stdout.on("error", () => process.exit(1));
-      process.exitCode = await runDemo({
-        server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
-        renderSeconds: settings.sandboxSeconds,
-        input: process.stdin,
-        output: process.stdout,
-      });
-      return;
-    }
     case "doctor":
-      await runDoctorCommand(command.json, settings);
+      await runDoctorCommand(command.json);
       return;
     case "config": {
       const { clientEntry } = await import("./commands/client-config.ts");
-      const { text, notes } = clientEntry(command.client, command.form, settings.service?.baseUrl);
+      const baseUrl = configOf(NO_FLAGS).service?.baseUrl;
+      const { text, notes } = clientEntry(command.client, command.options, baseUrl);
       process.stdout.write(text);
       process.stderr.write(notes);
       return;
     }
-    case "serve":
-      await runServer(settings);
-      return;
   }
 }
 
-async function runServer(settings: Settings): Promise<void> {
-  // Whatever a library prints must not reach stdout, which carries JSON-RPC alone.
+function configOf(flags: Flags): Config {
+  return readConfig(process.env, flags, homedir());
+}
+
+async function runServer(config: Config): Promise<void> {
+  // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
   let server: Server | undefined;
   let ending = false;
   const shutdown = (exitCode: number) => {
     if (ending) return;
     ending = true;
-    // Whatever hangs, this ends it.
-    setTimeout(() => process.exit(exitCode), PAID_PATIENCE_MS + FLUSH_MS);
-    const ended = server?.end(PAID_PATIENCE_MS) ?? Promise.resolve();
-    const leave = () => process.exit(exitCode);
+    const exit = () => process.exit(exitCode);
+    // The process ends even if something below hangs.
+    setTimeout(exit, PAID_REQUEST_GRACE_MS + FLUSH_MS);
+    const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
     const flush = () => {
-      // After an error the stream would never say that it has ended.
-      if (!hasReader) leave();
-      // What was answered must reach a client that still reads, but one that has stalled holds nothing up.
-      setTimeout(leave, FLUSH_MS);
-      process.stdout.end(leave);
+      // After an error, a stream never reports its end.
+      if (stdoutClosed) exit();
+      // Answers must reach a client that still reads; one that has stalled must not hold up the end.
+      setTimeout(exit, FLUSH_MS);
+      process.stdout.end(exit);
     };
     void ended.then(flush, flush);
   };
   onSignals(() => shutdown(0));
   const fail = (error: unknown) => {
-    // One line, without a stack and so without whatever a stack might hold.
+    // Without the stack, which might hold anything.
     const name = error instanceof Error ? error.name : "unknown error";
     process.stderr.write(`faceless-video-mcp error: the bridge itself failed (${name}) and ends\n`);
     shutdown(1);
@@ -100,7 +98,7 @@ async function runServer(settings: Settings): Promise<void> {
   process.on("unhandledRejection", fail);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
-    settings,
+    config,
     {
       input: process.stdin,
       output: process.stdout,
@@ -121,21 +119,25 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Says what is wrong with the settings of a command that needs them right; exit code 1. */
-function isUsable({ problems }: Settings): boolean {
-  for (const { variable, problem, remedy } of problems)
-    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${remedy}.\n`);
-  if (problems.length > 0) process.exitCode = 1;
-  return problems.length === 0;
+async function runDemoCommand(): Promise<void> {
+  const renderSeconds = readRenderSeconds();
+  const { runDemo } = await import("./commands/demo.ts");
+  process.stdout.on("error", () => process.exit(1));
+  process.exitCode = await runDemo({
+    server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
+    renderSeconds,
+    input: process.stdin,
+    output: process.stdout,
+  });
 }
 
-async function runSandboxCommand(port: number, settings: Settings): Promise<void> {
-  if (!isUsable(settings)) return;
+async function runSandboxCommand(port: number): Promise<void> {
+  const renderSeconds = readRenderSeconds();
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
     const sandbox = await runSandbox({
       port,
-      renderSeconds: settings.sandboxSeconds,
+      renderSeconds,
       print: (line) => process.stdout.write(`${line}\n`),
     });
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
@@ -146,18 +148,26 @@ async function runSandboxCommand(port: number, settings: Settings): Promise<void
   }
 }
 
-async function runDoctorCommand(json: boolean, settings: Settings): Promise<void> {
+/** The only setting of demo and sandbox: no other one can keep them from running. */
+function readRenderSeconds(): number {
+  const { sandboxSeconds, warnings } = configOf(SANDBOX_FLAGS);
+  for (const { variable, problem, fix } of warnings)
+    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${fix}.\n`);
+  return sandboxSeconds;
+}
+
+async function runDoctorCommand(json: boolean): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
   const exitCode = await runDoctor({
-    settings,
     env: process.env,
+    homeDir: homedir(),
     nodeVersion: process.versions.node,
     json,
     isTerminal: process.stdout.isTTY,
     print: (line) => void process.stdout.write(`${line}\n`),
     now: Date.now,
   });
-  // A name that is still being looked up would hold the process back.
+  // A pending name lookup would keep the process alive.
   process.stdout.write("", () => process.exit(exitCode));
 }
 

@@ -1,149 +1,324 @@
-// What the person asked for: argv and env become one Config. Pure: reads nothing, touches no process.
+// The environment becomes the Config. Pure. Never throws for a wrong setting, because the server has to start and say so at each
+// call, and never shows a value.
 
-import { type Environment, type Flags, readSettings, type Settings } from "./settings.ts";
+import { isAbsolute, join } from "node:path";
+import { isLoopback } from "./loopback.ts";
 
-/** The clients that `config` knows, in the order in which they are named. */
-export const CLIENTS = [
-  "claude-desktop",
-  "claude-code",
-  "cursor",
-  "vscode",
-  "codex",
-  "gemini",
-  "zed",
-  "cline",
-  "windsurf",
-] as const;
-export type ClientName = (typeof CLIENTS)[number];
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
-/** How the entry for a client is to start this server. */
-export interface EntryForm {
-  /** Through cmd. */
-  readonly windows: boolean;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Proxies {
+  readonly https?: string;
+  readonly http?: string;
+  /** Comma-separated hosts that are reached directly. */
+  readonly none?: string;
+}
+
+/** A setting that can't be used. Never holds its value. */
+export interface ConfigProblem {
+  readonly variable: string;
+  /** As a predicate: "is not set". */
+  readonly problem: string;
+  /** What to do, without a full stop. */
+  readonly fix: string;
+}
+
+/** The service to talk to. `baseUrl` and `apiKey` together identify the account. */
+export interface ServiceConfig {
+  readonly apiKey: string;
+  /**
+   * Normalized, so that two spellings of one address are equal: host in lower case and without a trailing dot, no default port,
+   * no trailing slashes. A path prefix is kept.
+   */
+  readonly baseUrl: URL;
+  readonly proxies: Proxies;
+}
+
+/** What the command line says about the server. */
+export interface Flags {
   readonly sandbox: boolean;
+  readonly readOnly: boolean;
+  readonly noPublish: boolean;
 }
 
-export type Command =
-  | { readonly name: "serve" | "demo" | "help" | "version" }
-  | { readonly name: "sandbox"; readonly port: number }
-  | { readonly name: "doctor"; readonly json: boolean }
-  | { readonly name: "config"; readonly client: ClientName; readonly form: EntryForm };
-
-export type Config =
-  | { readonly ok: true; readonly command: Command; readonly settings: Settings }
-  /** One line for stderr; exit code 2. */
-  | { readonly ok: false; readonly usageError: string };
-
-/** argv without the interpreter and the script; env as the process has it. */
-export function parseConfig(argv: readonly string[], env: Environment): Config {
-  const parsed = parseArguments(argv);
-  if ("usageError" in parsed) return { ok: false, usageError: parsed.usageError };
-  return { ok: true, command: parsed.command, settings: readSettings(env, parsed.flags) };
+export interface Config extends Flags {
+  /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
+  readonly service?: ServiceConfig;
+  /** Settings that are needed, or that guard money, privacy or publicity: every tool call fails with them. */
+  readonly problems: readonly ConfigProblem[];
+  /** Settings whose default is used instead. */
+  readonly warnings: readonly ConfigProblem[];
+  readonly sandboxSeconds: number;
+  readonly pollSeconds?: number;
+  readonly maxGenerations?: number;
+  readonly confirmPublish: boolean;
+  /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
+  readonly stateDir?: string | false;
+  readonly logLevel: LogLevel;
 }
 
-/** Commands that run the sandbox need neither key nor URL. */
-const SANDBOX_FLAGS: Flags = { sandbox: true, readOnly: false, noPublish: false };
-const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
-const SERVER_FLAGS: ReadonlyMap<string, Partial<Flags>> = new Map([
-  ["--sandbox", { sandbox: true }],
-  ["--read-only", { readOnly: true }],
-  ["--no-publish", { noPublish: true }],
-]);
+/** What each variable means, in the order of --help and the README. */
+export const VARIABLES = [
+  {
+    name: "FACELESS_API_KEY",
+    meaning: "The account's key, begins with fl_. Environment only: never an argument",
+    default: "none",
+  },
+  {
+    name: "FACELESS_BASE_URL",
+    meaning: "The service's base URL; a trailing slash or a path prefix is fine",
+    default: "none",
+  },
+  {
+    name: "FACELESS_POLL_SECONDS",
+    meaning: "Fixed seconds between polls of a job, instead of the schedule",
+    default: "unset",
+  },
+  {
+    name: "FACELESS_MAX_GENERATIONS",
+    meaning: "Most videos that this process may start",
+    default: "unset",
+  },
+  {
+    name: "FACELESS_CONFIRM_PUBLISH",
+    meaning: "off: don't ask the user before publishing, even where the client can ask",
+    default: "on",
+  },
+  {
+    name: "FACELESS_STATE_DIR",
+    meaning: "Folder of the journal, absolute or beginning with ~; off keeps none",
+    default: "the platform's state folder",
+  },
+  {
+    name: "FACELESS_LOG_LEVEL",
+    meaning: "debug, info, warn, error or silent; logs go to stderr",
+    default: "warn",
+  },
+  {
+    name: "FACELESS_SANDBOX_SECONDS",
+    meaning: "How long a sandbox render takes",
+    default: "20",
+  },
+  {
+    name: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY",
+    meaning: "Honoured, except for loopback",
+    default: "unset",
+  },
+] as const;
 
-type ParsedArguments = { readonly command: Command; readonly flags: Flags } | { readonly usageError: string };
+const NEW_KEY = "Create a key in the account settings of the service, section API";
+const EXAMPLE_ADDRESS = "such as https://videos.example.com";
+const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 
-function parseArguments(argv: readonly string[]): ParsedArguments {
-  if (argv.includes("--help") || argv.includes("-h")) return { command: { name: "help" }, flags: NO_FLAGS };
-  if (argv.includes("--version") || argv.includes("-v"))
-    return { command: { name: "version" }, flags: NO_FLAGS };
-  const [first, ...rest] = argv;
-  if (first === "demo")
-    return rest.length === 0
-      ? { command: { name: "demo" }, flags: SANDBOX_FLAGS }
-      : { usageError: usageError(`demo takes no ${describeArgument(rest[0])}`) };
-  if (first === "sandbox") return parseSandboxArguments(rest);
-  if (first === "doctor") return parseDoctorArguments(rest);
-  if (first === "config") return parseConfigArguments(rest);
-  return parseServerFlags(argv);
+const LOG_LEVEL_DEFAULT = "warn";
+const SANDBOX_SECONDS_DEFAULT = 20;
+const MAX_SECONDS = 3600;
+/** Characters. Redaction searches every text for the key's spellings. */
+const MAX_KEY_LENGTH = 512;
+
+/** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
+export function readConfig(env: Environment, flags: Flags, homeDir: string): Config {
+  const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
+  const read = (name: string) => readVariable(env, name);
+  /** The parsed value. One that can't be parsed is reported, and counts as unset. */
+  const parse = <T>(variable: string, { expected, parse }: Format<T>, fallback?: string): T | undefined => {
+    const text = read(variable);
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    const fix = `Set it to ${expected}, or remove it`;
+    if (fallback === undefined) problems.push({ variable, problem: `is not ${expected}`, fix });
+    else warnings.push({ variable, problem: `is not ${expected}, so ${fallback} is used`, fix });
+    return undefined;
+  };
+
+  const service = flags.sandbox ? undefined : readService(env, problems);
+  const pollSeconds = parse("FACELESS_POLL_SECONDS", secondsFrom(0.1), "the usual schedule");
+  const maxGenerations = parse("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
+  const sandboxSeconds = parse("FACELESS_SANDBOX_SECONDS", secondsFrom(0), `${SANDBOX_SECONDS_DEFAULT}`);
+  const confirmPublish = parse("FACELESS_CONFIRM_PUBLISH", oneOf(["on", "off"]));
+  const logLevel = parse("FACELESS_LOG_LEVEL", oneOf(LOG_LEVELS), LOG_LEVEL_DEFAULT);
+  const stateDir = readFolder("FACELESS_STATE_DIR", read("FACELESS_STATE_DIR"), homeDir, problems);
+  return {
+    ...(service !== undefined && problems.length === 0 && { service }),
+    problems,
+    warnings,
+    ...flags,
+    sandboxSeconds: sandboxSeconds ?? SANDBOX_SECONDS_DEFAULT,
+    ...(pollSeconds !== undefined && { pollSeconds }),
+    ...(maxGenerations !== undefined && { maxGenerations }),
+    confirmPublish: confirmPublish !== "off",
+    ...(stateDir !== undefined && { stateDir }),
+    logLevel: logLevel ?? LOG_LEVEL_DEFAULT,
+  };
 }
 
-function parseServerFlags(argv: readonly string[]): ParsedArguments {
-  let flags = NO_FLAGS;
-  for (const argument of argv) {
-    const flag = SERVER_FLAGS.get(argument);
-    if (flag === undefined) {
-      const isKnown = SERVER_FLAGS.has(nameOf(argument));
-      const what = describeArgument(argument);
-      return { usageError: usageError(isKnown ? `${what} takes no value` : `unknown ${what}`) };
-    }
-    flags = { ...flags, ...flag };
+/** An empty value and a placeholder that the client left unexpanded count as unset. */
+function readVariable(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim();
+  return value === undefined || value === "" || holdsPlaceholder(value) ? undefined : value;
+}
+
+function holdsPlaceholder(value: string): boolean {
+  const start = value.indexOf("${");
+  return start >= 0 && value.includes("}", start);
+}
+
+/** Why a variable that is needed counts as unset. */
+function unsetProblem(env: Environment, variable: string, fix: string): ConfigProblem {
+  if (!holdsPlaceholder(env[variable] ?? "")) return { variable, problem: "is not set", fix };
+  return {
+    variable,
+    problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
+    fix: `Set ${variable} where your client takes the placeholder from, or write the value itself into the entry`,
+  };
+}
+
+function readService(env: Environment, problems: ConfigProblem[]): ServiceConfig | undefined {
+  const apiKey = readKey(env, problems);
+  const baseUrl = readBaseUrl(env, problems);
+  if (apiKey === undefined || baseUrl === undefined) return undefined;
+  return { apiKey, baseUrl, proxies: isLoopback(baseUrl.hostname) ? {} : readProxies(env, problems) };
+}
+
+function readKey(env: Environment, problems: ConfigProblem[]): string | undefined {
+  const variable = "FACELESS_API_KEY";
+  const key = readVariable(env, variable);
+  if (key === undefined) {
+    const fix = `${NEW_KEY}, and put it in the env of this server's entry in your client`;
+    problems.push(unsetProblem(env, variable, fix));
+    return undefined;
   }
-  return { command: { name: "serve" }, flags };
+  const found = keyProblem(key);
+  if (found === undefined) return key;
+  problems.push({ variable, ...found });
+  return undefined;
 }
 
-function parseSandboxArguments(rest: readonly string[]): ParsedArguments {
-  const [flag, ...more] = rest;
-  if (flag === undefined) return { command: { name: "sandbox", port: 0 }, flags: SANDBOX_FLAGS };
-  const inline = /^--port=(.*)$/.exec(flag)?.[1];
-  const [value, ...extra] = inline === undefined ? more : [inline, ...more];
-  if ((inline === undefined && flag !== "--port") || extra.length > 0)
+function keyProblem(key: string): Omit<ConfigProblem, "variable"> | undefined {
+  const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
+  if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
+  if (/^["'`“”‘’].*["'`“”‘’]$/s.test(key))
+    return { problem: "is in quotes", fix: "Remove the quotes around it" };
+  if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
+  if (key === "fl_") return { problem: "is fl_ alone", fix };
+  if (!/^[\x21-\x7E]+$/.test(key)) return { problem: "holds white space or characters that no key has", fix };
+  if (/["'`\\]/.test(key)) return { problem: "holds quotes or a backslash, which no key has", fix };
+  return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : undefined;
+}
+
+function readBaseUrl(env: Environment, problems: ConfigProblem[]): URL | undefined {
+  const variable = "FACELESS_BASE_URL";
+  const text = readVariable(env, variable);
+  if (text === undefined) {
+    problems.push(unsetProblem(env, variable, `Set it to the service's address, ${EXAMPLE_ADDRESS}`));
+    return undefined;
+  }
+  const found = baseUrlProblem(text);
+  if (found !== undefined) {
+    problems.push({ variable, ...found });
+    return undefined;
+  }
+  // The URL parser has made the host lower case and dropped a default port.
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, "");
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return url;
+}
+
+function baseUrlProblem(text: string): Omit<ConfigProblem, "variable"> | undefined {
+  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
+  if (!URL.canParse(text))
+    return { problem: "is not a URL", fix: `Set it to the service's whole address, ${EXAMPLE_ADDRESS}` };
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:")
+    return { problem: "is not an http(s) URL", fix: `Set it to the service's address, ${EXAMPLE_ADDRESS}` };
+  if (protocol === "http:" && !isLoopback(hostname))
     return {
-      usageError: usageError(`sandbox takes --port N only, not ${describeArgument(extra[0] ?? flag)}`),
+      problem: "does not use https, so the key would be sent unencrypted",
+      fix: "Begin it with https://",
     };
-  const port = value !== undefined && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(port <= 65_535)) return { usageError: usageError("--port takes a number from 0 to 65535") };
-  return { command: { name: "sandbox", port }, flags: SANDBOX_FLAGS };
+  if (username !== "" || password !== "")
+    return { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" };
+  if (search !== "" || hash !== "" || /[?#]/.test(text))
+    return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
+  return undefined;
 }
 
-function parseDoctorArguments(rest: readonly string[]): ParsedArguments {
-  const other = rest.find((argument) => argument !== "--json");
-  if (other !== undefined)
-    return { usageError: usageError(`doctor takes --json only, not ${describeArgument(other)}`) };
-  return { command: { name: "doctor", json: rest.length > 0 }, flags: NO_FLAGS };
+function readProxies(env: Environment, problems: ConfigProblem[]): Proxies {
+  const readEither = (variable: string) =>
+    readVariable(env, variable) ?? readVariable(env, variable.toLowerCase());
+  const readProxy = (variable: string) => {
+    const text = readEither(variable);
+    if (text === undefined) return undefined;
+    // Many tools accept a bare host:port.
+    const address = text.includes("://") ? text : `http://${text}`;
+    if (/^https?:/i.test(address) && URL.canParse(address)) return new URL(address).href;
+    problems.push({
+      variable,
+      problem: "is not the URL of an HTTP proxy",
+      fix: "Set it to a URL such as http://proxy.example:8080, or remove it",
+    });
+    return undefined;
+  };
+  const https = readProxy("HTTPS_PROXY");
+  const http = readProxy("HTTP_PROXY");
+  const none = readEither("NO_PROXY");
+  return {
+    ...(https !== undefined && { https }),
+    ...(http !== undefined && { http }),
+    ...(none !== undefined && { none }),
+  };
 }
 
-const ENTRY_OPTIONS: ReadonlyMap<string, Partial<EntryForm>> = new Map([
-  ["--windows", { windows: true }],
-  ["--sandbox", { sandbox: true }],
-]);
-
-function parseConfigArguments(rest: readonly string[]): ParsedArguments {
-  let client: ClientName | undefined;
-  let form: EntryForm = { windows: false, sandbox: false };
-  for (const argument of rest) {
-    const option = ENTRY_OPTIONS.get(argument);
-    const named = CLIENTS.find((name) => name === argument.toLowerCase());
-    if (option !== undefined) form = { ...form, ...option };
-    else if (named !== undefined && client === undefined) client = named;
-    else if (argument.startsWith("-"))
-      return { usageError: usageError(`config takes no ${describeArgument(argument)}`) };
-    else if (named !== undefined) return { usageError: usageError("config takes one client at a time") };
-    else {
-      const what = describeArgument(argument).replace(/^command/, "client");
-      return { usageError: usageError(`config knows no ${what}, only ${CLIENTS.join(", ")}`) };
-    }
-  }
-  if (client === undefined)
-    return { usageError: usageError(`config takes the name of a client: ${CLIENTS.join(", ")}`) };
-  return { command: { name: "config", client, form }, flags: NO_FLAGS };
+/** An absolute path, or `false` for `off`. A relative one would lie in whatever folder the client starts the server from. */
+function readFolder(
+  variable: string,
+  text: string | undefined,
+  homeDir: string,
+  problems: ConfigProblem[],
+): string | false | undefined {
+  if (text === undefined) return undefined;
+  if (text.toLowerCase() === "off") return false;
+  const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
+  if (isAbsolute(path)) return path;
+  problems.push({
+    variable,
+    problem: "is a relative path, which depends on where your client starts this server",
+    fix: "Set it to an absolute path, to one that begins with ~/, or to off",
+  });
+  return undefined;
 }
 
-function usageError(problem: string): string {
-  return `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`;
+/** How a value is written. */
+interface Format<T> {
+  /** Completes "Set it to …". */
+  readonly expected: string;
+  /** `undefined` if the text is not a value. */
+  readonly parse: (text: string) => T | undefined;
 }
 
-/** Names an argument without repeating what might be a key pasted in the wrong place. */
-function describeArgument(argument: string | undefined): string {
-  if (argument === undefined) return "argument";
-  if (argument === "") return "empty argument";
-  const name = nameOf(argument);
-  if (/fl_/.test(name)) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
-  // eslint-disable-next-line no-control-regex -- control characters are the very thing to find
-  const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
-  return shown.startsWith("-") ? `option ${shown}` : `command ${shown}`;
+const NUMBER = /^(\d+\.?\d*|\.\d+)$/;
+
+function secondsFrom(min: number): Format<number> {
+  return {
+    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
+    parse: (text) =>
+      NUMBER.test(text) && Number(text) >= min && Number(text) <= MAX_SECONDS ? Number(text) : undefined,
+  };
 }
 
-/** Without the value: a key may be pasted there. */
-function nameOf(argument: string): string {
-  return argument.replace(/=.*$/s, "");
+const WHOLE_NUMBER: Format<number> = {
+  expected: "a whole number, 0 or more",
+  parse: (text) => (NUMBER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
+};
+
+function oneOf<T extends string>(values: readonly T[]): Format<T> {
+  return {
+    expected: `one of ${values.join(", ")}`,
+    parse: (text) => values.find((value) => value === text.toLowerCase()),
+  };
 }

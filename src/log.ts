@@ -1,7 +1,8 @@
-// What this process says about itself, on stderr: level, redaction, one line an event.
+// The log on stderr: one line per event, filtered by level, redacted.
 
-import type { LogLevel } from "./settings.ts";
-import { cleanServiceText, type Redact } from "./text.ts";
+import type { Redact } from "./redact.ts";
+import type { LogLevel } from "./config.ts";
+import { cleanServiceText } from "./text.ts";
 
 export interface Log {
   debug(message: string, cause?: unknown): void;
@@ -10,22 +11,22 @@ export interface Log {
   error(message: string, cause?: unknown): void;
 }
 
-const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Longest line of a message or stack, in characters. */
+/** Characters of one line of a message or stack. */
 const LINE_LIMIT = 2_000;
 
-/** `write` gets whole lines. Causes are for debugging: they are written at level debug only. */
+/** `write` gets whole lines. Causes are written at level debug only. */
 export function createLog(level: LogLevel, redact: Redact, write: (line: string) => void): Log {
-  const at = (own: Exclude<LogLevel, "silent">) => (message: string, cause?: unknown) => {
-    if (ORDER[own] < ORDER[level]) return;
+  const logAt = (own: Exclude<LogLevel, "silent">) => (message: string, cause?: unknown) => {
+    if (LEVELS[own] < LEVELS[level]) return;
     const detail = cause === undefined || level !== "debug" ? "" : ` ${describeCause(cause)}`;
     write(redact(`faceless-video-mcp ${own}: ${onOneLine(`${message}${detail}`)}\n`));
   };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }
 
-/** Messages may quote what came over the wire: nothing in them may move the cursor or begin a line of its own. */
+/** Messages may quote what the service sent: nothing in them may move the cursor or begin a new line. */
 function onOneLine(text: string): string {
   return text
     .split(/[\r\n\u2028\u2029]+/)

@@ -1,6 +1,6 @@
-// Whether an address stays on this machine. Pure.
+// Whether an address is this computer's own. Pure.
 
-/** Which host names and addresses stay on this machine. Takes `URL.hostname`. */
+/** True for the names and addresses of this computer itself. Takes `URL.hostname`. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, "");
   return (

@@ -1,4 +1,4 @@
-// The key appears nowhere that leaves the built server, not even where the service throws it back in every encoding.
+// The key is in nothing that leaves the built server, not even if the service echoes it in every encoding.
 
 import type { Socket } from "node:net";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -26,14 +26,14 @@ const ECHOES = [
     Buffer.from(lead + CANARY).toString("base64"),
     Buffer.from(`${lead + CANARY}z`).toString("base64url"),
   ]),
-  // Where the service's words are cut at 500 characters.
+  // Near the 500 characters at which the service's words are cut.
   ...[460, 470, 480, 490].map((length) => "y".repeat(length) + CANARY),
 ];
 const echoed: Record<string, string> = Object.fromEntries(
   ECHOES.map((echo, index) => [`echo${index}`, echo]),
 );
 
-test("finds what it looks for", () => {
+test("the search finds a key in every encoding, and nothing else", () => {
   expect(ECHOES.map((echo) => tracesOf(CANARY, JSON.stringify(echo)).length > 0)).not.toContain(false);
   expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
 });
@@ -76,7 +76,7 @@ test.each(["old", "new"] as const)("The built server shows no trace of its key (
   expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
   expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
   expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
-  // It was there to be taken out.
+  // The echoes did reach the server.
   expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
 });
 
@@ -85,14 +85,17 @@ const OK = "HTTP/1.1 200 OK\r\n";
 test.each<[string, (socket: Socket) => unknown]>([
   ["resets the connection", (socket) => socket.resetAndDestroy()],
   ["closes the connection", (socket) => socket.end()],
-  ["answers with what is no HTTP", (socket) => socket.end(`SSH-2.0-${CANARY}\r\n\r\n`)],
+  ["answers with something other than HTTP", (socket) => socket.end(`SSH-2.0-${CANARY}\r\n\r\n`)],
   ["answers with endless headers", (socket) => socket.end(`${OK}x: ${CANARY.repeat(600)}\r\n\r\n`)],
   ["answers with half a body", (socket) => socket.end(`${OK}content-length: 99\r\n\r\n{"x":"${CANARY}`)],
   ["answers with a body of another kind", (socket) => socket.end(`${OK}\r\n<p>${CANARY}</p>`)],
-  ["names the key in a header that counts", (socket) => socket.end(`${OK}retry-after: ${CANARY}\r\n\r\n{}`)],
+  [
+    "puts the key into a header that is read",
+    (socket) => socket.end(`${OK}retry-after: ${CANARY}\r\n\r\n{}`),
+  ],
   ["redirects to the key", (socket) => socket.end(`HTTP/1.1 307 No\r\nlocation: https://${CANARY}\r\n\r\n`)],
 ])(
-  "The built server shows no trace of its key where the service %s",
+  "The built server shows no trace of its key when the service %s",
   async (_, requested) => {
     const service = await faultServer({ requested });
     const { server, left } = startWatched(service.url);
@@ -113,7 +116,7 @@ test.each<[string, (socket: Socket) => unknown]>([
   60_000,
 );
 
-test("The demo shows no trace of the key that the person has set", async () => {
+test("The demo shows no trace of the key that the user has set", async () => {
   const env = { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_LOG_LEVEL: "debug" };
   const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "demo"], { env });
 
@@ -121,7 +124,7 @@ test("The demo shows no trace of the key that the person has set", async () => {
   expect(tracesOf(CANARY, stdout + stderr)).toEqual([]);
 });
 
-/** The built server with the key, and all that it leaves behind once its input has ended. */
+/** The built server with the key. `left` ends its input and returns everything that it left behind. */
 function startWatched(url: string) {
   const folder = mkdtempSync(join(tmpdir(), "canary-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

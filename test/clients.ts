@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { type ClientName } from "../src/config.ts";
+import { type ClientName } from "../src/command-line.ts";
 import { BUILT_FILE } from "./fixtures/clients.ts";
 import { type Ran, run } from "./fixtures/run.ts";
 

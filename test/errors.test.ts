@@ -88,7 +88,10 @@ describe("a failure", () => {
     [{ retryable: false, outcome: "not_sent" }, "The same call would fail again."],
     [{ retryable: false, outcome: "unknown" }, "Don't call again before you have checked."],
     [{ retryable: false, outcome: "not_sent", code: "declined" }, "Calling again asks the user again."],
-    [{ retryable: false, outcome: "unknown", retryAfterSeconds: 7 }, "Don't call again before you have checked."],
+    [
+      { retryable: false, outcome: "unknown", retryAfterSeconds: 7 },
+      "Don't call again before you have checked.",
+    ],
   ])("with %j says: %s", (facts, sentence) => {
     const text = describeFacts(facts);
     const others = ["Calling again", "The same call", "Don't call again"].filter(
@@ -143,5 +146,4 @@ describe("a BridgeError", () => {
       expect(describeFailure(error, "reads")).not.toContain("canary");
     },
   );
-
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createLog } from "../src/log.ts";
-import type { LogLevel } from "../src/settings.ts";
-import { createRedact } from "../src/text.ts";
+import type { LogLevel } from "../src/config.ts";
+import { createRedact } from "../src/redact.ts";
 
 function record(level: LogLevel, key?: string) {
   const lines: string[] = [];
@@ -25,14 +25,14 @@ describe("the log", () => {
     expect(lines).toEqual(written.map((own) => `faceless-video-mcp ${own}: happened\n`));
   });
 
-  test("writes one line an event, whatever the message holds", () => {
+  test("writes one line per event, whatever the message holds", () => {
     const { log, lines } = record("warn");
     log.warn("one  \r\n\n  two\rthree\u2028four\n");
 
     expect(lines).toEqual(["faceless-video-mcp warn: one | two | three | four\n"]);
   });
 
-  test("lets nothing in a message move the cursor or hide", () => {
+  test("lets nothing in a message move the cursor, reorder text or hide", () => {
     const { log, lines } = record("warn");
     log.warn("a\u001B[2K\u001B[1Gfaceless-video-mcp error: \u009B31mb\u0007\u202Ec\u200B");
 
@@ -52,7 +52,7 @@ describe("the log", () => {
     }
   });
 
-  test("shows a cause that is no error, and one without a stack", () => {
+  test("shows a cause that is not an error, and one without a stack", () => {
     const bare = new Error("bare");
     delete bare.stack;
     const { log, lines } = record("debug");
@@ -69,7 +69,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("never shows the key, neither of a message nor of a cause, nor with something unseen within", () => {
+  test("never shows the key, not even with invisible characters within it", () => {
     const { log, lines } = record("debug", "fl_canary");
     log.error("fl_canary and fl_\u200Bcan\u001B[0mary", new Error("Bearer fl_canary"));
 
@@ -80,13 +80,14 @@ describe("the log", () => {
     expect(lines[0]).not.toContain("canary");
   });
 
-  test("cuts a line that would fill the screen, in no time", () => {
+  test("cuts a line that would fill the screen", () => {
     const { log, lines } = record("warn");
-    const startedMs = performance.now();
     log.warn(" ".repeat(1_000_000) + "x");
     log.warn("x".repeat(1_000_000));
 
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
-    expect(lines[1]).toBe(`faceless-video-mcp warn: ${"x".repeat(1_999)}…\n`);
+    expect(lines).toEqual([
+      "faceless-video-mcp warn: …\n",
+      `faceless-video-mcp warn: ${"x".repeat(1_999)}…\n`,
+    ]);
   });
 });

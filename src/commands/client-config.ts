@@ -1,7 +1,7 @@
 // The entry of this server in each client's own configuration, ready to paste, with the key as the client's own input
-// wherever it has one. Pure: the only thing of the environment that it may show is the service's URL.
+// wherever it has one. Pure: of the environment it shows only the service's URL.
 
-import type { ClientName, EntryForm } from "../config.ts";
+import type { ClientName, EntryOptions } from "../command-line.ts";
 import { cursorInstallLink, vscodeInstallLink } from "./install-links.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, launch, SERVER, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
 
@@ -12,25 +12,27 @@ export interface ClientEntry {
   readonly notes: string;
 }
 
-/** Seconds. Some clients give up at 60 and count the 50 of waitSeconds in, or allow an npx that must fetch 10. */
+/** Some clients end a call after 60 s, of which waitSeconds may take 50. */
 const CALL_SECONDS = 120;
+/** Some clients give npx 10 s, in which it may have to download the package. */
 const START_SECONDS = 60;
-/** Not passed on by clients that start servers with a bare environment. */
+/** Clients that start servers with a minimal environment don't pass these on. */
 const NETWORK_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
 
-interface Form {
+/** How one client is configured. */
+interface ClientFormat {
   /** The file, and how to get to it. */
   readonly where: string;
-  /** How the key is written in env; absent where it is not. */
+  /** The key's value in env; absent if the entry has none. */
   readonly key?: string;
-  /** Where the client has the key from, unless it stands in the entry itself. */
+  /** Where the client takes the key from, unless the entry holds it. */
   readonly keySource?: string;
   readonly write: (entry: Entry) => string;
-  /** What more there is to know. */
+  /** Further notes for the user. */
   readonly hints?: (entry: Entry) => readonly string[];
 }
 
-interface Entry extends EntryForm {
+interface Entry extends EntryOptions {
   readonly baseUrl: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -40,20 +42,20 @@ interface Entry extends EntryForm {
 
 const FROM_VARIABLE =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
-const bareEnvironment = ({ env }: Entry): readonly string[] =>
+const networkHint = ({ env }: Entry): readonly string[] =>
   env === undefined
     ? []
     : [
-        `Behind a proxy or a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client passes none of them on.`,
+        `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`,
       ];
 
-const FORMS: Record<ClientName, Form> = {
+const FORMATS: Record<ClientName, ClientFormat> = {
   "claude-desktop": {
     where:
-      "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
+      "claude_desktop_config.json (Config, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
-    hints: bareEnvironment,
+    hints: networkHint,
   },
   "claude-code": {
     where: ".mcp.json in the project's folder.",
@@ -67,8 +69,8 @@ const FORMS: Record<ClientName, Form> = {
     keySource: FROM_VARIABLE,
     key: "${env:FACELESS_API_KEY}",
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
-    hints: (form) => [
-      `Or open this link${form.sandbox ? "" : ", which takes the service's address from FACELESS_BASE_URL"}: ${cursorInstallLink(form)}`,
+    hints: (entry) => [
+      `Or open this link${entry.sandbox ? "" : ", which takes the service's address from FACELESS_BASE_URL"}: ${cursorInstallLink(entry)}`,
     ],
   },
   vscode: {
@@ -76,15 +78,15 @@ const FORMS: Record<ClientName, Form> = {
       '.vscode/mcp.json in a project, or the file that the command "MCP: Open User Configuration" opens.',
     key: "${input:faceless-key}",
     keySource: "VS Code asks for the key and keeps it.",
-    write: ({ baseUrl, ...form }) => {
+    write: ({ baseUrl, ...entry }) => {
       const url = baseUrl === EXAMPLE_URL ? undefined : baseUrl;
       const inputs = VSCODE_INPUTS.filter(({ password }) => password || url === undefined);
       return json({
-        ...(!form.sandbox && { inputs }),
-        servers: { [SERVER]: vscodeEntry(form, url) },
+        ...(!entry.sandbox && { inputs }),
+        servers: { [SERVER]: vscodeEntry(entry, url) },
       });
     },
-    hints: (form) => [`Or open this link: ${vscodeInstallLink(form)}`],
+    hints: (entry) => [`Or open this link: ${vscodeInstallLink(entry)}`],
   },
   codex: {
     where: "~/.codex/config.toml.",
@@ -118,7 +120,7 @@ const FORMS: Record<ClientName, Form> = {
       autoApprove: [],
       timeout: CALL_SECONDS,
     })),
-    hints: bareEnvironment,
+    hints: networkHint,
   },
   windsurf: {
     where:
@@ -129,15 +131,19 @@ const FORMS: Record<ClientName, Form> = {
   },
 };
 
-/** `baseUrl` as the environment has it, if it can be used. */
-export function clientEntry(client: ClientName, form: EntryForm, baseUrl: URL | undefined): ClientEntry {
-  const { where, key, keySource, write, hints } = FORMS[client];
+/** `baseUrl` as the environment has it, if it is usable. */
+export function clientEntry(
+  client: ClientName,
+  options: EntryOptions,
+  baseUrl: URL | undefined,
+): ClientEntry {
+  const { where, key, keySource, write, hints } = FORMATS[client];
   const url = shownUrl(baseUrl);
   const entry: Entry = {
-    ...form,
+    ...options,
     baseUrl: url,
-    ...launch(form),
-    ...(!form.sandbox && {
+    ...launch(options),
+    ...(!options.sandbox && {
       env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
     }),
   };
@@ -148,14 +154,14 @@ export function clientEntry(client: ClientName, form: EntryForm, baseUrl: URL | 
   ];
   const notes = [
     `This goes into ${where}`,
-    ...(keySource === undefined || form.sandbox ? [] : [keySource]),
+    ...(keySource === undefined || options.sandbox ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(hints?.(entry) ?? []),
   ];
   return { text, notes: `${notes.join("\n")}\n` };
 }
 
-/** A key that was pasted in the wrong place is shown no more than one in the right place. */
+/** A key that was set as the URL by mistake must not be shown either. */
 function shownUrl(baseUrl: URL | undefined): string {
   if (baseUrl === undefined || baseUrl.href.includes("fl_")) return EXAMPLE_URL;
   return baseUrl.href.replace(/\/$/, "");
@@ -165,7 +171,7 @@ function servers(root: string, shape: (entry: Entry) => object): (entry: Entry) 
   return (entry) => json({ [root]: { [SERVER]: shape(entry) } });
 }
 
-/** With each list of words on one line. */
+/** With each list of strings on one line. */
 function json(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2).replace(
     /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
@@ -174,7 +180,7 @@ function json(value: unknown): string {
   return `${text}\n`;
 }
 
-/** What JSON writes for strings and lists of strings is TOML too. */
+/** JSON strings and lists of strings are valid TOML. */
 function codexToml({ command, args, env }: Entry): string {
   const variables = ["FACELESS_API_KEY", ...NETWORK_VARIABLES];
   const list = (values: readonly string[]) => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
@@ -196,7 +202,7 @@ function codexToml({ command, args, env }: Entry): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** In single quotes, so that it is Claude Code that fills the variable in, and not the shell. */
+/** In single quotes, so that Claude Code fills the variable in, not the shell. */
 function claudeMcpAdd({ command, args, env = {} }: Entry): string {
   const variables = Object.entries(env).map(([name, value]) => `--env '${name}=${value}'`);
   const options = ["--scope project", ...variables, "--transport stdio"].join(" ");

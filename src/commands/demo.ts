@@ -1,13 +1,13 @@
-// The main job before a newcomer's eyes: starts this same server with --sandbox as a child and drives it over stdio as a
-// client would. It knows the server only through the protocol.
+// The demo: starts this server with --sandbox as a child process and drives it over stdio as a client would. Knows the server only
+// through the protocol.
 
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
 import { VERSION } from "../version.ts";
-import { createStage, type Stage, type Terminal } from "./stage.ts";
+import { createTerminalUi, type Streams, type TerminalUi } from "./terminal-ui.ts";
 
-export interface DemoOptions extends Terminal {
+export interface DemoOptions extends Streams {
   /** How to start this server; its flags follow. */
   readonly server: { readonly command: string; readonly args: readonly string[] };
   readonly renderSeconds: number;
@@ -15,7 +15,7 @@ export interface DemoOptions extends Terminal {
 
 const SUBJECT = "why an octopus has three hearts";
 const STYLE = "documentary";
-/** Written by hand, in the form that write_video_topic asks a model for. */
+/** Written by hand, in the form that the prompt write_video_topic asks for. */
 const TOPIC = [
   "[Idea: three hearts are the price of blue blood. Tone: quiet wonder.]",
   '"Three hearts beat in this animal." [octopus drifting over a reef, blue light]',
@@ -52,13 +52,13 @@ const videosSchema = z.looseObject({
   ),
 });
 
-/** Runs to the end and returns the exit code: 0 for a finished and published video. */
-export async function runDemo({ server, renderSeconds, ...terminal }: DemoOptions): Promise<number> {
-  const stage = await createStage(terminal);
+/** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
+export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions): Promise<number> {
+  const ui = await createTerminalUi(streams);
   const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
   try {
-    stage.open(
-      "faceless-video-mcp: a topic becomes a published video. A sandbox plays the service, so nothing is paid or posted.",
+    ui.open(
+      "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
     );
     await client.connect(
       new StdioClientTransport({
@@ -66,37 +66,35 @@ export async function runDemo({ server, renderSeconds, ...terminal }: DemoOption
         args: [...server.args, "--sandbox"],
         env: {
           ...getDefaultEnvironment(),
-          // The schedule is made for minutes; here seconds count.
+          // The usual schedule is for renders of minutes.
           FACELESS_POLL_SECONDS: "0.5",
           FACELESS_SANDBOX_SECONDS: String(renderSeconds),
         },
       }),
     );
-    const published = await drive(client, stage, (renderSeconds * 2 + 60) * 1000);
-    await stage.pause("The links work until this demo ends.");
-    stage.close(
+    const published = await drive(client, ui, (renderSeconds * 2 + 60) * 1000);
+    await ui.pause("The links work until this demo ends.");
+    ui.close(
       "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
     );
     return published ? 0 : 1;
   } catch (error) {
-    stage.fail(error instanceof Error ? error.message : String(error));
+    ui.fail(error instanceof Error ? error.message : String(error));
     return 1;
   } finally {
     await client.close();
   }
 }
 
-async function drive(client: Client, stage: Stage, patienceMs: number): Promise<boolean> {
+async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
   const { tools } = await client.listTools();
-  stage.step("Your AI client starts the server and finds its tools", [
-    tools.map(({ name }) => name).join(", "),
-  ]);
+  ui.step("Your AI client starts the server and finds its tools", [tools.map(({ name }) => name).join(", ")]);
 
   const prompt = await client.getPrompt({
     name: "write_video_topic",
     arguments: { subject: SUBJECT, style: STYLE, duration: "30" },
   });
-  stage.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
+  ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
     ...(prompt.description === undefined ? [] : [prompt.description]),
     "It writes one and shows it to you:",
     "",
@@ -110,12 +108,10 @@ async function drive(client: Client, stage: Stage, patienceMs: number): Promise<
     pacing: "slow",
     music: "cinematic",
   });
-  stage.step("You agree, and generate_video starts the render (this is what spends credits)", [
-    `Job ${jobId}`,
-  ]);
+  ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
 
-  const job = await watch(client, stage, resourceUri, patienceMs);
-  stage.step(
+  const job = await watch(client, ui, resourceUri, timeoutMs);
+  ui.step(
     job.status === "completed" ? "The clips and the voiceover are ready" : `The job ended as ${job.status}`,
     [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
   );
@@ -123,27 +119,27 @@ async function drive(client: Client, stage: Stage, patienceMs: number): Promise<
 
   const { platforms } = await call(client, platformsSchema, "list_connected_platforms", {});
   const names = platforms.map(({ platform }) => platform);
-  stage.step("list_connected_platforms knows your accounts", [names.join(", ")]);
+  ui.step("list_connected_platforms shows your accounts", [names.join(", ")]);
 
   const { results } = await call(client, publicationSchema, "publish_video", { jobId, platforms: names });
-  stage.step(
-    "You say where, and publish_video posts it: one answer a platform, and no failure is hidden",
+  ui.step(
+    "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
       ok ? `${platform}: posted ${url ?? ""}` : `${platform}: not posted, ${error ?? "no reason given"}`,
     ),
   );
 
   const { videos } = await call(client, videosSchema, "list_videos", { limit: 5 });
-  stage.step(
-    "list_videos has it from now on",
+  ui.step(
+    "list_videos shows it from now on",
     videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl ?? ""}`),
   );
   return results.some(({ ok }) => ok);
 }
 
-/** Follows the job through a subscription until it ends, with a bar of its clips. */
-async function watch(client: Client, stage: Stage, uri: string, patienceMs: number): Promise<Job> {
-  stage.step("A subscription follows it: the real service takes 2 to 4 minutes, the sandbox some seconds", [
+/** Follows the job through a subscription until it ends, with a progress bar of its clips. */
+async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: number): Promise<Job> {
+  ui.step("A subscription follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds", [
     uri,
   ]);
   const read = async (): Promise<Job> => {
@@ -151,16 +147,16 @@ async function watch(client: Client, stage: Stage, uri: string, patienceMs: numb
     if (content === undefined || !("text" in content)) throw new Error(`${uri} has no text`);
     return jobSchema.parse(JSON.parse(content.text));
   };
-  let bar: ReturnType<Stage["bar"]> | undefined;
+  let bar: ReturnType<TerminalUi["bar"]> | undefined;
   const show = ({ done, status, videoUrls, progress }: Job) => {
     if (progress !== undefined) {
-      bar ??= stage.bar(progress.total);
+      bar ??= ui.bar(progress.total);
       bar.update(progress.completed, `${progress.completed} of ${progress.total} clips`);
     }
     if (done) bar?.end(`${status}: ${videoUrls.length} clips`);
   };
   return new Promise<Job>((resolve, reject) => {
-    setTimeout(() => reject(new Error(`${uri} has not ended in time`)), patienceMs).unref();
+    setTimeout(() => reject(new Error(`${uri} has not ended in time`)), timeoutMs).unref();
     const look = () =>
       read().then((job) => {
         show(job);

@@ -1,40 +1,47 @@
-// The text of --help.
+// The text of --help, made from the tables of commands and variables. Pure.
 
-import { VARIABLES } from "../settings.ts";
+import { COMMANDS } from "../command-line.ts";
+import { VARIABLES } from "../config.ts";
 
-const COMMANDS = [
-  ["faceless-video-mcp", "MCP server on stdio, for the service named by the environment"],
-  ["  --sandbox", "the same against the embedded sandbox; needs no key and no network"],
-  ["  --read-only", "hide generate_video and publish_video"],
-  ["  --no-publish", "hide publish_video"],
-  ["faceless-video-mcp demo", "make, watch, publish and list a sandbox video in this terminal"],
-  ["faceless-video-mcp sandbox [--port N]", "the sandbox service alone, over HTTP"],
-  [
-    "faceless-video-mcp doctor [--json]",
-    "check the settings, the network, the key and more, and say how to mend them",
-  ],
-  [
-    "faceless-video-mcp config CLIENT",
-    "print the entry for CLIENT's configuration: claude-desktop, claude-code,",
-  ],
-  ["", "cursor, vscode, codex, gemini, zed, cline or windsurf"],
-  ["  --windows", "in the form that starts npx through cmd"],
-  ["  --sandbox", "for the embedded sandbox, without key and URL"],
-  ["faceless-video-mcp --help, --version", "this text, the version"],
-] as const;
+const PROGRAM = "faceless-video-mcp";
 
 export function helpText(version: string): string {
-  return `faceless-video-mcp ${version}: an MCP server that makes faceless short videos
+  const commands = COMMANDS.flatMap(({ name, argument, summary, options }): [string, string][] => [
+    [[PROGRAM, name, argument].filter((word) => word !== "").join(" "), summary],
+    ...Object.entries(options).map(([option, meaning]): [string, string] => [
+      `  --${option}${option === "port" ? " N" : ""}`,
+      meaning,
+    ]),
+  ]);
+  const common: [string, string] = [`${PROGRAM} --help, --version`, "print this text, or the version"];
+  const variables = VARIABLES.map(({ name, meaning, default: value }): [string, string] => [
+    name,
+    `${meaning} (${value})`,
+  ]);
+  return `${PROGRAM} ${version}: an MCP server that makes short faceless videos
 
 Commands
-${table(COMMANDS)}
+${table([...commands, common])}
 
 Environment
-${table(VARIABLES.map(({ name, meaning, default: value }) => [name, `${meaning} (${value})`] as const))}
+${table(variables)}
 `;
 }
 
+/** Two columns, at most 100 characters wide, with long texts on several lines. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+  return rows
+    .flatMap(([left, right]) =>
+      wrap(right, 96 - width).map((line, index) => `  ${(index === 0 ? left : "").padEnd(width)}  ${line}`),
+    )
+    .join("\n");
+}
+
+function wrap(text: string, width: number): string[] {
+  return text.split(" ").reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
+    return [...lines.slice(0, -1), `${last} ${word}`];
+  }, []);
 }

@@ -1,4 +1,4 @@
-// The sandbox service alone, for people who write other clients.
+// The sandbox service alone, for developers of other clients.
 
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -8,7 +8,7 @@ export interface SandboxCommand {
   readonly print: (line: string) => void;
 }
 
-/** Starts it and says where it is. Rejects where the port can't be had. */
+/** Starts the sandbox and prints its address. Rejects if the port is not available. */
 export async function runSandbox({ port, renderSeconds, print }: SandboxCommand): Promise<Sandbox> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
   const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true });

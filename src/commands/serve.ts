@@ -20,8 +20,8 @@ import { createJournal } from "../once/journal.ts";
 import { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
-import type { ServiceSettings, Settings } from "../settings.ts";
-import { createRedact, type Redact } from "../text.ts";
+import type { Config, ServiceConfig } from "../config.ts";
+import { createRedact, type Redact } from "../redact.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -57,17 +57,17 @@ const LOOK_AT_JOB_MS = 1_500;
 
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
-  settings: Settings,
+  config: Config,
   { input, output, writeLog, ...host }: Streams & Host,
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
-  const redact = createRedact(settings.service?.apiKey);
-  const log = createLog(settings.logLevel, redact, writeLog);
-  const service = serviceOf(settings);
-  const application = createApplication(settings, service, log, redact, host, options);
-  for (const { variable, problem, remedy } of settings.problems)
-    log.warn(`${variable} ${problem}. ${remedy}.`);
+  const redact = createRedact(config.service?.apiKey);
+  const log = createLog(config.logLevel, redact, writeLog);
+  const service = serviceOf(config);
+  const application = createApplication(config, service, log, redact, host, options);
+  for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
+    log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = createSubscriptions(application);
   const transport = createStdioTransport({
     input,
@@ -111,7 +111,7 @@ export function serve(
 }
 
 function createApplication(
-  settings: Settings,
+  config: Config,
   service: Service,
   log: Log,
   redact: Redact,
@@ -128,7 +128,7 @@ function createApplication(
     return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
   };
   const journal = createJournal({
-    folder: journalFolder(settings),
+    folder: journalFolder(config),
     now: clock.now,
     redact,
     onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
@@ -137,8 +137,8 @@ function createApplication(
   const once = new SendOnce({
     service,
     journal,
-    generationLimit: new GenerationLimit(settings.maxGenerations),
-    account: accountOf(settings),
+    generationLimit: new GenerationLimit(config.maxGenerations),
+    account: accountOf(config),
     lookAtJob,
     isKnownJob: (jobId) => jobs.get(jobId) !== undefined,
     onListed: (videos) => jobs.list(videos, true),
@@ -154,13 +154,13 @@ function createApplication(
       (error: unknown) => log.info("The jobs of earlier processes are not known.", error),
     ));
   const schedule = createSchedule({
-    ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
+    ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
   const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
   return {
     version: VERSION,
-    settings,
+    config,
     service,
     jobs,
     reader,
@@ -169,37 +169,37 @@ function createApplication(
     once,
     lookAtJob,
     recallJobs,
-    elicitation: new Elicitation({ isEnabled: settings.confirmPublish, log }),
+    elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
     log,
   };
 }
 
 /** What the journal tells accounts apart by. A sandbox is a new one with every process. */
-function accountOf({ service, sandbox }: Settings): string {
+function accountOf({ service, sandbox }: Config): string {
   if (service !== undefined) return `${service.baseUrl.href} ${service.apiKey}`;
   return sandbox ? crypto.randomUUID() : "none";
 }
 
 /** The platform's folder for state, unless the person named one or none; a sandbox's jobs are gone with it. */
-function journalFolder({ stateDir, sandbox, problems }: Settings): string | undefined {
+function journalFolder({ stateDir, sandbox, problems }: Config): string | undefined {
   if (stateDir === false || problems.length > 0) return undefined;
   if (stateDir !== undefined) return stateDir;
   if (sandbox) return undefined;
   return stateFolder();
 }
 
-function serviceOf(settings: Settings): Service {
-  const { service, problems, sandbox } = settings;
+function serviceOf(config: Config): Service {
+  const { service, problems, sandbox } = config;
   if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return deferService(() => startSandboxService(settings));
-  if (service === undefined) throw new TypeError("Settings without a problem name a service.");
-  return deferService(() => connectService(service, settings));
+  if (sandbox) return deferService(() => startSandboxService(config));
+  if (service === undefined) throw new TypeError("Config without a problem name a service.");
+  return deferService(() => connectService(service, config));
 }
 
-async function connectService(service: ServiceSettings, { pollSeconds }: Settings): Promise<Service> {
+async function connectService(service: ServiceConfig, { pollSeconds }: Config): Promise<Service> {
   const { createService } = await import("../service/client.ts");
   return createService({
-    settings: service,
+    config: service,
     version: VERSION,
     now: Date.now,
     random: Math.random,
@@ -208,11 +208,11 @@ async function connectService(service: ServiceSettings, { pollSeconds }: Setting
   });
 }
 
-async function startSandboxService(settings: Settings): Promise<Service> {
+async function startSandboxService(config: Config): Promise<Service> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const sandbox = await startSandbox({ renderSeconds: settings.sandboxSeconds });
+  const sandbox = await startSandbox({ renderSeconds: config.sandboxSeconds });
   const { apiKey, url } = sandbox;
-  const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, settings);
+  const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, config);
   return {
     ...service,
     close() {

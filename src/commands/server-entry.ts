@@ -1,11 +1,11 @@
-// What every entry of this server consists of: its name, how it is started, what it wants to be given. Pure.
+// What every client's entry of this server consists of: its name, how it is started and what it needs. Pure.
 
-import type { EntryForm } from "../config.ts";
+import type { EntryOptions } from "../command-line.ts";
 
-/** Under which clients list it. Some of them count it into a tool's name, which they cut or refuse at 60 characters. */
+/** The name in clients' lists. Some make it part of a tool's name, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
-/** What stands where a person's own belong. Doctor knows them again. */
+/** Placeholders for the user's own values. Doctor recognizes them. */
 export const EXAMPLE_KEY = "fl_example";
 export const EXAMPLE_URL = "https://videos.example.com";
 
@@ -14,12 +14,12 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-export function launch({ windows, sandbox }: EntryForm): Launch {
+export function launch({ windows, sandbox }: EntryOptions): Launch {
   const args = ["-y", "faceless-video-mcp", ...(sandbox ? ["--sandbox"] : [])];
   return windows ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
 }
 
-/** What VS Code asks the person for when the server is first started. */
+/** What VS Code asks the user for when it first starts the server. */
 export const VSCODE_INPUTS = [
   {
     type: "promptString",
@@ -40,8 +40,8 @@ export interface VscodeEntry extends Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Without a URL, VS Code asks for that too. */
-export function vscodeEntry(form: EntryForm, baseUrl = "${input:faceless-url}"): VscodeEntry {
+/** Without a URL, VS Code asks for it too. */
+export function vscodeEntry(options: EntryOptions, baseUrl = "${input:faceless-url}"): VscodeEntry {
   const env = { FACELESS_API_KEY: "${input:faceless-key}", FACELESS_BASE_URL: baseUrl };
-  return { type: "stdio", ...launch(form), ...(!form.sandbox && { env }) };
+  return { type: "stdio", ...launch(options), ...(!options.sandbox && { env }) };
 }

@@ -8,12 +8,12 @@ import type { Log } from "../log.ts";
 import type { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
-import type { Settings } from "../settings.ts";
+import type { Config } from "../config.ts";
 import type { Elicitation } from "./elicitation.ts";
 
 export interface Application {
   readonly version: string;
-  readonly settings: Settings;
+  readonly config: Config;
   readonly service: Service;
   readonly jobs: JobStore;
   readonly reader: JobReader;

@@ -13,7 +13,7 @@ import { failureResult, successResult } from "./tool-result.ts";
 
 export function registerTools(server: McpServer, application: Application): void {
   const { log } = application;
-  for (const tool of toolsFor(application.settings)) {
+  for (const tool of toolsFor(application.config)) {
     const { name, title, description, annotations, effect } = tool;
     server.registerTool(
       name,

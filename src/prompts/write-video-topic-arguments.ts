@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES, type Style } from "../service/options.ts";
 import { languageName, languageTag, OFFERED_LANGUAGES } from "./languages.ts";
-import { cleanWords } from "./quoted-words.ts";
+import { cleanServiceText } from "../text.ts";
 
 /** Characters of the subject and the audience that are kept. */
 export const SUBJECT_LIMIT = 1000;
@@ -33,7 +33,8 @@ function optionalText<T>(read: (text: string) => T | undefined, message: (text: 
     const trimmed = text.trim();
     if (trimmed === "") return undefined;
     const value = read(trimmed);
-    if (value === undefined) context.addIssue({ code: "custom", message: message(cleanWords(trimmed, 60)) });
+    if (value === undefined)
+      context.addIssue({ code: "custom", message: message(cleanServiceText(trimmed, 60)) });
     return value;
   });
 }
@@ -41,7 +42,7 @@ function optionalText<T>(read: (text: string) => T | undefined, message: (text: 
 export const writeVideoTopicArguments = z.object({
   subject: z
     .string(NO_SUBJECT)
-    .transform((text) => cleanWords(text, SUBJECT_LIMIT))
+    .transform((text) => cleanServiceText(text, SUBJECT_LIMIT))
     .refine((text) => text !== "", NO_SUBJECT)
     .describe("What the video is about, in your own words"),
   style: optionalText(readStyle, (text) => `must be one of ${STYLES.join(", ")}; got "${text}"`)
@@ -62,7 +63,7 @@ export const writeVideoTopicArguments = z.object({
     .optional()
     .describe(`Length in seconds, ${DURATION.min} to ${DURATION.max}. Left out: ${DEFAULTS.duration}`),
   audience: optionalText(
-    (text) => cleanWords(text, AUDIENCE_LIMIT) || undefined,
+    (text) => cleanServiceText(text, AUDIENCE_LIMIT) || undefined,
     () => "must be readable text",
   )
     .optional()

@@ -3,7 +3,7 @@
 
 import { DEFAULTS, PACINGS, RENDER_SECONDS, STYLES, type Style } from "../service/options.ts";
 import { languageName } from "./languages.ts";
-import { quoteWords } from "./quoted-words.ts";
+import { quote } from "../text.ts";
 import { speakingRate, type SpokenUnit } from "./speaking-rate.ts";
 import { STYLE_BRIEFS, type StyleBrief } from "./style-briefs.ts";
 import { HOOK_SECONDS, planTiming, type Timing } from "./timing.ts";
@@ -52,7 +52,7 @@ export function writeVideoTopic(args: WriteVideoTopicArguments): WrittenPrompt {
   ];
   const kind = args.style === undefined ? "faceless" : `faceless ${args.style}`;
   return {
-    description: `Topic for a ${seconds(settings.duration)}-second ${kind} video in ${settings.languageLabel}: ${quoteWords(args.subject, 80)}`,
+    description: `Topic for a ${seconds(settings.duration)}-second ${kind} video in ${settings.languageLabel}: ${quote(args.subject, 80)}`,
     text: sections.join("\n\n"),
   };
 }
@@ -61,14 +61,14 @@ function job(args: WriteVideoTopicArguments, { language, languageLabel, duration
   const audience =
     args.audience === undefined
       ? "none given, so general viewers who know nothing of the subject"
-      : `${quoteWords(args.audience, AUDIENCE_LIMIT)}; words, examples and what is taken as known suit them`;
+      : `${quote(args.audience, AUDIENCE_LIMIT)}; words, examples and what is taken as known suit them`;
   const writtenIn =
     args.language === undefined
       ? "as none was given. If the subject is in another language, ask me first which one I want"
       : "as a native speaker would put it, not as a translation";
   return `Write the topic of one faceless short video and show it to me. The video is made only if I agree.
 
-- Subject: ${quoteWords(args.subject, SUBJECT_LIMIT)}
+- Subject: ${quote(args.subject, SUBJECT_LIMIT)}
 - Audience: ${audience}
 - Language: ${languageLabel} (\`${language}\`), ${writtenIn}
 - Length: ${seconds(duration)} seconds${lengthRemark(args)}

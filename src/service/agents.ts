@@ -2,7 +2,7 @@
 // renewed where one may lead nowhere. Knows nothing of what is sent over them.
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import type { Proxies } from "../settings.ts";
+import type { Proxies } from "../config.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface Agents {

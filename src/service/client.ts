@@ -78,11 +78,11 @@ const PLATFORMS: Operation = {
   },
 };
 
-/** A client of the service that the settings name. Nothing is loaded or sent before the first call. */
+/** A client of the configured service. Nothing is loaded or sent before the first call. */
 export function createService(options: RequestsOptions): Service {
-  const { settings, version, now } = options;
+  const { config, version, now } = options;
   const requests = createRequests(options);
-  const links = createLinks(settings.baseUrl);
+  const links = createLinks(config.baseUrl);
   const { address, ask, perform } = requests;
   /** What the document said, once it is read. */
   let known: Discovery | undefined;
@@ -90,7 +90,7 @@ export function createService(options: RequestsOptions): Service {
 
   const readDocument = () =>
     perform(OPENAPI, { url: address("/api/v1/openapi.json") }, {})
-      .then((answer) => (known = readOpenApi(readJson(OPENAPI, answer), settings.baseUrl)))
+      .then((answer) => (known = readOpenApi(readJson(OPENAPI, answer), config.baseUrl)))
       .catch((error: unknown) => {
         // Nobody was there to say anything: the next call asks again. Every other answer stands.
         if (error instanceof BridgeError && error.facts.outcome === "not_sent") reading = undefined;

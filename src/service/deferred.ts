@@ -2,7 +2,7 @@
 // call has to say so.
 
 import { BridgeError, toBridgeError } from "../errors.ts";
-import type { SettingProblem } from "../settings.ts";
+import type { ConfigProblem } from "../config.ts";
 import type { Service } from "./client.ts";
 
 /**
@@ -41,13 +41,13 @@ export function deferService(load: () => Promise<Service>): Service {
 }
 
 /** A Service that answers every call with what has to be set, and how. */
-export function unconfiguredService(problems: readonly SettingProblem[]): Service {
+export function unconfiguredService(problems: readonly ConfigProblem[]): Service {
   const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
-  const remedies = problems.map(({ variable, remedy }) => `${variable}: ${remedy}.`).join(" ");
+  const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`).join(" ");
   const error = new BridgeError({
     code: "not_configured",
     message: `This server is not set up: ${list}.`,
-    nextStep: `${remedies} Then restart this server. To try it without an account, start it with --sandbox.`,
+    nextStep: `${fixes} Then restart this server. To try it without an account, start it with --sandbox.`,
     outcome: "not_sent",
     retryable: false,
   });

@@ -2,7 +2,7 @@
 // where undici doesn't listen, and knows of every failure whether the request had left. It knows nothing of operations,
 // JSON or retries. Loaded on first use: undici is the heaviest thing here.
 
-import type { Proxies } from "../settings.ts";
+import type { Proxies } from "../config.ts";
 import { createAgents } from "./agents.ts";
 import { createDeparture } from "./did-it-leave.ts";
 import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";

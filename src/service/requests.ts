@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import { type BridgeError, toBridgeError } from "../errors.ts";
-import type { ServiceSettings } from "../settings.ts";
+import type { ServiceConfig } from "../config.ts";
 import { type Allowance, createAllowance } from "./allowance.ts";
 import {
   allowanceError,
@@ -56,7 +56,7 @@ export interface Requests {
 }
 
 export interface RequestsOptions {
-  readonly settings: ServiceSettings;
+  readonly config: ServiceConfig;
   /** Of this bridge, for the user-agent. */
   readonly version: string;
   /** Milliseconds since the epoch. */
@@ -76,8 +76,8 @@ const POST_HEADERS_MS = 60_000;
 /** Too little time for a request to be worth making. */
 const SHORTEST_ATTEMPT_MS = 1_000;
 
-export function createRequests({ settings, version, now, random, unknownPolls }: RequestsOptions): Requests {
-  const { apiKey, baseUrl, proxies } = settings;
+export function createRequests({ config, version, now, random, unknownPolls }: RequestsOptions): Requests {
+  const { apiKey, baseUrl, proxies } = config;
   const budget = createRetryBudget();
   const allowance = createAllowance({ now, unknownPolls });
   const headers = {

@@ -2,7 +2,7 @@
 // null counts as absent, unknown status values mean that the job is still running. Every domain type comes from here.
 
 import * as z from "zod";
-import { withoutUnseen } from "../text.ts";
+import { stripUnsafeCharacters } from "../text.ts";
 import type { Music, Pacing, Style } from "./options.ts";
 
 /** Body of POST /api/v1/generate; what is left out is left to the service's own default. */
@@ -85,11 +85,11 @@ export function isTerminal(status: string): boolean {
  * bounded by the 4 MB answer limit.
  */
 export function tidied(value: unknown): unknown {
-  if (typeof value === "string") return withoutUnseen(value);
+  if (typeof value === "string") return stripUnsafeCharacters(value);
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
   if (typeof value !== "object" || value === null) return value;
   const kept: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value))
-    if (item !== null) kept.push([withoutUnseen(key), tidied(item)]);
+    if (item !== null) kept.push([stripUnsafeCharacters(key), tidied(item)]);
   return Object.fromEntries(kept);
 }

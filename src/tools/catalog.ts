@@ -1,6 +1,6 @@
 // The tools, in the order in which every client sees them.
 
-import type { Settings } from "../settings.ts";
+import type { Config } from "../config.ts";
 import { generateVideo } from "./generate-video.ts";
 import { getVideoStatus } from "./get-video-status.ts";
 import { listConnectedPlatforms } from "./list-connected-platforms.ts";
@@ -9,7 +9,7 @@ import { publishVideo } from "./publish-video.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the operator leaves to the model. */
-export function toolsFor({ readOnly, noPublish }: Pick<Settings, "readOnly" | "noPublish">): readonly Tool[] {
+export function toolsFor({ readOnly, noPublish }: Pick<Config, "readOnly" | "noPublish">): readonly Tool[] {
   const tools: readonly Tool[] = [
     generateVideo,
     getVideoStatus,

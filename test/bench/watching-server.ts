@@ -1,12 +1,11 @@
 // The server from its source, but for the limit on how many jobs are watched at once.
 
+import { homedir } from "node:os";
 import { serve } from "../../src/commands/serve.ts";
-import { parseConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config.ts";
 
-const config = parseConfig([], process.env);
-if (!config.ok) throw new Error(config.usageError);
 serve(
-  config.settings,
+  readConfig(process.env, { sandbox: false, readOnly: false, noPublish: false }, homedir()),
   {
     input: process.stdin,
     output: process.stdout,

@@ -1,19 +1,18 @@
-// Each entry that `config` prints, read as its client reads it, with the placeholders filled in as that client fills them in,
-// and started for real.
+// Each entry that `config` prints, read and filled in as its client does it, and started.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/install-links.ts";
-import { CLIENTS, type ClientName } from "../../src/config.ts";
+import { CLIENTS, type ClientName } from "../../src/command-line.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
 const KEY = "fl_c4nary_0123456789";
 const URL_ = "https://videos.test/prefix";
 const PLACEHOLDER_URL = "https://videos.example.com";
-/** Of the shell that the client starts from. */
+/** The environment of the shell that the client is started from. */
 const SHELL: Readonly<Record<string, string>> = { FACELESS_API_KEY: KEY, HTTPS_PROXY: "http://proxy.test:1" };
 const TOOLS = [
   "generate_video",
@@ -23,14 +22,14 @@ const TOOLS = [
   "list_connected_platforms",
 ];
 
-/** What every client reads of an entry, whatever else it reads. */
+/** What every client reads from an entry. */
 interface Start {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** That alone, without what one client has more than the others. */
+/** Without the fields that only some clients have. */
 const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
 
 const text = z.string();
@@ -60,18 +59,18 @@ const vscodeSchema = z.strictObject({
   servers: one(vscodeServer),
 });
 
-/** What the person types where VS Code asks. A key must be asked for as a password. */
+/** Fills in what the user types when VS Code asks. The key must be asked for as a password. */
 function fillInputs(start: Start, inputs: readonly z.infer<typeof promptSchema>[]): Start {
   return fill(start, (written) =>
     written.replace(/\$\{input:([^}]+)\}/g, (_, id: string) => {
       const input = inputs.find((candidate) => candidate.id === id);
-      if (input === undefined) throw new Error(`VS Code knows no input ${id}.`);
+      if (input === undefined) throw new Error(`The entry names an unknown input ${id}.`);
       return input.password ? KEY : URL_;
     }),
   );
 }
 
-/** From the printed text to what the client starts. Throws where the client would refuse the text. */
+/** From the printed text to what the client starts. Throws if the client would refuse the text. */
 const LOADERS: Record<ClientName, (printed: string) => Start> = {
   "claude-desktop": (printed) => mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
   "claude-code": (printed) =>
@@ -108,7 +107,7 @@ const LOADERS: Record<ClientName, (printed: string) => Start> = {
     ),
 };
 
-/** The few forms of TOML that are printed, each of them JSON after its equals sign. */
+/** Reads the TOML that is printed, whose values are JSON. */
 function loadToml(printed: string): Start {
   const tables = new Map<string, Map<string, unknown>>();
   let table = new Map<string, unknown>();
@@ -144,7 +143,7 @@ async function printed(client: ClientName, ...options: string[]): Promise<{ entr
   return { entry: result.stdout, notes: result.stderr };
 }
 
-/** A client of what npx would start from the registry, with the built file in the registry's place. */
+/** Connects to what npx would start, with the built file instead of the published package. */
 async function clientOf({ command, args, env: given }: Start): Promise<Client> {
   const words = [command, ...args];
   const start = words.slice(words.indexOf("faceless-video-mcp") + 1);
@@ -163,16 +162,16 @@ async function clientOf({ command, args, env: given }: Start): Promise<Client> {
 describe.each(CLIENTS)("the entry for %s", (client) => {
   const load = async (...options: string[]) => LOADERS[client]((await printed(client, ...options)).entry);
 
-  test("gives the server key and address once its client has filled it in, and starts", async () => {
+  test("starts a server that has key and address", async () => {
     const start = await load();
 
-    const hasKeyOfItsOwn = ["claude-desktop", "zed", "cline"].includes(client);
+    const holdsKey = ["claude-desktop", "zed", "cline"].includes(client);
     expect(startOf(start)).toEqual({
       command: "npx",
       args: ["-y", "faceless-video-mcp"],
       env: {
         ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
-        FACELESS_API_KEY: hasKeyOfItsOwn ? "fl_example" : KEY,
+        FACELESS_API_KEY: holdsKey ? "fl_example" : KEY,
         FACELESS_BASE_URL: URL_,
       },
     });
@@ -180,7 +179,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
     expect(tools.map(({ name }) => name)).toEqual(TOOLS);
   });
 
-  test("for the sandbox starts a server that makes a video without key and address", async () => {
+  test("with --sandbox starts a server that makes a video without key and address", async () => {
     const { entry, notes } = await printed(client, "--sandbox");
     const start = LOADERS[client](entry);
 
@@ -205,10 +204,10 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   test.each([
     ["the service", []],
     ["the sandbox", ["--sandbox"]],
-  ])("for %s goes through cmd in its Windows form, and differs in nothing else", async (_, options) => {
+  ])("for %s starts npx through cmd with --windows, and differs in nothing else", async (_, options) => {
     const usual = await load(...options);
 
-    // No cmd starts here: what stands behind its /c is what the usual form starts.
+    // There is no cmd here to start: after its /c comes what the usual entry starts.
     expect(await load(...options, "--windows")).toEqual({
       ...usual,
       command: "cmd",
@@ -216,7 +215,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
     });
   });
 
-  test("says on stderr, and there alone, where it goes", async () => {
+  test("comes with a note on stderr that says where it goes", async () => {
     const { entry, notes } = await printed(client);
 
     expect(notes).toMatch(/^This goes into .*(\.json|\.toml)/);
@@ -225,20 +224,20 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   });
 });
 
-test("an entry printed where no address is set has one to be replaced, or asked for", async () => {
+test("an entry that is printed without an address has a placeholder, or its client asks for the address", async () => {
   for (const client of CLIENTS) {
     const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client]);
 
-    const isAsked = client === "vscode";
-    expect([client, stdout.includes(`"${PLACEHOLDER_URL}"`)]).toEqual([client, !isAsked]);
+    const asksForUrl = client === "vscode";
+    expect([client, stdout.includes(`"${PLACEHOLDER_URL}"`)]).toEqual([client, !asksForUrl]);
     expect([client, stderr.includes(`${PLACEHOLDER_URL} with the service's address.`)]).toEqual([
       client,
-      !isAsked,
+      !asksForUrl,
     ]);
   }
 });
 
-test("a key in the address is not printed either", async () => {
+test("a key in the address is not printed", async () => {
   const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", "zed"], {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `https://videos.test/${KEY}` },
   });
@@ -247,7 +246,7 @@ test("a key in the address is not printed either", async () => {
   expect(stdout).toContain(PLACEHOLDER_URL);
 });
 
-test("the entry for Codex is this TOML", async () => {
+test("the entry for Codex is TOML", async () => {
   expect((await printed("codex")).entry).toBe(`[mcp_servers.faceless-video]
 command = "npx"
 args = ["-y", "faceless-video-mcp"]
@@ -293,19 +292,19 @@ test("the entry for VS Code asks for the key as a password", async () => {
 `);
 });
 
-test("Claude Code can be told by its own command, which gets the variable and not its value", async () => {
+test("the command for Claude Code holds the variable, not its value", async () => {
   expect((await printed("claude-code")).notes).toContain(
     "claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video -- npx -y faceless-video-mcp\n",
   );
 });
 
-test("an unknown client gets one line that names the known ones, and exit 2", async () => {
+test("an unknown client gets one line that lists the clients, and exit 2", async () => {
   const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", "emacs"]);
 
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: "",
-    stderr: `faceless-video-mcp: config knows no client emacs, only ${CLIENTS.join(", ")}; see faceless-video-mcp --help\n`,
+    stderr: `faceless-video-mcp: unknown client emacs; the clients are ${CLIENTS.join(", ")}; see faceless-video-mcp --help\n`,
   });
 });
 

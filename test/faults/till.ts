@@ -14,8 +14,8 @@ import { GenerationLimit } from "../../src/once/generation-limit.ts";
 import { createJournal } from "../../src/once/journal.ts";
 import { SendOnce } from "../../src/once/send-once.ts";
 import { createService, type Service } from "../../src/service/client.ts";
-import type { Proxies } from "../../src/settings.ts";
-import { createRedact } from "../../src/text.ts";
+import type { Proxies } from "../../src/config.ts";
+import { createRedact } from "../../src/redact.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
@@ -78,7 +78,7 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
   const real = createService({
-    settings: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
+    config: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
     now,
     random: () => 0,

@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Agents, createAgents } from "../../src/service/agents.ts";
 import { createHttp, type Exchange, type Http } from "../../src/service/http.ts";
-import type { Proxies } from "../../src/settings.ts";
+import type { Proxies } from "../../src/config.ts";
 import { CERTIFICATE, trustCertificate } from "../faults/till.ts";
 import { until } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";

@@ -3,7 +3,7 @@
 import { onTestFinished } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { createService, type Service } from "../../src/service/client.ts";
-import type { Proxies } from "../../src/settings.ts";
+import type { Proxies } from "../../src/config.ts";
 import {
   type Reply,
   type ScriptedService,
@@ -15,7 +15,7 @@ export const KEY = "fl_a_key_that_is_no_key";
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 export interface ServiceStart {
-  /** Without the trailing slash that settings take away. */
+  /** Without the trailing slash that config take away. */
   readonly baseUrl: string;
   readonly proxies?: Proxies;
   /** Asked before each wait between attempts. 0 waits no longer than the service asks for. */
@@ -25,7 +25,7 @@ export interface ServiceStart {
 /** A client on the real clock that never waits between attempts unless it is told to. Closed when the test is over. */
 export function connect({ baseUrl, proxies = {}, random = () => 0 }: ServiceStart): Service {
   const service = createService({
-    settings: { apiKey: KEY, baseUrl: new URL(baseUrl), proxies },
+    config: { apiKey: KEY, baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
     now: Date.now,
     random,

@@ -169,8 +169,8 @@ describe("a deferred service", () => {
 
 describe("a service without settings", () => {
   const service = unconfiguredService([
-    { variable: "FACELESS_API_KEY", problem: "is not set", remedy: "Create a key" },
-    { variable: "FACELESS_BASE_URL", problem: "is not a URL", remedy: "Set it to the service's address" },
+    { variable: "FACELESS_API_KEY", problem: "is not set", fix: "Create a key" },
+    { variable: "FACELESS_BASE_URL", problem: "is not a URL", fix: "Set it to the service's address" },
   ]);
 
   test.each(OPERATIONS)("says to every call what to set and how: %s", async (_, call) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readSettings } from "../../src/settings.ts";
+import { readConfig } from "../../src/config.ts";
 import { scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { connect, failureOf, JOB, KEY, until } from "./bridge.ts";
 import { proxyServer } from "./proxy-server.ts";
@@ -112,16 +112,17 @@ describe("behind a proxy", () => {
 test("Loopback is reached directly, whatever proxies the environment names", async () => {
   const rest = await scriptedService({ [STATUS]: DONE });
   const proxy = await proxyServer("tunnel");
-  const { service: settings } = readSettings(
+  const { service: config } = readConfig(
     { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
     { sandbox: false, readOnly: false, noPublish: false },
+    "/home/user",
   );
-  if (settings === undefined) throw new Error("The settings were refused.");
+  if (config === undefined) throw new Error("The config is unusable.");
 
-  const job = await connect({ baseUrl: settings.baseUrl.href, proxies: settings.proxies }).getJob(JOB);
+  const job = await connect({ baseUrl: config.baseUrl.href, proxies: config.proxies }).getJob(JOB);
 
   expect(job).toEqual(JOB_DONE);
-  expect(settings.proxies).toEqual({});
+  expect(config.proxies).toEqual({});
   expect(proxy.asked).toEqual([]);
 });
 

@@ -1,56 +1,29 @@
-// Checks what the environment says before anything is sent: the version of Node.js and each setting, whose value is never
-// shown. Pure.
+// Checks what the environment says, before anything is sent. Never shows a value but the service's address. Pure.
 
 import manifest from "../../../package.json" with { type: "json" };
 import {
+  type Config,
+  type ConfigProblem,
   type Environment,
-  readSettings,
-  type ServiceSettings,
-  type SettingProblem,
-  type Settings,
-  VARIABLES,
-} from "../../settings.ts";
+  readConfig,
+  type ServiceConfig,
+} from "../../config.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
-const NO_FLAGS = { sandbox: false, readOnly: false, noPublish: false } as const;
+const ONLY_THIS_TERMINAL = "doctor sees this terminal's environment only, not the entry in your client";
 
-/** What the network checks go by, as far as the environment says it. */
-export interface Target {
-  /** Absent where none is set that could be a key. */
-  readonly apiKey?: string;
-  readonly place?: Pick<ServiceSettings, "baseUrl" | "proxies">;
-  readonly proxyProblem?: SettingProblem;
-}
-
-/** Key and place apart from each other, so that one can be checked while the other is wrong. */
-export function readTarget(env: Environment): Target {
-  const read = (others: Environment) =>
-    readSettings({ [KEY]: EXAMPLE_KEY, [BASE_URL]: env[BASE_URL], ...others }, NO_FLAGS);
-  const proxies = Object.fromEntries(
-    Object.entries(env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
-  );
-  const apiKey = read({ [KEY]: env[KEY], [BASE_URL]: "https://127.0.0.1" }).service?.apiKey;
-  const { service: place, problems } = read(proxies);
-  const proxyProblem = problems.find(({ variable }) => variable !== BASE_URL);
-  return {
-    ...(apiKey !== undefined && apiKey !== EXAMPLE_KEY && { apiKey }),
-    ...(place !== undefined && !isExample(place.baseUrl) && { place }),
-    ...(proxyProblem !== undefined && { proxyProblem }),
-  };
-}
-
-/** `version` as process.versions.node has it. */
+/** `version` as in process.versions.node. */
 export function checkNode(version: string): Check {
   const needed = manifest.engines.node.replace(/^>=/, "");
   return isAtLeast(version, needed)
-    ? pass("node", `Node.js ${version}; ${needed} or newer is needed`)
+    ? pass("Node.js", version)
     : fail(
-        "node",
-        `Node.js ${version} is too old`,
-        `Install Node.js ${needed} or newer, or give the client the full path of a newer one as command`,
+        "Node.js",
+        `version ${version} is too old`,
+        `Install Node.js ${needed} or newer, or set the full path of a newer one as the command of your client's entry`,
       );
 }
 
@@ -61,67 +34,66 @@ function isAtLeast(version: string, needed: string): boolean {
   return true;
 }
 
-/** One check for each variable but the proxies, which have a check of their own. */
-export function checkSettings(env: Environment, settings: Settings): Check[] {
-  return VARIABLES.filter(({ name }) => name.startsWith("FACELESS_")).map((variable) => {
-    const { name } = variable;
-    const value = env[name]?.trim() ?? "";
-    const isRequired = name === KEY || name === BASE_URL;
-    if (/\$\{.*\}/s.test(value)) return checkPlaceholder(name, isRequired);
-    const problem = settings.problems.find((candidate) => candidate.variable === name);
-    if (problem !== undefined) return fail(name, problem.problem, problem.remedy);
-    if (value === "")
-      return pass(
-        name,
-        variable.default === "unset" ? "not set, as it may be" : `not set; default: ${variable.default}`,
-      );
-    return checkMeaning(name, value) ?? pass(name, "set, and of the right shape");
-  });
+/** One check per setting that is wrong, or one for all of them. */
+export function checkConfig(env: Environment, config: Config): readonly Check[] {
+  const { problems, warnings, maxGenerations } = config;
+  const unset = problems.filter(({ problem }) => problem === "is not set");
+  if (unset.length === 2)
+    return [
+      fail(
+        "settings",
+        `neither is set here; ${ONLY_THIS_TERMINAL}`,
+        `Set ${KEY} and ${BASE_URL} in this terminal, as they are in your client's entry, and run doctor again`,
+      ),
+    ];
+  const checks = [
+    ...problems.map(problemCheck),
+    ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
+    ...(env[KEY]?.trim() === EXAMPLE_KEY
+      ? [
+          fail(
+            KEY,
+            "it is the key of the example",
+            "Replace it with your own key: account settings of the service, section API",
+          ),
+        ]
+      : []),
+    ...(config.service?.baseUrl.origin === EXAMPLE_URL
+      ? [fail(BASE_URL, "it is the address of the example", "Replace it with the address of your service")]
+      : []),
+    ...(maxGenerations === 0
+      ? [fail("FACELESS_MAX_GENERATIONS", "it allows no video at all", "Raise it, or remove it")]
+      : []),
+  ];
+  return checks.length > 0 ? checks : [pass("settings", `${KEY} and ${BASE_URL} are set`)];
 }
 
-function checkPlaceholder(name: string, isRequired: boolean): Check {
-  const detail = "holds a ${…} placeholder that the client did not fill in, which counts as not set";
-  const remedy = `Set ${name} where the client takes the placeholder from, or write the value itself into the env of this server's entry`;
-  return (isRequired ? fail : warn)(name, detail, remedy);
+function problemCheck({ variable, problem, fix }: ConfigProblem): Check {
+  if (problem !== "is not set") return fail(variable, `it ${problem}`, fix);
+  return fail(
+    variable,
+    `it is not set here; ${ONLY_THIS_TERMINAL}`,
+    "Set it in this terminal too, as it is in your client's entry",
+  );
 }
 
-/** What is well formed and still can't be meant. */
-function checkMeaning(name: string, value: string): Check | undefined {
-  if (name === KEY)
-    return value === EXAMPLE_KEY
-      ? fail(
-          name,
-          "is the key of the example",
-          "Put your own key in its place: account settings of the service, section API",
-        )
-      : pass(name, "set, and begins with fl_");
-  if (name === BASE_URL) return checkBaseUrl(new URL(value));
-  if (name === "FACELESS_MAX_GENERATIONS" && Number(value) === 0)
-    return fail(name, "allows no video at all", "Raise it, or remove it");
-  return undefined;
+/** The service to check, as far as the environment names it. */
+export interface Target {
+  readonly service: ServiceConfig;
+  /** Without a key of the user's, the service is asked with the example's. */
+  readonly hasKey: boolean;
 }
 
-function checkBaseUrl(url: URL): Check {
-  const shown = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-  if (isExample(url))
-    return fail(BASE_URL, "is the address of the example", "Put the address of your service in its place");
-  return namesApiPath(url)
-    ? warn(
-        BASE_URL,
-        `${shown} ends in the path of the API, which is added to it once more`,
-        `Remove ${apiPathOf(url)} from its end`,
-      )
-    : pass(BASE_URL, shown);
-}
-
-function isExample(url: URL): boolean {
-  return url.origin === EXAMPLE_URL;
-}
-
-export function namesApiPath(url: URL): boolean {
-  return apiPathOf(url) !== undefined;
-}
-
-function apiPathOf({ pathname }: URL): string | undefined {
-  return /\/api(\/(v\d+|mcp)(\/.*)?)?\/?$/.exec(pathname)?.[0];
+/** Address and key apart from each other, so that one can be checked while the other is wrong. */
+export function readTarget(env: Environment, homeDir: string): Target | undefined {
+  const network = Object.fromEntries(
+    Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),
+  );
+  const flags = { sandbox: false, readOnly: false, noPublish: false };
+  const read = (apiKey: string | undefined) =>
+    readConfig({ ...network, [KEY]: apiKey }, flags, homeDir).service;
+  const own = read(env[KEY]);
+  const service = own ?? read(EXAMPLE_KEY);
+  if (service === undefined || service.baseUrl.origin === EXAMPLE_URL) return undefined;
+  return { service, hasKey: own !== undefined && own.apiKey !== EXAMPLE_KEY };
 }

@@ -1,78 +1,51 @@
-// Checks whether the journal can be kept where the settings say, without making its folder. Leaves nothing behind.
+// Checks whether the journal can be written, without making its folder. Leaves nothing behind.
 
 import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
-import type { Settings } from "../../settings.ts";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../config.ts";
 import { stateFolder } from "../state-folder.ts";
-import { type Check, codeOf, pass, warn, within } from "./check.ts";
+import { type Check, pass, warn } from "./check.ts";
 
 const DEADLINE_MS = 2_000;
 
-export async function checkJournal({ stateDir }: Settings): Promise<Check> {
+export async function checkJournal({ stateDir }: Config): Promise<Check> {
   if (stateDir === false)
-    return pass("journal", "switched off: nothing guards against paying twice after a crash");
+    return pass("journal", "switched off: after a restart nothing protects against paying or posting twice");
   const folder = stateDir ?? stateFolder();
-  const named = stateDir === undefined ? "" : " (FACELESS_STATE_DIR)";
-  if (!isAbsolute(folder))
-    return warn(
-      "journal",
-      `the folder ${folder}${named} is relative to wherever the client starts this server`,
-      "Set FACELESS_STATE_DIR to a full path",
-    );
-  const found = await within(DEADLINE_MS, tryToWrite(folder), "no answer within 2 s");
-  if (found === "written" || found === "possible")
-    return pass(
-      "journal",
-      `${folder}${named} ${found === "written" ? "can be written" : "can be made when it is needed"}`,
-    );
+  const late = sleep(DEADLINE_MS, "no answer within 2 s", { ref: false });
+  const problem = await Promise.race([findProblem(folder), late]);
+  if (problem === undefined) return pass("journal", folder);
   return warn(
     "journal",
-    `${folder}${named} can't be written (${found}): after a crash nothing guards against paying twice`,
-    stateDir === undefined
-      ? "Give your user the right to write there, or set FACELESS_STATE_DIR to a folder that you can write to"
-      : "Set FACELESS_STATE_DIR to a folder that you can write to, or remove it",
+    `${folder} can't be written (${problem}): after a restart nothing protects against paying or posting twice`,
+    "Set FACELESS_STATE_DIR to a folder that you can write to",
   );
 }
 
-/** `written`, `possible` where the folder is yet to be made, else why not. */
-async function tryToWrite(folder: string): Promise<string> {
+/** Why the folder, or the nearest one above it that exists, can't be written. */
+async function findProblem(folder: string): Promise<string | undefined> {
   try {
-    if (!(await isFolder(folder))) {
-      await access(await nearestFolder(folder), constants.W_OK | constants.X_OK);
-      return "possible";
-    }
-    // What may be written can't be told on every system without writing.
+    const nearest = await nearestFolder(folder);
+    await access(nearest, constants.W_OK | constants.X_OK);
+    if (nearest !== folder) return undefined;
+    // Not every system tells the right to write without writing.
     const path = join(folder, `doctor-${randomUUID()}`);
     await (await open(path, "wx", 0o600)).close();
     await rm(path);
-    const journal = join(folder, "journal.jsonl");
-    if ((await statOf(journal)) !== undefined) await access(journal, constants.R_OK | constants.W_OK);
-    return "written";
+    return undefined;
   } catch (error) {
-    return codeOf(error) ?? "unknown reason";
+    return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
   }
 }
 
-async function nearestFolder(folder: string): Promise<string> {
-  let nearest = dirname(folder);
-  while (!(await isFolder(nearest)) && dirname(nearest) !== nearest) nearest = dirname(nearest);
-  return nearest;
-}
-
-/** Throws ENOTDIR where something else stands in its place. */
-async function isFolder(path: string): Promise<boolean> {
-  const found = await statOf(path);
-  if (found !== undefined && !found.isDirectory())
-    throw Object.assign(new Error("Not a folder"), { code: "ENOTDIR" });
-  return found !== undefined;
-}
-
-async function statOf(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+async function nearestFolder(path: string): Promise<string> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" && dirname(path) !== path) return undefined;
     throw error;
-  }
+  });
+  if (found === undefined) return nearestFolder(dirname(path));
+  if (!found.isDirectory()) throw Object.assign(new Error("Not a folder"), { code: "ENOTDIR" });
+  return path;
 }

@@ -1,34 +1,34 @@
-// How a command speaks to the person who runs it: with colours and a moving bar in a terminal, in plain lines elsewhere.
+// The user interface of a command: colours and a progress bar in a terminal, plain lines elsewhere.
 
 import type { Readable, Writable } from "node:stream";
 
-export interface Stage {
+export interface TerminalUi {
   open(title: string): void;
-  /** A step begins; `lines` say more about it. */
+  /** Shows the beginning of a step, with `lines` about it. */
   step(title: string, lines?: readonly string[]): void;
-  /** A bar of `total` units; `line` is printed beside it and stays. */
-  bar(total: number): Bar;
+  /** Shows a progress bar of `total` units. */
+  bar(total: number): ProgressBar;
   fail(message: string): void;
   close(message: string): void;
-  /** Waits for Enter where somebody can press it. */
+  /** Waits for Enter at a terminal. */
   pause(message: string): Promise<void>;
 }
 
-export interface Bar {
+export interface ProgressBar {
   update(done: number, label: string): void;
   end(label: string): void;
 }
 
-export interface Terminal {
+export interface Streams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
 }
 
-export async function createStage(terminal: Terminal): Promise<Stage> {
-  return terminal.output.isTTY === true ? createTerminalStage(terminal) : createPlainStage(terminal);
+export async function createTerminalUi(streams: Streams): Promise<TerminalUi> {
+  return streams.output.isTTY === true ? createDecoratedUi(streams) : createPlainUi(streams);
 }
 
-function createPlainStage({ output }: Terminal): Stage {
+function createPlainUi({ output }: Streams): TerminalUi {
   const print = (text: string) => void output.write(`${text}\n`);
   return {
     open: print,
@@ -53,7 +53,7 @@ function createPlainStage({ output }: Terminal): Stage {
   };
 }
 
-async function createTerminalStage({ input, output }: Terminal): Promise<Stage> {
+async function createDecoratedUi({ input, output }: Streams): Promise<TerminalUi> {
   const clack = await import("@clack/prompts");
   const common = { input, output };
   return {

@@ -1,0 +1,165 @@
+// argv becomes a command with its options. Pure. Never repeats an argument that might be an API key.
+
+import { parseArgs } from "node:util";
+import type { Flags } from "./config.ts";
+
+/** The clients that `config` knows, in the order in which they are listed. */
+export const CLIENTS = [
+  "claude-desktop",
+  "claude-code",
+  "cursor",
+  "vscode",
+  "codex",
+  "gemini",
+  "zed",
+  "cline",
+  "windsurf",
+] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+/** How a client's entry starts this server. */
+export interface EntryOptions {
+  /** Through cmd. */
+  readonly windows: boolean;
+  readonly sandbox: boolean;
+}
+
+export type Command =
+  | { readonly name: "help" | "version" | "demo" }
+  | { readonly name: "serve"; readonly flags: Flags }
+  | { readonly name: "sandbox"; readonly port: number }
+  | { readonly name: "doctor"; readonly json: boolean }
+  | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
+
+/** The commands with their options, in the order of --help. The server itself has no name. */
+export const COMMANDS = [
+  {
+    name: "",
+    argument: "",
+    summary: "MCP server on stdio, for the service named by the environment",
+    options: {
+      sandbox: "use the embedded sandbox service; needs no key and no network",
+      "read-only": "hide generate_video and publish_video",
+      "no-publish": "hide publish_video",
+    },
+  },
+  {
+    name: "demo",
+    argument: "",
+    summary: "generate, watch, publish and list a sandbox video in this terminal",
+    options: {},
+  },
+  {
+    name: "sandbox",
+    argument: "",
+    summary: "run the sandbox service alone, over HTTP",
+    options: { port: "port to listen on; any free one if left out" },
+  },
+  {
+    name: "doctor",
+    argument: "",
+    summary: "check the settings, the network and the key, and say how to fix what is wrong",
+    options: { json: "print the checks as JSON" },
+  },
+  {
+    name: "config",
+    argument: "CLIENT",
+    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
+    options: { windows: "start npx through cmd", sandbox: "use the sandbox; needs no key and no URL" },
+  },
+] as const;
+
+const OPTIONS = {
+  sandbox: { type: "boolean" },
+  "read-only": { type: "boolean" },
+  "no-publish": { type: "boolean" },
+  port: { type: "string" },
+  json: { type: "boolean" },
+  windows: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
+
+/** `usageError` is one line for stderr; the exit code is then 2. */
+export type CommandLine = { readonly command: Command } | { readonly usageError: string };
+
+/** `argv` without the interpreter and the script. */
+export function parseCommandLine(argv: readonly string[]): CommandLine {
+  // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
+  const { tokens, values } = parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  if (values["help"] !== undefined) return { command: { name: "help" } };
+  if (values["version"] !== undefined) return { command: { name: "version" } };
+
+  const [name = "", ...positionals] = tokens.flatMap((token) =>
+    token.kind === "positional" ? [token.value] : [],
+  );
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (argv.includes("")) return usageError("unknown empty argument");
+  if (command === undefined) return usageError(`unknown ${describe("command", name)}`);
+  const given = new Map<string, string | undefined>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const option = describe("option", token.rawName);
+    if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
+    if (!Object.hasOwn(command.options, token.name))
+      return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
+    if (token.name !== "port" && token.value !== undefined) return usageError(`${option} takes no value`);
+    given.set(token.name, token.value);
+  }
+  const [argument, ...more] = command.argument === "" ? [undefined, ...positionals] : positionals;
+  if (more[0] !== undefined) {
+    const kind = command.argument === "" ? "argument" : "further argument";
+    return usageError(`${name} takes no ${describe(kind, more[0])}`);
+  }
+
+  return commandFrom(command.name, argument, given);
+}
+
+function commandFrom(
+  name: (typeof COMMANDS)[number]["name"],
+  argument: string | undefined,
+  given: ReadonlyMap<string, string | undefined>,
+): CommandLine {
+  const sandbox = given.has("sandbox");
+  if (name === "") {
+    const flags = { sandbox, readOnly: given.has("read-only"), noPublish: given.has("no-publish") };
+    return { command: { name: "serve", flags } };
+  }
+  if (name === "demo") return { command: { name } };
+  if (name === "doctor") return { command: { name, json: given.has("json") } };
+  if (name === "sandbox") {
+    const port = given.has("port") ? parsePort(given.get("port")) : 0;
+    if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
+    return { command: { name, port } };
+  }
+  const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
+  if (client !== undefined)
+    return { command: { name, client, options: { windows: given.has("windows"), sandbox } } };
+  const problem =
+    argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
+  return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
+}
+
+function parsePort(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,5}$/.test(text)) return undefined;
+  return Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function usageError(problem: string): CommandLine {
+  return { usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help` };
+}
+
+/** Names an argument, but neither its value nor what might be a key. */
+function describe(kind: string, argument: string): string {
+  const name = argument.replace(/=.*$/s, "");
+  if (name.includes("fl_")) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
+  // eslint-disable-next-line no-control-regex -- control characters are what this looks for
+  const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
+  return `${kind} ${shown}`;
+}

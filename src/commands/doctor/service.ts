@@ -1,0 +1,156 @@
+// Checks service, key, rate limit, clock and platforms, by the same requests that the server makes.
+
+import { BridgeError } from "../../errors.ts";
+import { createService } from "../../service/client.ts";
+import { type Operation, parseJson } from "../../service/failures.ts";
+import type { Answer } from "../../service/http.ts";
+import { createRequests } from "../../service/requests.ts";
+import { videoPageSchema } from "../../service/schemas.ts";
+import { TransportFailure } from "../../service/transport-failure.ts";
+import { cleanServiceText } from "../../text.ts";
+import { VERSION } from "../../version.ts";
+import { type Check, fail, pass, warn } from "./check.ts";
+import type { Target } from "./environment.ts";
+import { explainNetworkError } from "./network-error.ts";
+
+const LIST_VIDEOS: Operation = { what: "the video list", method: "GET" };
+// Together well below the 20 s in which the server answers any call.
+const ANSWER_MS = 8_000;
+const PLATFORMS_MS = 5_000;
+const MAX_SKEW_MS = 60_000;
+const MAX_NAMED_PLATFORMS = 10;
+
+/** Ends after the first check without which the others make no sense. Nothing is checked without a target. */
+export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
+  if (target === undefined) return [];
+  const options = { config: target.service, version: VERSION, now, random: Math.random };
+  const requests = createRequests(options);
+  const startedMs = now();
+  try {
+    const url = requests.address("/api/v1/videos", { limit: "1" });
+    const answer = await requests.perform(LIST_VIDEOS, { url }, { deadlineMs: ANSWER_MS });
+    const endedMs = now();
+    if (!videoPageSchema.safeParse(parseJson(answer.text)).success) return [otherServiceCheck(answer)];
+    return [
+      pass("service", `${addressOf(target)} answers (${endedMs - startedMs} ms)`),
+      ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
+      ...checkRequests(answer),
+      ...checkClock(answer, (startedMs + endedMs) / 2),
+      ...(target.hasKey ? [await checkPlatforms(createService(options))] : []),
+    ];
+  } catch (error) {
+    if (error instanceof BridgeError) return checkFailure(error, target);
+    throw error;
+  } finally {
+    requests.close();
+  }
+}
+
+function addressOf({ service }: Target): string {
+  return service.baseUrl.href.replace(/\/$/, "");
+}
+
+/** Something that is not the service's API answers at the address. */
+function otherServiceCheck({ text }: Answer): Check {
+  return /^\s*</.test(text)
+    ? fail(
+        "service",
+        "a web page answers, not the service",
+        "Set FACELESS_BASE_URL to the address of the service itself, not of its website. On a public network, sign in to the network first",
+      )
+    : fail(
+        "service",
+        "something else answers at this address",
+        "Check FACELESS_BASE_URL: it is the service's address without /api/v1",
+      );
+}
+
+function checkFailure(error: BridgeError, target: Target): readonly Check[] {
+  const { code, status, nextStep, serviceWords } = error.facts;
+  const fix = nextStep.replace(/\.$/, "");
+  if (error.cause instanceof TransportFailure) return [unreachableCheck(error.cause, target)];
+  const words =
+    serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
+  const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
+  const answers = pass("service", `${addressOf(target)} answers`);
+  if (code === "unauthorized") {
+    if (!target.hasKey) return [answers];
+    // The service explains its refusals.
+    const mayBeFirewall = serviceWords === undefined;
+    return [
+      answers,
+      fail("key", detail, mayBeFirewall ? `${fix}, or whether a firewall blocks the request` : fix),
+    ];
+  }
+  if (code === "out_of_credits")
+    return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
+  if (code === "rate_limited") return [answers, fail("requests", detail, fix)];
+  const apiPath = /\/api(\/(v\d+|mcp)(\/.*)?)?$/.exec(target.service.baseUrl.pathname)?.[0];
+  if (code === "not_found" && apiPath !== undefined)
+    return [fail("service", detail, `Remove ${apiPath} from the end of FACELESS_BASE_URL`)];
+  return [fail("service", detail, fix)];
+}
+
+function unreachableCheck(failure: TransportFailure, target: Target): Check {
+  const { cause, kind, sent } = failure;
+  const { reason, fix } =
+    cause === undefined
+      ? { reason: failure.reason, fix: "Check the network and the proxy settings" }
+      : explainNetworkError(cause);
+  return kind === "timeout" && sent
+    ? fail("service", `${addressOf(target)} takes the request, but ${reason}`, "Try again in a minute")
+    : fail("service", `${addressOf(target)} can't be reached: ${reason}`, fix);
+}
+
+/** How many requests the service allows for now. */
+function checkRequests({ headers }: Answer): readonly Check[] {
+  const remaining = countOf(headers["x-ratelimit-remaining"]);
+  const limit = countOf(headers["x-ratelimit-limit"]);
+  if (remaining === undefined) return [];
+  const detail = `${remaining}${limit === undefined ? "" : ` of ${limit}`} requests left for now`;
+  return [
+    remaining > 0
+      ? pass("requests", detail)
+      : warn("requests", detail, "Wait some minutes, and see what else uses this key"),
+  ];
+}
+
+function countOf(header: string | string[] | undefined): number | undefined {
+  return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+/** `atMs` is half way between request and answer by this computer's clock. */
+function checkClock({ headers }: Answer, atMs: number): readonly Check[] {
+  const serviceMs = Date.parse(String(headers["date"]));
+  if (Number.isNaN(serviceMs)) return [];
+  const skewMs = atMs - serviceMs;
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return [pass("clock", "agrees with the service's")];
+  const minutes = Math.round(Math.abs(skewMs) / 60_000);
+  return [
+    warn(
+      "clock",
+      `this computer is ${minutes} min ${skewMs > 0 ? "ahead of" : "behind"} the service`,
+      "Set the clock of this computer, best by switching on automatic time",
+    ),
+  ];
+}
+
+async function checkPlatforms(service: ReturnType<typeof createService>): Promise<Check> {
+  const connect = "Connect an account on the service's website";
+  try {
+    const { platforms } = await service.listConnectedPlatforms({ deadlineMs: PLATFORMS_MS });
+    if (platforms.length === 0)
+      return warn("platforms", "none is connected: videos can be made, but not published", connect);
+    const names = platforms
+      .slice(0, MAX_NAMED_PLATFORMS)
+      .map(({ platform }) => cleanServiceText(platform, 40));
+    const more = platforms.length - names.length;
+    return pass("platforms", `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    const reason = error.facts.message.replace(/\.$/, "");
+    return warn("platforms", reason, "See on the service's website which accounts are connected");
+  } finally {
+    service.close();
+  }
+}
