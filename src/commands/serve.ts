@@ -16,7 +16,7 @@ import type { Application } from "../mcp/application.ts";
 import { createConfirmations } from "../mcp/confirmation.ts";
 import { createFailedQuestions } from "../mcp/failed-questions.ts";
 import { createServer } from "../mcp/server.ts";
-import { createStdioTransport } from "../mcp/stdio.ts";
+import { createStdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLineReader } from "../../src/mcp/line-reader.ts";
-import type { Line, LineReader } from "../../src/mcp/line-reader.ts";
+import { createLineReader } from "../../../src/mcp/transport/line-reader.ts";
+import type { Line, LineReader } from "../../../src/mcp/transport/line-reader.ts";
 
 function drain(reader: LineReader): Line[] {
   const lines: Line[] = [];

@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { StdioTransportOptions } from "../../src/mcp/stdio.ts";
+import type { StdioTransportOptions } from "../../../src/mcp/transport/stdio-transport.ts";
 import {
   StalledOutput,
   cancelled,

@@ -3,8 +3,8 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, expect } from "vitest";
-import { createStdioTransport } from "../../src/mcp/stdio.ts";
-import type { StdioTransport, StdioTransportOptions } from "../../src/mcp/stdio.ts";
+import { createStdioTransport } from "../../../src/mcp/transport/stdio-transport.ts";
+import type { StdioTransport, StdioTransportOptions } from "../../../src/mcp/transport/stdio-transport.ts";
 
 export type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { createStdioTransport } from "../../src/mcp/stdio.ts";
+import { createStdioTransport } from "../../../src/mcp/transport/stdio-transport.ts";
 import {
   ticks,
   until,
