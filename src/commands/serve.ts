@@ -16,7 +16,7 @@ import type { Application } from "../mcp/application.ts";
 import { createConfirmations } from "../mcp/confirmation.ts";
 import { createFailedQuestions } from "../mcp/failed-questions.ts";
 import { createServer } from "../mcp/server.ts";
-import { createStdioTransport } from "../mcp/transport/stdio-transport.ts";
+import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
@@ -61,10 +61,10 @@ export function serve(
     log.warn(`${variable} ${problem}. ${remedy}.`);
   const subscriptions = createSubscriptions(application);
   const questions = createFailedQuestions();
-  const transport = createStdioTransport({
+  const transport = new StdioTransport({
     input,
     output,
-    outgoing: redact,
+    transformOutgoing: redact,
     onInbound(message) {
       subscriptions.onInbound(message);
       return questions.onInbound(message);
@@ -87,7 +87,7 @@ export function serve(
   };
   return {
     async end(patienceMs) {
-      transport.takeNoMore();
+      transport.stopReceiving();
       subscriptions.close();
       application.watcher.close();
       const finished = application.paid.finish((jobId) => {

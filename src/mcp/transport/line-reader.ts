@@ -1,104 +1,96 @@
-// Cuts a byte stream into lines: at "\n", whatever the chunk boundaries, at a cost linear in the bytes received.
-// Keeps at most one line and what was pushed but not asked for; knows nothing of JSON or streams.
+// Cuts a byte stream into lines of UTF-8 text, at a cost linear in the bytes received, however they were chunked.
+// Keeps one line of at most `maxLineBytes` and what has not been read yet. Knows nothing of JSON or streams.
 
 import { isUtf8 } from "node:buffer";
 
-/** `text` holds no newline but may end in "\r", which is white space to JSON. */
-export type Line = { kind: "text"; text: string } | { kind: "too-long" } | { kind: "not-utf8" };
-
-export interface LineReader {
-  push(chunk: Buffer): void;
-  /** No more bytes will come: what is left without a newline counts as the last line. */
-  end(): void;
-  /** The next complete line, or undefined until more bytes have come. */
-  next(): Line | undefined;
-  /** Bytes pushed that next() has not looked at yet. */
-  unreadBytes(): number;
-}
+/** A line without its newline (it may end in a carriage return), or why it can't be read. */
+export type Line = { readonly text: string } | { readonly problem: string };
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const EMPTY = Buffer.alloc(0);
-const KEPT_CAPACITY = 64 * 1024;
+/** A buffer that grew larger than this for one long line is dropped after it. */
+const MAX_IDLE_BUFFER_BYTES = 256 * 1024;
 
-export function createLineReader({ maxLineBytes }: { maxLineBytes: number }): LineReader {
-  let chunks: Buffer[] = [];
-  let firstChunk = 0;
-  let unread = 0;
-  // The beginning of a line whose end has not come. It grows by doubling, so that one-byte chunks neither cost a
-  // copy of the whole line each nor a Buffer object for each byte.
-  let partial: Buffer = EMPTY;
-  let partialBytes = 0;
-  let tooLong = false;
-  let ended = false;
-  let atStart = true;
+export class LineReader {
+  readonly #maxLineBytes: number;
+  /** The received bytes are those from #lineStart to #end. */
+  #buffer = Buffer.alloc(0);
+  #lineStart = 0;
+  /** There is no newline between #lineStart and here. */
+  #searchedTo = 0;
+  #end = 0;
+  /** The beginning of this line was discarded because the line is too long. */
+  #tooLong = false;
+  #isFirstLine = true;
+  #ended = false;
 
-  function keep(part: Buffer): void {
-    if (tooLong || part.length === 0) return;
-    const needed = partialBytes + part.length;
-    if (needed > maxLineBytes) {
-      tooLong = true;
-      partial = EMPTY;
-      partialBytes = 0;
-      return;
-    }
-    if (needed > partial.length) {
-      const grown = Buffer.allocUnsafe(Math.max(needed, Math.min(partial.length * 2, maxLineBytes), 1024));
-      partial.copy(grown, 0, 0, partialBytes);
-      partial = grown;
-    }
-    part.copy(partial, partialBytes);
-    partialBytes = needed;
+  constructor(maxLineBytes: number) {
+    this.#maxLineBytes = maxLineBytes;
   }
 
-  function finish(lastPart: Buffer): Line {
-    const whole = partialBytes === 0 && !tooLong && lastPart.length <= maxLineBytes;
-    if (!whole) keep(lastPart);
-    const bytes = whole ? lastPart : partial.subarray(0, partialBytes);
-    const line: Line = tooLong ? { kind: "too-long" } : decode(bytes);
-    atStart = false;
-    tooLong = false;
-    partialBytes = 0;
-    if (partial.length > KEPT_CAPACITY) partial = EMPTY;
+  /** Bytes that `next` has not looked at yet. */
+  get unreadBytes(): number {
+    return this.#end - this.#searchedTo;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#buffer.length) this.#makeSpace(chunk.length);
+    this.#buffer.set(chunk, this.#end);
+    this.#end += chunk.length;
+  }
+
+  /** No more bytes will come: what is left without a newline is the last line. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** The next line, or undefined until more bytes have come. */
+  next(): Line | undefined {
+    const newline = this.#buffer.subarray(this.#searchedTo, this.#end).indexOf(NEWLINE);
+    if (newline === -1 && !this.#ended) {
+      this.#searchedTo = this.#end;
+      if (this.#end - this.#lineStart > this.#maxLineBytes) this.#discardBeginning();
+      return undefined;
+    }
+    const lineEnd = newline === -1 ? this.#end : this.#searchedTo + newline;
+    if (newline === -1 && lineEnd === this.#lineStart && !this.#tooLong) return undefined;
+    const line = this.#decode(this.#buffer.subarray(this.#lineStart, lineEnd));
+    this.#lineStart = this.#searchedTo = newline === -1 ? lineEnd : lineEnd + 1;
+    this.#tooLong = false;
+    this.#isFirstLine = false;
+    if (this.#lineStart === this.#end) this.#reset();
     return line;
   }
 
-  function decode(bytes: Buffer): Line {
-    const marked = atStart && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    // Checked first: a lenient decoder would put U+FFFD for the bad bytes and so change what was said.
-    if (!isUtf8(bytes)) return { kind: "not-utf8" };
-    return { kind: "text", text: bytes.toString("utf8", marked ? BYTE_ORDER_MARK.length : 0) };
+  #decode(bytes: Buffer): Line {
+    if (this.#tooLong || bytes.length > this.#maxLineBytes) {
+      return { problem: `the line is longer than ${this.#maxLineBytes} bytes` };
+    }
+    // A lenient decoder would replace the invalid bytes, and so change the message.
+    if (!isUtf8(bytes)) return { problem: "the line is not UTF-8" };
+    const marked = this.#isFirstLine && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    return { text: bytes.toString("utf8", marked ? BYTE_ORDER_MARK.length : 0) };
   }
 
-  return {
-    push(chunk) {
-      if (chunk.length === 0) return;
-      chunks.push(chunk);
-      unread += chunk.length;
-    },
-    end() {
-      ended = true;
-    },
-    next() {
-      for (let chunk = chunks[firstChunk]; chunk !== undefined; chunk = chunks[firstChunk]) {
-        const newline = chunk.indexOf(NEWLINE);
-        if (newline !== -1 && newline + 1 < chunk.length) {
-          chunks[firstChunk] = chunk.subarray(newline + 1);
-          unread -= newline + 1;
-          return finish(chunk.subarray(0, newline));
-        }
-        // An index and not shift(), which moves all the others on each call.
-        firstChunk += 1;
-        unread -= chunk.length;
-        if (firstChunk === chunks.length) {
-          chunks = [];
-          firstChunk = 0;
-        }
-        if (newline !== -1) return finish(chunk.subarray(0, newline));
-        keep(chunk);
-      }
-      return ended && (partialBytes > 0 || tooLong) ? finish(EMPTY) : undefined;
-    },
-    unreadBytes: () => unread,
-  };
+  /** Moves the unfinished line to the front of the buffer, or of a larger one. */
+  #makeSpace(chunkBytes: number): void {
+    const needed = this.#end - this.#lineStart + chunkBytes;
+    // Twice what is needed: otherwise one-byte chunks would copy the line once for each byte.
+    const target = 2 * needed > this.#buffer.length ? Buffer.allocUnsafe(2 * needed) : this.#buffer;
+    this.#buffer.copy(target, 0, this.#lineStart, this.#end);
+    this.#buffer = target;
+    this.#end -= this.#lineStart;
+    this.#searchedTo -= this.#lineStart;
+    this.#lineStart = 0;
+  }
+
+  #discardBeginning(): void {
+    this.#tooLong = true;
+    this.#reset();
+  }
+
+  #reset(): void {
+    this.#lineStart = this.#searchedTo = this.#end = 0;
+    if (this.#buffer.length > MAX_IDLE_BUFFER_BYTES) this.#buffer = Buffer.alloc(0);
+  }
 }

@@ -1,168 +1,206 @@
-// The wire under the SDK: one JSON-RPC message a line, over streams that are passed in. Owns the streams: back-pressure
-// both ways and one quiet end. What the lines say is json-rpc.ts's; knows no tool and no process.
+// The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end. The SDK's own
+// closes the connection at a long line, answers no invalid one and reads without limit. Knows no tool and no process.
 
-import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
-import { createJsonRpc } from "./json-rpc.ts";
-import { createLineReader } from "./line-reader.ts";
-import { createLineWriter } from "./line-writer.ts";
+import { type ErrorResponse, internalError, parseLine } from "./json-rpc.ts";
+import { type Line, LineReader } from "./line-reader.ts";
 
 export interface StdioTransportOptions {
-  input: Readable;
-  output: Writable;
-  /** A longer line is discarded up to its newline and answered -32700. Default 4 MB. */
-  maxLineBytes?: number;
-  /** No message is taken while more than this is unwritten. Default 1 MB. */
-  maxUnwrittenBytes?: number;
-  /** No message is taken while this many requests are delivered and unanswered. Default 64. */
-  maxInFlight?: number;
-  /** The last look at each message's JSON before it leaves, for redaction. Must return JSON on one line. */
-  outgoing?: (json: string) => string;
-  /** Sees each valid message of the client before the SDK does, and gives the one that the SDK is to see. */
-  onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
-  /** Sees each message of the SDK before it is written, and gives the one to write. */
-  onOutbound?: (message: JSONRPCMessage, options?: TransportSendOptions) => JSONRPCMessage;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
+  readonly transformOutgoing?: (json: string) => string;
+  /** Sees each valid message of the client before the SDK, and returns the one that the SDK gets. */
+  readonly onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
+  /** Sees each message of the SDK before it is written, and returns the one that is written. */
+  readonly onOutbound?: (message: JSONRPCMessage, options?: TransportSendOptions) => JSONRPCMessage;
 }
 
-export interface StdioTransport extends Transport {
-  setProtocolVersion: (version: string) => void;
-  /** Takes no more messages. Those that it has taken may still be answered. */
-  takeNoMore(): void;
-}
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+/** No message is delivered while more than this waits in the output stream. More than the stream's high-water mark. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+/** No message is delivered while this many requests are in flight. */
+const MAX_IN_FLIGHT = 64;
+/** How far the input is read while nothing is delivered, so that its end is noticed unless the client is far ahead. */
+const MAX_READ_AHEAD_BYTES = 64 * 1024;
+/** A paused input does not keep the process running, and neither do the timers that requests in flight wait for. */
+const KEEP_ALIVE_MS = 2 ** 30;
 
-/** How far the input is read while nothing may be delivered, so that its end is noticed unless the client is far ahead. */
-const READ_AHEAD_BYTES = 64 * 1024;
+export class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onerror?: (error: Error) => void;
+  onclose?: () => void;
 
-export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
-  const { input, output, outgoing = (json) => json } = options;
-  const { onInbound = (message) => message, onOutbound = (message) => message } = options;
-  const { maxLineBytes = 4 * 1024 * 1024, maxUnwrittenBytes = 1024 * 1024, maxInFlight = 64 } = options;
-  const reader = createLineReader({ maxLineBytes });
-  const writer = createLineWriter(output, pump);
-  const rpc = createJsonRpc({
-    maxLineBytes,
-    maxInFlight,
-    outgoing,
-    onMessage(message) {
-      transport.onmessage?.(onInbound(message));
-    },
-    write: writer.write,
-    // Not at once: this may run inside the SDK's own sending.
-    onSettled: () => queueMicrotask(pump),
-    report,
-  });
-  let started = false;
-  let pumping = false;
-  let ending = false;
-  let takesMore = true;
-  let closed = false;
+  readonly #options: StdioTransportOptions;
+  readonly #lines = new LineReader(MAX_LINE_BYTES);
+  /** Requests of the client that are neither answered nor cancelled. */
+  readonly #inFlight = new Set<RequestId>();
+  /** Requests of the server (elicitation) that the client has not answered. */
+  readonly #asked = new Set<RequestId>();
+  /** "ending": the input has ended; what can be answered at once still is. */
+  #state: "new" | "open" | "ending" | "closed" = "new";
+  #receives = true;
+  #keepAlive: NodeJS.Timeout | undefined;
 
-  function mayTake(): boolean {
-    if (closed || !takesMore || rpc.isWaiting()) return false;
-    return writer.unwrittenBytes() <= maxUnwrittenBytes && !rpc.isFull();
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
   }
 
-  function pump(): void {
-    // `pumping`: a receiver may answer at once, and so come back here.
-    if (pumping || !started || closed) return;
-    pumping = true;
-    while (mayTake()) {
-      if (rpc.receiveHeld()) continue;
-      const line = reader.next();
-      if (line === undefined) break;
-      rpc.receive(line);
-    }
-    pumping = false;
-    if (closed || ending) return;
-    if (reader.unreadBytes() > READ_AHEAD_BYTES) input.pause();
-    else if (input.isPaused()) input.resume();
+  async start(): Promise<void> {
+    if (this.#state !== "new") throw new Error("The transport was already started");
+    this.#state = "open";
+    const { input, output } = this.#options;
+    output.on("error", this.#onOutputError).on("drain", this.#deliverLines);
+    input.on("error", this.#onInputError).on("end", this.#onInputEnd).on("close", this.#onInputEnd);
+    input.on("data", this.#onData);
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
   }
 
   /**
-   * Resolves when the line is in the stream or queued for it, and does not wait for a reader that stalls: serveStdio
-   * awaits it before it takes the next message and before it closes. What piles up is bounded by taking no input.
+   * Resolves when the line is in the output stream's buffer, without waiting for the client to read it: serveStdio awaits
+   * this before it takes the next message and before it closes.
    */
-  async function send(message: JSONRPCMessage, sendOptions?: TransportSendOptions): Promise<void> {
-    if (closed) throw new Error("The connection is closed");
-    let written = message;
-    try {
-      written = onOutbound(message, sendOptions);
-    } catch (error) {
-      report(error);
-    }
-    rpc.send(written);
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.#state === "closed") throw new Error("The connection is closed");
+    this.#trackOutbound(message);
+    this.#write(this.#replacedOutbound(message, options));
   }
 
-  function report(problem: unknown): void {
-    try {
-      transport.onerror?.(problem instanceof Error ? problem : new Error(String(problem)));
-    } catch {
-      // Nobody is left to tell.
-    }
+  /** Delivers no more messages. The requests that were delivered can still be answered. */
+  stopReceiving(): void {
+    this.#receives = false;
   }
 
-  function received(chunk: Buffer | string): void {
-    reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-    pump();
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    clearInterval(this.#keepAlive);
+    // The listeners stay: without one for 'error', a late failure would end the process with a stack trace.
+    this.#options.input.pause();
+    this.onclose?.();
   }
 
-  /**
-   * What came is delivered first, and what can be answered without waiting for anything gets its answer. The limits hold
-   * here too: who doesn't read the answers has the rest of the requests dropped instead of worked off for nobody.
-   */
-  function inputEnded(): void {
-    if (ending) return;
-    ending = true;
-    reader.end();
-    pump();
-    setImmediate(closeOnce);
-  }
-
-  function inputFailed(error: Error): void {
-    if (ending) return;
-    report(error);
-    inputEnded();
-  }
-
-  // This listener and the input's stay on after the end: an unheard 'error' of a late write would kill the process.
-  function outputFailed(error: Error): void {
-    if (closed) return;
-    report(error);
-    closeOnce();
-  }
-
-  function closeOnce(): void {
-    if (closed) return;
-    closed = true;
-    ending = true;
-    input.off("data", received).off("end", inputEnded).off("close", inputEnded);
-    input.pause();
-    output.off("close", closeOnce);
-    writer.end();
-    try {
-      transport.onclose?.();
-    } catch (error) {
-      report(error);
-    }
-  }
-
-  const transport: StdioTransport = {
-    async start() {
-      if (started) throw new Error("The transport was started before");
-      started = true;
-      output.on("error", outputFailed).on("close", closeOnce);
-      input.on("error", inputFailed).on("end", inputEnded).on("close", inputEnded).on("data", received);
-      if (output.destroyed || output.writableEnded) setImmediate(closeOnce);
-      else if (input.destroyed || input.readableEnded) inputEnded();
-    },
-    send,
-    async close() {
-      closeOnce();
-    },
-    setProtocolVersion: rpc.setVersion,
-    takeNoMore() {
-      takesMore = false;
-    },
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#state !== "open") return;
+    this.#lines.push(chunk);
+    this.#deliverLines();
   };
-  return transport;
+
+  readonly #onInputEnd = (): void => {
+    if (this.#state !== "open") return;
+    this.#state = "ending";
+    this.#lines.end();
+    this.#deliverLines();
+    setImmediate(() => void this.close());
+  };
+
+  readonly #onInputError = (error: Error): void => {
+    if (this.#state !== "open") return;
+    this.onerror?.(error);
+    this.#onInputEnd();
+  };
+
+  readonly #onOutputError = (error: Error): void => {
+    if (this.#state === "closed") return;
+    this.onerror?.(error);
+    void this.close();
+  };
+
+  readonly #deliverLines = (): void => {
+    let line: Line | undefined;
+    while (this.#mayDeliver() && (line = this.#lines.next()) !== undefined) this.#receive(line);
+    if (this.#state !== "open") return;
+    const { input } = this.#options;
+    if (this.#lines.unreadBytes > MAX_READ_AHEAD_BYTES) input.pause();
+    else if (input.isPaused()) input.resume();
+  };
+
+  #mayDeliver(): boolean {
+    if (this.#state === "closed" || !this.#receives) return false;
+    if (this.#options.output.writableLength > MAX_UNWRITTEN_BYTES) return false;
+    // While the server waits for the client, the response it needs comes through this same pipe.
+    return this.#inFlight.size < MAX_IN_FLIGHT || this.#asked.size > 0;
+  }
+
+  #receive(line: Line): void {
+    const received = parseLine(line);
+    if (received.kind === "message") this.#deliver(received.message);
+    else if (received.kind === "invalid") this.#write(received.response);
+    else if (received.kind === "invalid response") this.onerror?.(new Error("Dropped an invalid response"));
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    this.#trackInbound(message);
+    try {
+      this.onmessage?.(this.#options.onInbound?.(message) ?? message);
+    } catch (error) {
+      this.#report(error);
+      if (!("method" in message) || !("id" in message)) return;
+      this.#inFlight.delete(message.id);
+      this.#write(internalError(message.id, "Internal error"));
+    }
+  }
+
+  #trackInbound(message: JSONRPCMessage): void {
+    if (!("method" in message)) {
+      if (message.id !== undefined) this.#asked.delete(message.id);
+    } else if ("id" in message) {
+      // A listen request is answered when its subscription ends; the SDK limits how many there are.
+      if (message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
+    } else if (message.method === "notifications/cancelled") {
+      // The SDK doesn't answer a cancelled request.
+      forget(this.#inFlight, message.params?.["requestId"]);
+    }
+  }
+
+  #trackOutbound(message: JSONRPCMessage): void {
+    if (!("method" in message)) {
+      // Not at once: the SDK may be in the middle of its own sending.
+      if (message.id !== undefined && this.#inFlight.delete(message.id)) queueMicrotask(this.#deliverLines);
+    } else if ("id" in message) {
+      this.#asked.add(message.id);
+    } else if (message.method === "notifications/cancelled") {
+      forget(this.#asked, message.params?.["requestId"]);
+    }
+  }
+
+  /** A failing hook must not cost the client its answer. */
+  #replacedOutbound(message: JSONRPCMessage, options?: TransportSendOptions): JSONRPCMessage {
+    try {
+      return this.#options.onOutbound?.(message, options) ?? message;
+    } catch (error) {
+      this.#report(error);
+      return message;
+    }
+  }
+
+  /** A response that can't be serialised is replaced by an error, so that no request stays unanswered. */
+  #write(message: JSONRPCMessage | ErrorResponse): void {
+    const { output, transformOutgoing = (json) => json } = this.#options;
+    let json: string;
+    try {
+      json = transformOutgoing(JSON.stringify(message));
+    } catch (error) {
+      this.#report(error);
+      if ("method" in message) throw error;
+      json = JSON.stringify(
+        internalError(message.id ?? null, "Internal error: the answer could not be serialised"),
+      );
+    }
+    output.write(`${json}\n`);
+  }
+
+  #report(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function forget(ids: Set<RequestId>, id: unknown): void {
+  if (typeof id === "string" || typeof id === "number") ids.delete(id);
 }
