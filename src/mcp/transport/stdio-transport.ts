@@ -160,14 +160,13 @@ export class StdioTransport implements Transport {
   }
 
   #trackOutbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) {
-      // Not at once: the SDK may be in the middle of its own sending.
-      if (message.id !== undefined && this.#inFlight.delete(message.id)) queueMicrotask(this.#deliverLines);
-    } else if ("id" in message) {
-      this.#asked.add(message.id);
-    } else if (message.method === "notifications/cancelled") {
+    if ("method" in message && "id" in message) this.#asked.add(message.id);
+    else if ("id" in message && message.id !== undefined) this.#inFlight.delete(message.id);
+    else if ("method" in message && message.method === "notifications/cancelled")
       forget(this.#asked, message.params?.["requestId"]);
-    }
+    else return;
+    // The limit may have been lifted. Not at once: the SDK may be in the middle of its own sending.
+    queueMicrotask(this.#deliverLines);
   }
 
   /** A failing hook must not cost the client its answer. */
