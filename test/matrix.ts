@@ -67,7 +67,12 @@ async function refusal(node: string, path: string): Promise<Row> {
       // eslint-disable-next-line no-await-in-loop -- the first failure is the report
       const { code, stdout, stderr } = await run(path, [join(folder, file), "--version"]);
       const refused = code === 1 && stdout === "" && /^faceless-video-mcp needs Node\.js .+\n$/.test(stderr);
-      if (!refused) return { node, ok: false, report: `${file}: exit ${code}: ${stderr.slice(0, 300)}` };
+      if (!refused)
+        return {
+          node,
+          ok: false,
+          report: `${file}: exit ${code}: ${stderr.slice(0, 300).replaceAll(/\s+/g, " ")}`,
+        };
     }
     return { node, ok: true, report: "refused in one line" };
   } finally {

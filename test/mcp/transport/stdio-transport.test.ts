@@ -87,11 +87,12 @@ describe("what the client sends", () => {
       },
     });
 
-    send(notification("notifications/initialized"), request(1));
+    send(notification("notifications/initialized"), ...requests(1, 70));
 
-    await until(() => sent().length === 1);
-    expect(sent()).toEqual([error(1, -32603)]);
-    expect(errors).toEqual(["receiver failed", "receiver failed"]);
+    await until(() => sent().length === 70);
+    expect(sent()).toEqual(Array.from({ length: 70 }, (_, index) => error(index + 1, -32603)));
+    expect(new Set(errors)).toEqual(new Set(["receiver failed"]));
+    expect(errors).toHaveLength(71);
   });
 
   test("is shown to onInbound if it is valid, and what that returns is delivered", async () => {
@@ -172,18 +173,20 @@ describe("a client that floods", () => {
     expect(received.at(-1)).toEqual(request(64));
   });
 
-  test("can still answer the server's own request, until the server gives that up", async () => {
+  test("can still answer the server's own request, and gets no more served once it has or the server gives up", async () => {
     const { transport, send, received } = await connectReader();
-    send(...requests(1, 65));
+    const sent = [...requests(1, 65), result(500), ...requests(66, 68)];
+    send(...sent);
     await until(() => received.length === 64);
+
     await transport.send(request(500, "elicitation/create"));
-    await until(() => received.length === 65);
-
-    await transport.send(cancelled(500));
-    send(request(66));
-
+    await until(() => received.length === 66);
     await turns();
-    expect(received).toEqual(requests(1, 65));
+    expect(received).toEqual(sent.slice(0, 66));
+
+    await Promise.all([transport.send(request(501, "elicitation/create")), transport.send(cancelled(501))]);
+    await turns();
+    expect(received).toEqual(sent.slice(0, 66));
   });
 
   test("and doesn't read gets no more done for it once 1 MB waits, and every answer when it reads again", async () => {
