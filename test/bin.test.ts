@@ -1,4 +1,5 @@
-// The first file that runs: it refuses an old Node in one line. test/matrix.ts runs it on real old ones.
+// The first file that runs refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix` runs it on real
+// old Nodes.
 
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -13,8 +14,8 @@ const NEEDED = manifest.engines.node.replace(/^>=/, "");
 const runAs = (version: string, ...args: string[]) =>
   run(SERVER_NODE, ["-r", PRELOAD, BIN, ...args], { env: { FAKE_NODE: version } });
 
-test.each(["0.10.48", "4.9.1", "12.22.12", "18.20.8", "19.99.99", "20.9.0", "20.18.0"])(
-  "Node %s is refused with one line on stderr and exit 1",
+test.each(["0.10.48", "18.20.8", "20.9.0", "20.18.0"])(
+  "Node %s is refused with exit code 1 and one line that names the version needed",
   async (version) => {
     expect(await runAs(version)).toEqual({
       code: 1,
@@ -26,8 +27,8 @@ test.each(["0.10.48", "4.9.1", "12.22.12", "18.20.8", "19.99.99", "20.9.0", "20.
   },
 );
 
-test.each([NEEDED, "20.18.10", "20.19.0", "21.0.0", "100.0.0", "26.0.0-nightly20260101"])(
-  "Node %s runs the server's command line",
+test.each([NEEDED, "20.18.10", "100.0.0", "26.0.0-nightly20260101"])(
+  "Node %s runs the command line",
   async (version) => {
     expect(await runAs(version, "--version")).toEqual({
       code: 0,
@@ -37,7 +38,7 @@ test.each([NEEDED, "20.18.10", "20.19.0", "21.0.0", "100.0.0", "26.0.0-nightly20
   },
 );
 
-test("it passes on arguments and exit codes", async () => {
+test("arguments and exit codes pass through", async () => {
   expect(await run(SERVER_NODE, [BIN, "--nonsense"])).toEqual({
     code: 2,
     stdout: "",
@@ -45,12 +46,12 @@ test("it passes on arguments and exit codes", async () => {
   });
 });
 
-test("a client that starts it talks to the server", async () => {
+test("a client can start it as a server", async () => {
   const client = await connectOld({ file: BIN, args: ["--sandbox"] });
   const { structuredContent } = await client.call("generate_video", { topic: "The tide" });
   expect(structuredContent).toMatchObject({ status: "processing" });
 });
 
-test("package.json names it, so that npx starts it", () => {
+test("npx starts it", () => {
   expect(manifest.bin).toEqual({ "faceless-video-mcp": "dist/bin.cjs" });
 });

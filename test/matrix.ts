@@ -1,22 +1,23 @@
-// The built file on other Nodes, each from the npm package `node`: `npm run test:matrix -- 22 24`. `this` is the Node that
-// runs the script. On one that is too old the file has to say so.
+// Runs the end-to-end tests with the built file on other Nodes, each from the npm package `node`: `npm run test:matrix -- 22 24`.
+// `this` is the Node that runs the script. A Node that is too old has to be refused in one line, so that the first file may use
+// no syntax that such a Node can't parse.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { run } from "./fixtures/run.ts";
 
-/** Lowest of package.json's engines, the even lines since, and three that are refused. */
+/** The lowest of package.json's engines, the even releases since, and three that are too old. */
 const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
-/** What starts the built file over stdio. The tests themselves stay on the Node that runs this. */
-const SUITES = ["stdio", "foreign-service", "subscriptions", "waiting", "demo", "bin"];
+/** The test files that start the built file. The tests themselves run on the Node that runs this script. */
+const SUITES = ["stdio", "stdio-fuzz", "foreign-service", "subscriptions", "waiting", "demo", "bin"];
 
 interface Row {
   readonly node: string;
   readonly ok: boolean;
-  readonly told: string;
+  readonly report: string;
 }
 
 const reportSchema = z.object({
@@ -33,12 +34,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const asked = process.argv.slice(2);
 const rows: Row[] = [];
 for (const node of asked.length > 0 ? asked : NODES) {
-  // eslint-disable-next-line no-await-in-loop -- one after the other: the suites measure time
+  // eslint-disable-next-line no-await-in-loop -- one after the other: each uses both cores
   rows.push(await testOn(node));
 }
 process.stdout.write("| Node | built file | |\n|---|---|---|\n");
-for (const { node, ok, told } of rows)
-  process.stdout.write(`| ${node} | ${ok ? "ok" : "FAILED"} | ${told} |\n`);
+for (const { node, ok, report } of rows)
+  process.stdout.write(`| ${node} | ${ok ? "ok" : "FAILED"} | ${report} |\n`);
 if (rows.some(({ ok }) => !ok)) process.exitCode = 1;
 
 async function testOn(wanted: string): Promise<Row> {
@@ -52,20 +53,44 @@ async function testOn(wanted: string): Promise<Row> {
 async function fetchNode(version: string): Promise<string> {
   const args = ["--yes", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"];
   const { code, stdout, stderr } = await run("npx", args);
-  if (code !== 0) throw new Error(`There is no Node ${version} to be had: ${stderr}`);
+  if (code !== 0) throw new Error(`Node ${version} could not be fetched: ${stderr}`);
   return stdout.trim();
 }
 
+/** Starts the first file of the package and that of the .mcpb bundle, which loads it. */
 async function refusal(node: string, path: string): Promise<Row> {
-  const { code, stdout, stderr } = await run(path, [join(root, "dist/bin.cjs"), "--version"]);
-  const ok = code === 1 && stdout === "" && /^faceless-video-mcp needs Node\.js .+\n$/.test(stderr);
-  return { node, ok, told: ok ? "refused in one line" : `exit ${code}: ${stderr.slice(0, 300)}` };
+  const folder = await mkdtemp(join(tmpdir(), "faceless-matrix-"));
+  try {
+    await cp(join(root, "src/bin.cjs"), join(folder, "dist/bin.cjs"));
+    await cp(join(root, ".config/mcpb/server"), join(folder, "server"), { recursive: true });
+    for (const file of ["dist/bin.cjs", "server/index.cjs"]) {
+      // eslint-disable-next-line no-await-in-loop -- the first failure is the report
+      const { code, stdout, stderr } = await run(path, [join(folder, file), "--version"]);
+      const refused = code === 1 && stdout === "" && /^faceless-video-mcp needs Node\.js .+\n$/.test(stderr);
+      if (!refused)
+        return {
+          node,
+          ok: false,
+          report: `${file}: exit ${code}: ${stderr.slice(0, 300).replaceAll(/\s+/g, " ")}`,
+        };
+    }
+    return { node, ok: true, report: "refused in one line" };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 async function suites(node: string, path: string): Promise<Row> {
   const folder = await mkdtemp(join(tmpdir(), "faceless-matrix-"));
-  const report = join(folder, "report.json");
-  const started = performance.now();
+  try {
+    return await runSuites(node, path, join(folder, "report.json"));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function runSuites(node: string, path: string, reportFile: string): Promise<Row> {
+  const startMs = performance.now();
   const { stdout, stderr } = await run(
     process.execPath,
     [
@@ -73,16 +98,15 @@ async function suites(node: string, path: string): Promise<Row> {
       "run",
       "--config=.config/vitest.config.ts",
       "--reporter=json",
-      `--outputFile=${report}`,
+      `--outputFile=${reportFile}`,
       ...SUITES.map((name) => `test/${name}.test.ts`),
     ],
     { cwd: root, env: { SERVER_NODE: path } },
   );
-  const seconds = Math.round((performance.now() - started) / 1000);
-  const text = await readFile(report, "utf8").catch(() => {
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  const text = await readFile(reportFile, "utf8").catch(() => {
     throw new Error(`The tests did not run on Node ${node}: ${stdout}${stderr}`);
   });
-  await rm(folder, { recursive: true });
   const { numTotalTests, numPassedTests, numPendingTests, testResults } = reportSchema.parse(
     JSON.parse(text),
   );
@@ -93,6 +117,6 @@ async function suites(node: string, path: string): Promise<Row> {
   return {
     node,
     ok: numPassedTests + numPendingTests === numTotalTests && numPassedTests > 0,
-    told: `${numPassedTests} of ${numTotalTests} tests in ${seconds} s`,
+    report: `${numPassedTests} of ${numTotalTests} tests in ${seconds} s`,
   };
 }

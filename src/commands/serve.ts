@@ -13,7 +13,7 @@ import { createLog, type Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { createServer } from "../mcp/server.ts";
-import { createStdioTransport } from "../mcp/stdio.ts";
+import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import { GenerationLimit } from "../once/generation-limit.ts";
 import { createJournal } from "../once/journal.ts";
@@ -69,10 +69,10 @@ export function serve(
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = createSubscriptions(application);
-  const transport = createStdioTransport({
+  const transport = new StdioTransport({
     input,
     output,
-    outgoing: redact,
+    transformOutgoing: redact,
     onInbound(message) {
       subscriptions.onInbound(message);
       return message;
@@ -95,7 +95,7 @@ export function serve(
   };
   return {
     async end(patienceMs) {
-      transport.takeNoMore();
+      transport.stopReceiving();
       subscriptions.close();
       application.watcher.close();
       const finished = application.once.finish((jobId) => {

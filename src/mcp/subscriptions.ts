@@ -15,7 +15,7 @@ import { isJobId } from "../tools/arguments.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { errorMeta } from "./tool-result.ts";
-import { subscriptionIdOf } from "./wire-messages.ts";
+import { subscriptionIdOf } from "./transport/json-rpc.ts";
 
 export interface Subscriptions {
   /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */

@@ -1,6 +1,6 @@
-// npm run prove: how long the built file takes to give up on a service that accepts every connection and never answers. Prints
-// one row a tool as JSON, and fails where a call took longer than the contract allows, or one that is paid for or public says
-// anything but that nobody knows what became of it.
+// Stress test: how long the built file takes to give up on a service that accepts every connection and never answers. Prints one
+// row per tool as JSON, and fails where a call takes longer than the contract allows, or a paid or public one reports anything
+// but an unknown outcome.
 
 import * as z from "zod";
 import { startScriptedService } from "../fixtures/scripted-service.ts";
@@ -24,7 +24,7 @@ await using silent = await startScriptedService({
 const server = startRaw({
   env: {
     FACELESS_BASE_URL: silent.url,
-    FACELESS_API_KEY: "fl_a_key_that_is_no_key",
+    FACELESS_API_KEY: "fl_example",
     FACELESS_LOG_LEVEL: "silent",
   },
 });
@@ -33,7 +33,7 @@ await server.open("old");
 const rows = await Promise.all(
   CALLS.map(async ({ tool, args, paid }) => {
     const startMs = performance.now();
-    // Not for ever, where the promise is broken.
+    // Only where the promise is broken.
     const answer = await Promise.race([
       server.ask("tools/call", { name: tool, arguments: args }),
       server.ended.then(() => undefined),

@@ -1,0 +1,82 @@
+// What one line of JSON-RPC says, and the errors that the transport itself sends. Pure.
+
+import {
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+} from "@modelcontextprotocol/server";
+import type { Line } from "./line-reader.ts";
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const INTERNAL_ERROR = -32603;
+
+/** The SDK's type of an error response has no null id, which JSON-RPC requires where the id can't be known. */
+export interface ErrorResponse {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId | null;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+export type Received =
+  | { readonly kind: "message"; readonly message: JSONRPCMessage }
+  | { readonly kind: "invalid"; readonly response: ErrorResponse }
+  /** An invalid response. It gets no error back: two peers would send each other errors for ever. */
+  | { readonly kind: "invalid response" }
+  | { readonly kind: "blank" };
+
+export function parseLine(line: Line): Received {
+  if ("problem" in line) return invalid(null, PARSE_ERROR, `Parse error: ${line.problem}`);
+  if (/^[ \t\r]*$/.test(line.text)) return { kind: "blank" };
+  let value: unknown;
+  try {
+    value = JSON.parse(line.text);
+  } catch {
+    return invalid(null, PARSE_ERROR, "Parse error: the line is not JSON");
+  }
+  if (Array.isArray(value)) {
+    return invalid(
+      null,
+      INVALID_REQUEST,
+      "Invalid Request: batches are not supported; send one message per line",
+    );
+  }
+  try {
+    return { kind: "message", message: parseJSONRPCMessage(value) };
+  } catch {
+    if (isResponse(value)) return { kind: "invalid response" };
+    return invalid(idOf(value), INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message");
+  }
+}
+
+export function internalError(id: RequestId | null, message: string): ErrorResponse {
+  return { jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } };
+}
+
+/** Of a notification that belongs to a subscription. */
+export function subscriptionIdOf(message: {
+  readonly params?: Record<string, unknown> | undefined;
+}): unknown {
+  const meta = message.params?.["_meta"];
+  return typeof meta === "object" && meta !== null ? Reflect.get(meta, SUBSCRIPTION_ID_META_KEY) : undefined;
+}
+
+function invalid(id: RequestId | null, code: number, message: string): Received {
+  return { kind: "invalid", response: { jsonrpc: "2.0", id, error: { code, message } } };
+}
+
+function isResponse(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))
+  );
+}
+
+/** Null for an id that can't be sent back as it came: JSON.parse rounds large integers. */
+function idOf(value: unknown): RequestId | null {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, "id")) return null;
+  const id: unknown = Reflect.get(value, "id");
+  return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
+}

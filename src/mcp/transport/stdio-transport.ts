@@ -1,0 +1,205 @@
+// The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end. The SDK's own
+// closes the connection at a long line, answers no invalid one and reads without limit. Knows no tool and no process.
+
+import type {
+  JSONRPCMessage,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/server";
+import type { Readable, Writable } from "node:stream";
+import { type ErrorResponse, internalError, parseLine } from "./json-rpc.ts";
+import { type Line, LineReader } from "./line-reader.ts";
+
+export interface StdioTransportOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
+  readonly transformOutgoing?: (json: string) => string;
+  /** Sees each valid message of the client before the SDK, and returns the one that the SDK gets. */
+  readonly onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
+  /** Sees each message of the SDK before it is written, and returns the one that is written. */
+  readonly onOutbound?: (message: JSONRPCMessage, options?: TransportSendOptions) => JSONRPCMessage;
+}
+
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+/** No message is delivered while more than this waits in the output stream. More than the stream's high-water mark. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+/** No message is delivered while this many requests are in flight. */
+const MAX_IN_FLIGHT = 64;
+/** How far the input is read while nothing is delivered, so that its end is noticed unless the client is far ahead. */
+const MAX_READ_AHEAD_BYTES = 64 * 1024;
+/** A paused input does not keep the process running, and neither do the timers that requests in flight wait for. */
+const KEEP_ALIVE_MS = 2 ** 30;
+
+export class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onerror?: (error: Error) => void;
+  onclose?: () => void;
+
+  readonly #options: StdioTransportOptions;
+  readonly #lines = new LineReader(MAX_LINE_BYTES);
+  /** Requests of the client that are neither answered nor cancelled. */
+  readonly #inFlight = new Set<RequestId>();
+  /** Requests of the server (elicitation) that the client has not answered. */
+  readonly #asked = new Set<RequestId>();
+  /** "ending": the input has ended; what can be answered at once still is. */
+  #state: "new" | "open" | "ending" | "closed" = "new";
+  #receives = true;
+  #keepAlive: NodeJS.Timeout | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== "new") throw new Error("The transport was already started");
+    this.#state = "open";
+    const { input, output } = this.#options;
+    output.on("error", this.#onOutputError).on("drain", this.#deliverLines);
+    input.on("error", this.#onInputError).on("end", this.#onInputEnd).on("close", this.#onInputEnd);
+    input.on("data", this.#onData);
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+  }
+
+  /**
+   * Resolves when the line is in the output stream's buffer, without waiting for the client to read it: serveStdio awaits
+   * this before it takes the next message and before it closes.
+   */
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.#state === "closed") throw new Error("The connection is closed");
+    this.#trackOutbound(message);
+    this.#write(this.#replacedOutbound(message, options));
+  }
+
+  /** Delivers no more messages. The requests that were delivered can still be answered. */
+  stopReceiving(): void {
+    this.#receives = false;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    clearInterval(this.#keepAlive);
+    // The listeners stay: without one for 'error', a late failure would end the process with a stack trace.
+    this.#options.input.pause();
+    this.onclose?.();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#state !== "open") return;
+    this.#lines.push(chunk);
+    this.#deliverLines();
+  };
+
+  readonly #onInputEnd = (): void => {
+    if (this.#state !== "open") return;
+    this.#state = "ending";
+    this.#lines.end();
+    this.#deliverLines();
+    setImmediate(() => void this.close());
+  };
+
+  readonly #onInputError = (error: Error): void => {
+    if (this.#state !== "open") return;
+    this.onerror?.(error);
+    this.#onInputEnd();
+  };
+
+  readonly #onOutputError = (error: Error): void => {
+    if (this.#state === "closed") return;
+    this.onerror?.(error);
+    void this.close();
+  };
+
+  readonly #deliverLines = (): void => {
+    let line: Line | undefined;
+    while (this.#mayDeliver() && (line = this.#lines.next()) !== undefined) this.#receive(line);
+    if (this.#state !== "open") return;
+    const { input } = this.#options;
+    if (this.#lines.unreadBytes > MAX_READ_AHEAD_BYTES) input.pause();
+    else if (input.isPaused()) input.resume();
+  };
+
+  #mayDeliver(): boolean {
+    if (this.#state === "closed" || !this.#receives) return false;
+    if (this.#options.output.writableLength > MAX_UNWRITTEN_BYTES) return false;
+    // While the server waits for the client, the response it needs comes through this same pipe.
+    return this.#inFlight.size < MAX_IN_FLIGHT || this.#asked.size > 0;
+  }
+
+  #receive(line: Line): void {
+    const received = parseLine(line);
+    if (received.kind === "message") this.#deliver(received.message);
+    else if (received.kind === "invalid") this.#write(received.response);
+    else if (received.kind === "invalid response") this.onerror?.(new Error("Dropped an invalid response"));
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    this.#trackInbound(message);
+    try {
+      this.onmessage?.(this.#options.onInbound?.(message) ?? message);
+    } catch (error) {
+      this.#report(error);
+      if (!("method" in message) || !("id" in message)) return;
+      this.#inFlight.delete(message.id);
+      this.#write(internalError(message.id, "Internal error"));
+    }
+  }
+
+  #trackInbound(message: JSONRPCMessage): void {
+    if (!("method" in message)) {
+      if (message.id !== undefined) this.#asked.delete(message.id);
+    } else if ("id" in message) {
+      // A listen request is answered when its subscription ends; the SDK limits how many there are.
+      if (message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
+    } else if (message.method === "notifications/cancelled") {
+      // The SDK doesn't answer a cancelled request.
+      forget(this.#inFlight, message.params?.["requestId"]);
+    }
+  }
+
+  #trackOutbound(message: JSONRPCMessage): void {
+    if ("method" in message && "id" in message) this.#asked.add(message.id);
+    else if ("id" in message && message.id !== undefined) this.#inFlight.delete(message.id);
+    else if ("method" in message && message.method === "notifications/cancelled")
+      forget(this.#asked, message.params?.["requestId"]);
+    else return;
+    // The limit may have been lifted. Not at once: the SDK may be in the middle of its own sending.
+    queueMicrotask(this.#deliverLines);
+  }
+
+  /** A failing hook must not cost the client its answer. */
+  #replacedOutbound(message: JSONRPCMessage, options?: TransportSendOptions): JSONRPCMessage {
+    try {
+      return this.#options.onOutbound?.(message, options) ?? message;
+    } catch (error) {
+      this.#report(error);
+      return message;
+    }
+  }
+
+  /** A response that can't be serialised is replaced by an error, so that no request stays unanswered. */
+  #write(message: JSONRPCMessage | ErrorResponse): void {
+    const { output, transformOutgoing = (json) => json } = this.#options;
+    let json: string;
+    try {
+      json = transformOutgoing(JSON.stringify(message));
+    } catch (error) {
+      this.#report(error);
+      if ("method" in message) throw error;
+      json = JSON.stringify(
+        internalError(message.id ?? null, "Internal error: the answer could not be serialised"),
+      );
+    }
+    output.write(`${json}\n`);
+  }
+
+  #report(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function forget(ids: Set<RequestId>, id: unknown): void {
+  if (typeof id === "string" || typeof id === "number") ids.delete(id);
+}

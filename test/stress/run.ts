@@ -1,0 +1,234 @@
+// npm run prove: all stress tests, one after the other, and one table of their figures, which is also written to docs/PROOFS.md
+// with the commands. `npm run prove -- fuzz` runs one of them. Fails where a promise is not kept. Random tests print their seed
+// with their command; the same command replays them.
+
+import { spawn } from "node:child_process";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { cpus, release, type as system } from "node:os";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { table } from "../../.config/docs-parts.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const RANDOM_RUNS = 10_000;
+const FUZZ_LINES = 1_000_000;
+
+interface Row {
+  readonly test: string;
+  readonly promised: string;
+  readonly measured: string;
+  readonly met: boolean;
+  readonly command: string;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly seconds: number;
+}
+
+function run(command: string): Promise<Ran> {
+  const startMs = performance.now();
+  process.stderr.write(`… ${command}\n`);
+  return new Promise((resolve, reject) => {
+    const child = spawn("bash", ["-c", command], {
+      cwd: root,
+      env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"] ?? ""}` },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code !== 0) process.stderr.write(stdout);
+      resolve({ code, stdout, seconds: Math.round((performance.now() - startMs) / 1000) });
+    });
+  });
+}
+
+const VITEST = "vitest run --config .config/vitest.config.ts";
+const NO_TIMEOUT = "--testTimeout 3600000";
+
+function seed(): number {
+  return Math.floor(Math.random() * 1_000_000_000);
+}
+
+async function faults(): Promise<Row[]> {
+  const command = `PROVE_RUNS=${RANDOM_RUNS} PROVE_SEED=${seed()} ${VITEST} test/faults/random.test.ts ${NO_TIMEOUT}`;
+  const matrixCommand = `${VITEST} test/faults/matrix.test.ts`;
+  const matrix = await run(matrixCommand);
+  const cells = /(\d+) passed/.exec(matrix.stdout.split("Tests").at(-1) ?? "")?.[1] ?? "?";
+  const random = await run(command);
+  return [
+    {
+      test: "a fault at each point × GET, POST × direct, proxy",
+      promised: "outcome right, POST sent once, clear text",
+      measured: `${cells} cases, ${matrix.seconds} s`,
+      met: matrix.code === 0,
+      command: matrixCommand,
+    },
+    {
+      test: "random faults",
+      promised: "nothing sent twice, misjudged or leaked",
+      measured: `${RANDOM_RUNS} runs, ${random.seconds} s`,
+      met: random.code === 0,
+      command,
+    },
+  ];
+}
+
+async function fuzz(): Promise<Row[]> {
+  const command = `LINES=${FUZZ_LINES} SEED=${seed()} ${VITEST} test/stdio-fuzz.test.ts ${NO_TIMEOUT}`;
+  const ran = await run(command);
+  return [
+    {
+      test: "hostile JSON-RPC lines",
+      promised: "each id answered once, the server lives on",
+      measured: `${FUZZ_LINES} lines, ${ran.seconds} s`,
+      met: ran.code === 0,
+      command,
+    },
+  ];
+}
+
+const exitsSchema = z.object({
+  rows: z.array(
+    z.looseObject({
+      state: z.string(),
+      medianMs: z.number(),
+      maxMs: z.number(),
+      limitMs: z.number(),
+      met: z.boolean(),
+    }),
+  ),
+});
+
+async function exits(): Promise<Row[]> {
+  const command = "tsx test/stress/exits.ts";
+  const { rows } = exitsSchema.parse(JSON.parse((await run(command)).stdout));
+  return [250, 2_000].map((limitMs) => {
+    const cases = rows.filter((row) => row.limitMs === limitMs);
+    const slowestMs = Math.max(...cases.map(({ medianMs }) => medianMs));
+    const maxMs = Math.max(...cases.map((one) => one.maxMs));
+    return {
+      test: `end of the process: ${[...new Set(cases.map(({ state }) => state))].join(", ")}`,
+      promised: `within ${limitMs} ms, exit 0, no stack trace, no orphan`,
+      measured: `${cases.length} cases, slowest median ${slowestMs} ms, slowest of all ${maxMs} ms`,
+      met: cases.every(({ met }) => met),
+      command,
+    };
+  });
+}
+
+const soakSchema = z.array(
+  z.object({
+    era: z.string(),
+    met: z.boolean(),
+    long: z.looseObject({
+      calls: z.number(),
+      cycles: z.number(),
+      callsPerSecond: z.number(),
+      heapGrowthMb: z.number(),
+      handlesLeft: z.array(z.string()),
+    }),
+    stalled: z.looseObject({ rssGrowthMb: z.number(), answered: z.number(), requests: z.number() }),
+    flooded: z.looseObject({ rssGrowthMb: z.number(), calls: z.number() }),
+  }),
+);
+
+async function soak(): Promise<Row[]> {
+  const command = "tsx test/stress/soak.ts";
+  return soakSchema
+    .parse(JSON.parse((await run(command)).stdout))
+    .map(({ era, met, long, stalled, flooded }) => ({
+      test: `long use, ${era} client`,
+      promised: "heap ≤ +2 MB, no handle left; ≤ +20 MB for a client that stalls or floods",
+      measured: `${long.calls} calls (${Math.round(long.callsPerSecond)} per second), ${long.cycles} subscriptions: heap ${long.heapGrowthMb.toFixed(2)} MB, ${long.handlesLeft.length} handles; stalled ${stalled.rssGrowthMb.toFixed(1)} MB, ${stalled.answered} of ${stalled.requests} answered; flood of ${flooded.calls} calls ${flooded.rssGrowthMb.toFixed(1)} MB`,
+      met,
+      command,
+    }));
+}
+
+const deadlineSchema = z.looseObject({
+  rows: z.array(z.looseObject({ tool: z.string(), seconds: z.number(), outcome: z.string() })),
+  met: z.boolean(),
+});
+
+async function deadline(): Promise<Row[]> {
+  const command = "tsx test/stress/deadline.ts";
+  const { rows: calls, met } = deadlineSchema.parse(JSON.parse((await run(command)).stdout));
+  return [
+    {
+      test: "calls to a service that never answers",
+      promised: "each ends within 45 s and reports the outcome",
+      measured: calls
+        .map(({ tool, seconds, outcome }) => `${tool} ${seconds.toFixed(0)} s, ${outcome}`)
+        .join("; "),
+      met,
+      command,
+    },
+  ];
+}
+
+const mutantsSchema = z.object({
+  files: z.record(z.string(), z.object({ mutants: z.array(z.object({ status: z.string() })) })),
+});
+const MIN_SCORE = 90;
+
+/** Stryker needs a newer Node than this package. */
+async function mutants(): Promise<Row[]> {
+  const command =
+    "npx -y -p node@22 -- node node_modules/@stryker-mutator/core/bin/stryker.js run .config/stryker.config.json";
+  const report = `${root}.stryker-tmp/mutation.json`;
+  await rm(report, { force: true });
+  const { seconds } = await run(command);
+  const { files } = mutantsSchema.parse(JSON.parse(await readFile(report, "utf8")));
+  return Object.entries(files).map(([file, { mutants: all }]) => {
+    const count = (...statuses: string[]) => all.filter(({ status }) => statuses.includes(status)).length;
+    const found = count("Killed", "Timeout");
+    const score = (100 * found) / (found + count("Survived", "NoCoverage"));
+    return {
+      test: `mutants of ${file}`,
+      promised: `tests find ${MIN_SCORE} % or more`,
+      measured: `${score.toFixed(1)} % of ${found + count("Survived", "NoCoverage")}; all modules ${seconds} s`,
+      met: score >= MIN_SCORE,
+      command,
+    };
+  });
+}
+
+/** A test that can't be run must not cost the figures of the others. */
+const notRun =
+  (name: string) =>
+  (error: unknown): Row[] => [
+    {
+      test: name,
+      promised: "runs to its end",
+      measured: String(error),
+      met: false,
+      command: `npm run prove -- ${name}`,
+    },
+  ];
+
+const TESTS = { faults, fuzz, exits, soak, deadline, mutants };
+const asked = process.argv.slice(2);
+const rows: Row[] = [];
+for (const [name, test] of Object.entries(TESTS))
+  if (asked.length === 0 || asked.includes(name)) rows.push(...(await test().catch(notRun(name))));
+
+const text = table(
+  ["test", "promised", "measured", "met"],
+  rows.map(({ test, promised, measured, met }) => [test, promised, measured, met ? "yes" : "**no**"]),
+);
+process.stdout.write(`${text}\n`);
+if (asked.length === 0) {
+  const commands = [...new Set(rows.map(({ command }) => command))]
+    .map((command) => `- \`${command}\``)
+    .join("\n");
+  const machine = `Node.js ${process.versions.node}, ${system()} ${release()}, ${cpus().length} cores`;
+  await writeFile(
+    `${root}docs/PROOFS.md`,
+    `# Stress tests\n\nThe last run of \`npm run prove\` (${new Date().toISOString().slice(0, 10)}, ${machine}). \`npm test\` runs shorter forms of the same tests.\n\n${text}\n\nEach command runs one of them:\n\n${commands}\n`,
+  );
+}
+process.exitCode = rows.every(({ met }) => met) ? 0 : 1;
