@@ -6,7 +6,7 @@ import { type BridgeError, describeFailure, type Effect } from "../errors.ts";
 
 export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
   const { summary, nextStep, ...rest } = structuredContent;
-  const guidance = [summary, nextStep].filter((part) => part !== undefined).join(" ");
+  const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
   return {
     content: [{ type: "text", text: `${guidance}\n${JSON.stringify(rest)}` }],
     structuredContent,

@@ -250,9 +250,9 @@ class FileJournal implements Journal {
   }
 }
 
-function withOutcome(entry: JournalEntry, { event: _, atMs, ...ending }: OutcomeRecord): JournalEntry {
-  const { jobId = entry.jobId } = ending;
-  return { ...entry, ...ending, jobId, lastKnownAtMs: Math.max(atMs, entry.lastKnownAtMs) };
+function withOutcome(entry: JournalEntry, record: OutcomeRecord): JournalEntry {
+  const { atMs, outcome, results, jobId = entry.jobId } = record;
+  return { ...entry, outcome, results, jobId, lastKnownAtMs: Math.max(atMs, entry.lastKnownAtMs) };
 }
 
 /** Files of earlier versions have no day in their name and come before the others. */
@@ -316,7 +316,11 @@ async function appendDurably(folder: string, name: string, line: Buffer): Promis
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, "r");
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch {
     // Then the file's own sync is all that can be had.
   }

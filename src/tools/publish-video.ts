@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import type { PublicationPlan, Published } from "../once/send-once.ts";
-import { cleanServiceText, describeAge, inWords, quote } from "../text.ts";
+import { cleanServiceText, inWords, quote } from "../text.ts";
 import { confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import { defineTool, guidance, type Question } from "./tool.ts";
 

@@ -238,7 +238,7 @@ describe("the files", () => {
     expect(turns).toBeGreaterThan(lines.join("").length / (64 * 1024));
 
     const parse = vi.spyOn(JSON, "parse");
-    onTestFinished(() => void parse.mockRestore());
+    onTestFinished(() => parse.mockRestore());
     expect(await journal.entries()).toHaveLength(50_000);
     expect(parse).not.toHaveBeenCalled();
     await journal.begin(VIDEO);

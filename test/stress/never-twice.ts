@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { type Random, seededRandom } from "../fixtures/durations.ts";
 import { type Charge, startPayingService } from "./paying-service.ts";
@@ -80,7 +81,7 @@ async function round(seed: number): Promise<string[]> {
     const code = /confirmDuplicate: "(\w+)"/.exec(text)?.[1];
     if (code === undefined) return;
     const named = /with platforms (\[[^\]]*\]) and confirmDuplicate/.exec(text)?.[1];
-    const platforms = named === undefined ? undefined : (JSON.parse(named) as string[]);
+    const platforms = named === undefined ? undefined : z.array(z.string()).parse(JSON.parse(named));
     const { confirmDuplicate: _, ...rest } = args;
     const again = { ...rest, ...(platforms !== undefined && { platforms }), confirmDuplicate: code };
     const what =

@@ -2,6 +2,7 @@
 // the jumping wall clock of the servers.
 
 import { createServer } from "node:http";
+import * as z from "zod";
 import type { Random } from "../fixtures/durations.ts";
 
 export type Behaviour =
@@ -25,12 +26,18 @@ export interface Charge {
 export interface PayingService {
   readonly url: string;
   readonly charges: readonly Charge[];
-  /** Everybody's connections are broken: the servers were killed. */
+  /** Breaks every connection: the servers were killed. */
   cutOff(): void;
   close(): Promise<void>;
 }
 
 const MAX_LATE_MS = 60;
+
+const bodySchema = z.object({
+  topic: z.string().optional(),
+  jobId: z.string().optional(),
+  platforms: z.array(z.string()).default([]),
+});
 
 export async function startPayingService(random: Random, nowMs: () => number): Promise<PayingService> {
   const charges: Charge[] = [];
@@ -44,17 +51,25 @@ export async function startPayingService(random: Random, nowMs: () => number): P
           .writeHead(status, { "content-type": "application/json", ...headers })
           .end(JSON.stringify(value));
       const path = request.url ?? "";
-      if (path.includes("/status/")) return void json(200, { status: "processing", videoUrls: [] });
-      if (request.method !== "POST") return void json(200, { videos: [] });
-      const asked = JSON.parse(body) as { topic?: string; jobId?: string; platforms?: string[] };
+      if (path.includes("/status/")) {
+        json(200, { status: "processing", videoUrls: [] });
+        return;
+      }
+      if (request.method !== "POST") {
+        json(200, { videos: [] });
+        return;
+      }
+      const asked = bodySchema.parse(JSON.parse(body));
       const whats =
         asked.topic === undefined
-          ? (asked.platforms ?? []).map((platform) => `${asked.jobId} on ${platform}`)
+          ? asked.platforms.map((platform) => `${asked.jobId} on ${platform}`)
           : [asked.topic];
       const behaviour = draw(random);
       const refusal = { error: { code: "no", message: "No." } };
-      if (behaviour === "reject") return void json(422, refusal);
-      if (behaviour === "ask to wait") return void json(429, refusal, { "retry-after": "0" });
+      if (behaviour === "reject" || behaviour === "ask to wait") {
+        json(behaviour === "reject" ? 422 : 429, refusal, { "retry-after": "0" });
+        return;
+      }
       const own = whats.map((what) => ({ what, atMs: nowMs(), endedAtMs: Infinity }));
       charges.push(...own);
       response.on("close", () => {
@@ -62,23 +77,16 @@ export async function startPayingService(random: Random, nowMs: () => number): P
       });
       const answer =
         asked.topic === undefined
-          ? { results: (asked.platforms ?? []).map((platform) => ({ platform, ok: true })) }
+          ? { results: asked.platforms.map((platform) => ({ platform, ok: true })) }
           : {
               jobId: `00000000-0000-4000-8000-${String((jobs += 1)).padStart(12, "0")}`,
               status: "processing",
             };
-      switch (behaviour) {
-        case "answer":
-          return void json(200, answer);
-        case "answer late":
-          return void setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
-        case "lose the answer":
-          return void setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
-        case "fail":
-          return void json(503, refusal);
-        case "hang":
-          return;
-      }
+      if (behaviour === "answer") json(200, answer);
+      if (behaviour === "answer late") setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
+      if (behaviour === "lose the answer")
+        setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
+      if (behaviour === "fail") json(503, refusal);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
