@@ -90,9 +90,14 @@ export async function runTool(
   const parsed = tool.input().safeParse(args ?? {});
   if (!parsed.success) throw inputError(tool, parsed.error);
   const { summary, nextStep, result } = await tool.run(parsed.data, context);
-  const guided = { summary, ...(nextStep !== undefined && { nextStep }) };
-  // Twice: ours come first, and they win over fields of the service with the same names.
-  const checked = tool.output().safeParse({ ...guided, ...result, ...guided });
+  const checked = tool.output().safeParse({
+    // First, where a model reads them first; the service's own fields of these names are left out.
+    summary,
+    ...(nextStep !== undefined && { nextStep }),
+    ...Object.fromEntries(
+      Object.entries(result).filter(([name]) => name !== "summary" && name !== "nextStep"),
+    ),
+  });
   if (!checked.success)
     throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
   return checked.data;

@@ -1,0 +1,31 @@
+// What a tool is given, with everything but paid and public requests left out: for tests of one tool at a time.
+
+import { createJobStore } from "../../src/jobs/store.ts";
+import type { SendOnce } from "../../src/once/send-once.ts";
+import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+import { NOW } from "../once/process.ts";
+
+const notUsed = () => Promise.reject(new Error("This tool must not use that."));
+
+export interface ToolBench {
+  readonly context: ToolContext;
+  /** What the user was asked; they agree to everything. */
+  readonly questions: Question[];
+  call(args: unknown): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> = {}): ToolBench {
+  const questions: Question[] = [];
+  const context: ToolContext = {
+    service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
+    jobs: createJobStore(() => NOW),
+    reader: { read: notUsed, readRecent: notUsed },
+    once,
+    signal: new AbortController().signal,
+    lookAtJob: async () => undefined,
+    waitForEnd: notUsed,
+    askUser: async (question) => void questions.push(question),
+    ...more,
+  };
+  return { context, questions, call: (args) => runTool(tool, args, context) };
+}
