@@ -3,7 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/schemas.ts";
-import type { JobStore } from "./store.ts";
+import type { JobStore } from "./job-store.ts";
 
 export interface RequestOptions {
   /** No person waits for it: it is made once, and counts as a poll. */

@@ -2,8 +2,8 @@
 
 import type { Job } from "../service/schemas.ts";
 import type { Clock } from "./clock.ts";
-import type { JobStore } from "./store.ts";
-import type { Watcher } from "./watcher.ts";
+import type { JobStore } from "./job-store.ts";
+import type { Watcher } from "./poller.ts";
 
 export interface Wait {
   /** The job as it stands now. */

@@ -2,9 +2,9 @@
 
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { PaidRequests } from "../jobs/paid-requests.ts";
-import type { JobStore } from "../jobs/store.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { Wait } from "../jobs/wait.ts";
-import type { Watcher } from "../jobs/watcher.ts";
+import type { Watcher } from "../jobs/poller.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";

@@ -10,7 +10,7 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { describeFailure, toBridgeError } from "../errors.ts";
-import type { Unsubscribe } from "../jobs/announcer.ts";
+import type { Unsubscribe } from "../jobs/emitter.ts";
 import { isJobId } from "../tools/arguments.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { PaidRequests } from "../jobs/paid-requests.ts";
-import type { JobStore } from "../jobs/store.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { GenerationLimit } from "./generation-limit.ts";

@@ -4,8 +4,8 @@
 import { BridgeError } from "../../src/errors.ts";
 import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
 import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
-import { createWatcher } from "../../src/jobs/watcher.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
+import { createWatcher } from "../../src/jobs/poller.ts";
 import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import type { JobEnd, Random } from "../fixtures/durations.ts";

@@ -9,7 +9,7 @@ import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createJobReader } from "../../src/jobs/job-reader.ts";
 import { createJournal } from "../../src/jobs/journal.ts";
 import { createPaidRequests } from "../../src/jobs/paid-requests.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { createService, type Service } from "../../src/service/client.ts";

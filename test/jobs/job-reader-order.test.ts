@@ -4,7 +4,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createJobReader } from "../../src/jobs/job-reader.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
 import type { Job } from "../../src/service/schemas.ts";
 
 const JOBS = ["a", "b", "c"] as const;

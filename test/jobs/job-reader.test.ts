@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { BridgeErrorFacts } from "../../src/errors.ts";
 import { failureOf } from "../service/bridge.ts";
-import { createWatching, failure, job } from "./watching.ts";
+import { createWatching, failure, job } from "./polled-service.ts";
 
 const BACKGROUND = { background: true };
 const PERSON = { background: false };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { createWatching, failure, job } from "./watching.ts";
+import { createWatching, failure, job } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError, type Outcome } from "../../src/errors.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
 import type { Service } from "../../src/service/client.ts";
 import { unconfiguredService } from "../../src/service/deferred.ts";
 import type { CallOptions } from "../../src/service/requests.ts";

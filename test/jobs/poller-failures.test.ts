@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createWatching, failure, found, job } from "./watching.ts";
+import { createWatching, failure, found, job } from "./polled-service.ts";
 
 describe("polling that fails", () => {
   it.each([

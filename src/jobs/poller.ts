@@ -3,13 +3,13 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Unsubscribe } from "./announcer.ts";
+import type { Unsubscribe } from "./emitter.ts";
 import type { Clock } from "./clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import { createListWalk, type Listing, type Page } from "./list-walk.ts";
 import type { Schedule } from "./schedule.ts";
-import type { JobStore } from "./store.ts";
-import { createWatchedJobs, type WatchedJob } from "./watched-jobs.ts";
+import type { JobStore } from "./job-store.ts";
+import { createWatchedJobs, type WatchedJob } from "./watched-job.ts";
 
 export interface WatcherOptions {
   readonly source: JobSource & {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createWatching, failure, found, ids, type Watching } from "./watching.ts";
+import { createWatching, failure, found, ids, type Watching } from "./polled-service.ts";
 
 /** Has the list tell of the ends of so many jobs that their status confirms: then it is trusted. */
 async function earnTrust(world: Watching, count: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { job } from "./watching.ts";
+import { job } from "./polled-service.ts";
 
 const NOW = Date.UTC(2026, 10, 20);
 const CLIP = "https://cdn.example/1.mp4";

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Clock } from "./clock.ts";
 import type { Schedule, WatchedAge } from "./schedule.ts";
-import type { JobStore } from "./store.ts";
+import type { JobStore } from "./job-store.ts";
 
 export interface WatchedJob {
   readonly jobId: string;

@@ -4,7 +4,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import { FAULTS, JOBS, RestlessWorld } from "./restless-world.ts";
+import { FAULTS, JOBS, RestlessWorld } from "./random-world.ts";
 
 const RUNS = Number(process.env["PROVE_RUNS"] ?? 300);
 

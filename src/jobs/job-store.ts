@@ -2,7 +2,7 @@
 // state really changed. Its memory is bounded; it asks nobody.
 
 import type { Job, Video } from "../service/schemas.ts";
-import { type Announcer, createAnnouncer } from "./announcer.ts";
+import { type Announcer, createAnnouncer } from "./emitter.ts";
 
 export interface KnownJob {
   readonly jobId: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createAnnouncer } from "../../src/jobs/announcer.ts";
+import { createAnnouncer } from "../../src/jobs/emitter.ts";
 
 function setup() {
   const announcer = createAnnouncer<string>();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
-import { createWatchedJobs } from "../../src/jobs/watched-jobs.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
+import { createWatchedJobs } from "../../src/jobs/watched-job.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
-import { job, START_MS } from "./watching.ts";
+import { job, START_MS } from "./polled-service.ts";
 
 /** Job a, started now and seen running at 100 s. */
 async function seenRunning() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../service/bridge.ts";
-import { createWatching, found, ids, job, START_MS } from "./watching.ts";
+import { createWatching, found, ids, job, START_MS } from "./polled-service.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 

@@ -4,15 +4,15 @@
 import type { BridgeError } from "../../src/errors.ts";
 import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
 import { createSchedule, type Schedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import { createWatcher } from "../../src/jobs/watcher.ts";
+import { createWatcher } from "../../src/jobs/poller.ts";
 import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
-import { failure, job, START_MS } from "./watching.ts";
+import { failure, job, START_MS } from "./polled-service.ts";
 
 const LIMIT = 60;
 const MOST_POLLS_A_MINUTE = 36;

@@ -4,8 +4,8 @@
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { createJobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
 import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
-import { createWatcher } from "../../src/jobs/watcher.ts";
+import { createJobStore } from "../../src/jobs/job-store.ts";
+import { createWatcher } from "../../src/jobs/poller.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 
