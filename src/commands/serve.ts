@@ -4,20 +4,20 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../jobs/clock.ts";
-import { createJobReader } from "../jobs/job-reader.ts";
+import { JobReader, type JobSource } from "../jobs/job-reader.ts";
 import { createJournal } from "../jobs/journal.ts";
 import { createPaidRequests } from "../jobs/paid-requests.ts";
-import { createSchedule } from "../jobs/schedule.ts";
-import { createJobStore } from "../jobs/job-store.ts";
+import { Schedule } from "../jobs/schedule.ts";
+import { JobStore } from "../jobs/job-store.ts";
 import { waitForEnd } from "../jobs/wait.ts";
-import { createWatcher } from "../jobs/poller.ts";
+import { Poller } from "../jobs/poller.ts";
 import { createLog, type Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { createConfirmations } from "../mcp/confirmation.ts";
 import { createFailedQuestions } from "../mcp/failed-questions.ts";
 import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
-import { createSubscriptions } from "../mcp/subscriptions.ts";
+import { Subscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
 import { deferService, unconfiguredService } from "../service/deferred.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
@@ -27,7 +27,7 @@ import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
 export interface ServeOptions {
-  /** Most jobs polled at once; the watcher's own limit unless told. */
+  /** Most jobs polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export function serve(
   const application = createApplication(settings, service, log, redact, options);
   for (const { variable, problem, remedy } of settings.problems)
     log.warn(`${variable} ${problem}. ${remedy}.`);
-  const subscriptions = createSubscriptions(application);
+  const subscriptions = new Subscriptions(application);
   const questions = createFailedQuestions();
   const transport = createStdioTransport({
     input,
@@ -89,7 +89,7 @@ export function serve(
     async end(patienceMs) {
       transport.takeNoMore();
       subscriptions.close();
-      application.watcher.close();
+      application.poller.close();
       const finished = application.paid.finish((jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
@@ -117,21 +117,23 @@ function createApplication(
     onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
   });
   const paid = createPaidRequests({ journal, account: accountOf(settings), now: clock.now });
-  const jobs = createJobStore(clock.now, paid.started);
-  const reader = createJobReader({ source: service, store: jobs, now: clock.now });
-  const schedule = createSchedule({
+  const jobs = new JobStore(clock);
+  jobs.recall(paid.started());
+  const source = jobSourceOf(service);
+  const reader = new JobReader({ source, store: jobs, clock });
+  const schedule = new Schedule({
     ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
+  const poller = new Poller({ source, reader, store: jobs, schedule, clock, log, maxWatched });
   return {
     version: VERSION,
     settings,
     service,
     jobs,
     reader,
-    watcher,
-    waitForEnd: (wait) => waitForEnd({ watcher, store: jobs, clock }, wait),
+    poller,
+    waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     paid,
     confirmations: createConfirmations({
       enabled: settings.confirmPublish,
@@ -140,6 +142,15 @@ function createApplication(
     }),
     generationLimit: createGenerationLimit(settings.maxGenerations),
     log,
+  };
+}
+
+function jobSourceOf(service: Service): JobSource & Pick<Service, "backgroundWaitMs"> {
+  return {
+    getJob: (jobId, options) => service.getJob(jobId, options),
+    listNewestVideos: (options) =>
+      service.listVideos(options.background ? { limit: service.listing().maxLimit } : {}, options),
+    backgroundWaitMs: () => service.backgroundWaitMs(),
   };
 }
 

@@ -1,259 +1,169 @@
-// The watched jobs: who holds each, when it is due, and what an answer or a failure means for it. Asks nobody and sets no
-// timer: both are the watcher's.
+// The polling state of one watched job: when it is due, and what an answer or a failure means for that. Sends nothing and sets
+// no timer.
 
-import { BridgeError } from "../errors.ts";
-import type { Log } from "../log.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Clock } from "./clock.ts";
-import type { Schedule, WatchedAge } from "./schedule.ts";
 import type { JobStore } from "./job-store.ts";
+import type { PollState, Schedule } from "./schedule.ts";
 
-export interface WatchedJob {
-  readonly jobId: string;
-  readonly sinceMs: number;
-  users: number;
-  /** Those of the users who wait in a call. */
-  waiters: number;
-  /** When it was last seen running. */
-  seenMs: number | undefined;
-  dueMs: number;
-  /** When `dueMs` was set. */
-  setMs: number;
-  /** It is on its way. */
-  asking: boolean;
-  /** Since when the list has it as ended: its own status has to confirm that. */
-  endListedMs: number | undefined;
-  /** Its own status denied what the list said, which has no word on it any more. */
-  refuted: boolean;
-  /** What the list said of it last. */
-  listedStatus: string | undefined;
-  /** Where in the list, newest first, it was last seen; at first nobody knows, and a job just started is at the top. */
-  index: number;
-  failures: number;
-  /** How often in a row the service did not know it. */
-  missing: number;
-}
-
-export interface WatchedJobs {
-  size(): number;
-  all(): readonly WatchedJob[];
-  get(jobId: string): WatchedJob | undefined;
-  /** Throws a BridgeError when too many are watched. */
-  hold(jobId: string, awaited: boolean): WatchedJob;
-  letGo(job: WatchedJob, awaited: boolean): void;
-  /** Those to be asked for now. */
-  due(): readonly WatchedJob[];
-  /** Those and the ones that would be so very soon: a list tells of them as well. */
-  dueSoon(): readonly WatchedJob[];
-  /** When the next one is due, of those that nobody is asking for; Infinity when there is none. */
-  nextDueMs(): number;
-  /** How long it has not been seen, weighted by its interval. */
-  urgency(job: WatchedJob): number;
-  /** It was seen running just now. */
-  running(job: WatchedJob): void;
-  /** The list has it as ended. */
-  endListed(job: WatchedJob): void;
-  /** The store has it as ended. */
-  ended(jobId: string): void;
-  /** Asking failed; `whom` was asked. */
-  failed(job: WatchedJob, error: unknown, whom: "status" | "list"): void;
-  /** Nobody is watched for ever. */
-  endOverdue(): void;
-  clear(): void;
-}
-
-export interface WatchedJobsOptions {
+export interface WatchedJobOptions {
   readonly store: JobStore;
   readonly schedule: Schedule;
   readonly clock: Clock;
-  readonly log: Log;
-  readonly maxWatched: number;
 }
 
-const MAX_WATCH_MS = 60 * 60_000;
 const MAX_BACKOFF_MS = 60_000;
-/** Jobs that would be due this soon, as a share of their interval, come along in a list. */
-const DUE_SOON = 0.25;
+/** A job that is due this soon, as a share of its interval, shares a request for the list with those that are due now. */
+const NEARLY_DUE = 0.25;
 
-export function createWatchedJobs(options: WatchedJobsOptions): WatchedJobs {
-  const { store, schedule, clock, log, maxWatched } = options;
-  const jobs = new Map<string, WatchedJob>();
+/** Times are milliseconds on the monotonic clock. */
+export class WatchedJob {
+  readonly jobId: string;
+  readonly watchedSinceMs: number;
+  /** How many subscriptions and waiting calls watch it. */
+  watchers = 0;
+  /** A request that answers for it is in flight. */
+  inFlight = false;
+  /** Whether the first page of the video list shows it, as far as is known. */
+  onFirstPage = true;
+  /** Set while the list says something new about it that its own status has to confirm: since when. */
+  confirmSinceMs: number | undefined;
+  /** How often in a row the service did not know it. */
+  notFoundCount = 0;
+  readonly #store: JobStore;
+  readonly #schedule: Schedule;
+  readonly #clock: Clock;
+  #dueMs: number;
+  /** When it was last seen running, in its own status or in the list. */
+  #seenMs: number | undefined;
+  /** When its own status was last read, or watching began. */
+  #statusMs: number;
+  /** What the list said last. */
+  #listedStatus: string | undefined;
+  /** How many polls in a row failed. */
+  #failures = 0;
 
-  const ageOf = (job: WatchedJob): WatchedAge => {
-    const known = store.get(job.jobId);
+  constructor(jobId: string, { store, schedule, clock }: WatchedJobOptions) {
+    this.#store = store;
+    this.#schedule = schedule;
+    this.#clock = clock;
+    this.jobId = jobId;
+    this.watchedSinceMs = clock.monotonicMs();
+    this.#statusMs = this.watchedSinceMs;
+    this.#dueMs = this.watchedSinceMs + schedule.firstDelayMs(this.#ageMs());
+    this.updateFromReads();
+  }
+
+  /** When it is to be polled; at once while the list's word has to be confirmed. */
+  get dueMs(): number {
+    return this.confirmSinceMs ?? this.#dueMs;
+  }
+
+  /** When its own status, which has the clips, gets too old to be left to the list. */
+  get statusDueMs(): number {
+    return this.#statusMs + this.#schedule.maxStatusAgeMs;
+  }
+
+  isNearlyDue(): boolean {
+    return this.#dueMs <= this.#clock.monotonicMs() + NEARLY_DUE * this.#intervalMs();
+  }
+
+  /** How long it was not seen, weighted by its interval: the greatest is polled first. */
+  urgency(): number {
+    const intervalMs = this.#intervalMs();
+    const seenMs = this.#seenMs ?? this.watchedSinceMs - intervalMs;
+    return (this.#clock.monotonicMs() - seenMs) / Math.sqrt(intervalMs);
+  }
+
+  /** A read for a user is as good as a poll, unless it came before the first poll is worth it. */
+  updateFromReads(): void {
+    const { fetchedAtMs = -Infinity } = this.#store.get(this.jobId) ?? {};
+    if (fetchedAtMs <= (this.#seenMs ?? -Infinity)) return;
+    this.#seenMs = fetchedAtMs;
+    this.#statusMs = Math.max(this.#statusMs, fetchedAtMs);
+    const agoMs = this.#clock.monotonicMs() - fetchedAtMs;
+    const ageMs = this.#ageMs();
+    if (this.#schedule.firstDelayMs(ageMs === undefined ? undefined : ageMs - agoMs) > 0) return;
+    this.#polled(fetchedAtMs);
+  }
+
+  /** Its own status says that it runs. */
+  seenRunning(): void {
+    this.#statusMs = this.#clock.monotonicMs();
+    this.#polled(this.#statusMs);
+  }
+
+  /** The list names this status for it; `known` is what its own answer said last. */
+  seenInList(status: string, known: string | undefined): void {
+    // The list may have a word of its own for a running job, which is compared once.
+    const isNews = status !== this.#listedStatus && (known === undefined ? isEnd(status) : status !== known);
+    this.#listedStatus = status;
+    // Of a job whose own status has denied this end before, the list is not believed.
+    this.onFirstPage = isNews || !isEnd(status);
+    if (isNews) this.confirmSinceMs ??= this.#clock.monotonicMs();
+    else if (this.onFirstPage) this.#polled(this.#clock.monotonicMs());
+  }
+
+  /** A request for its status failed. */
+  failed(retryAfterMs: number): void {
+    this.#failures += 1;
+    const backoffMs = this.#nextDelayMs() * 2 ** Math.min(this.#failures - 1, 6);
+    this.confirmSinceMs = undefined;
+    this.#listedStatus = undefined;
+    this.#dueMs = this.#clock.monotonicMs() + Math.min(MAX_BACKOFF_MS, Math.max(backoffMs, retryAfterMs));
+    // Nor is it asked for its clips before that.
+    this.#statusMs = Math.max(this.#statusMs, this.#dueMs - this.#schedule.maxStatusAgeMs);
+  }
+
+  /**
+   * How long it took from creation to its end, which was just seen: the middle between the last time that it was seen running and
+   * the first time that it was seen ended. Undefined where either is not known.
+   */
+  durationMs(): number | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    const ageMs = this.#ageMs();
+    if (ageMs === undefined || this.#seenMs === undefined) return undefined;
+    return ageMs - (nowMs - (this.#seenMs + (this.confirmSinceMs ?? nowMs)) / 2);
+  }
+
+  #polled(atMs: number): void {
+    this.#seenMs = atMs;
+    this.#failures = 0;
+    this.notFoundCount = 0;
+    this.confirmSinceMs = undefined;
+    this.#dueMs = atMs + this.#nextDelayMs();
+  }
+
+  #ageMs(): number | undefined {
+    const createdAtMs = this.#store.get(this.jobId)?.createdAtMs;
+    return createdAtMs === undefined ? undefined : this.#clock.now() - createdAtMs;
+  }
+
+  #pollState(): PollState {
     return {
-      ageMs: known?.createdAtMs === undefined ? undefined : clock.now() - known.createdAtMs,
-      observedMs: clock.now() - job.sinceMs,
-      awaited: job.waiters > 0,
-      progress: wholeProgress(known?.job?.progress),
+      ageMs: this.#ageMs(),
+      observedMs: this.#clock.monotonicMs() - this.watchedSinceMs,
+      progress: wholeProgress(this.#store.get(this.jobId)?.job?.progress),
     };
-  };
-  const nextDelayMs = (job: WatchedJob) => schedule.nextDelayMs(ageOf(job));
+  }
 
-  const setDue = (job: WatchedJob, dueMs: number) => {
-    job.dueMs = dueMs;
-    job.setMs = clock.now();
-  };
+  #intervalMs(): number {
+    return this.#schedule.intervalMs(this.#pollState());
+  }
 
-  /** At once where the clock was set back: what it says of the times before is of no use. */
-  const dueMsOf = ({ dueMs, setMs }: WatchedJob) => (clock.now() < setMs ? clock.now() : dueMs);
+  #nextDelayMs(): number {
+    return this.#schedule.nextDelayMs(this.#pollState());
+  }
+}
 
-  const firstDelayMs = (jobId: string, atMs: number) => {
-    const createdAtMs = store.get(jobId)?.createdAtMs;
-    return schedule.firstDelayMs(createdAtMs === undefined ? undefined : atMs - createdAtMs);
-  };
-
-  /** What somebody else has asked since then was as good as a poll, unless it was before the first one is worth it. */
-  const catchUp = (job: WatchedJob) => {
-    const fetchedAtMs = store.get(job.jobId)?.fetchedAtMs;
-    if (fetchedAtMs === undefined || fetchedAtMs > clock.now()) return;
-    if (fetchedAtMs <= (job.seenMs ?? -Infinity)) return;
-    job.seenMs = fetchedAtMs;
-    if (firstDelayMs(job.jobId, fetchedAtMs) > 0) return;
-    job.failures = 0;
-    job.missing = 0;
-    setDue(job, fetchedAtMs + nextDelayMs(job));
-  };
-
-  const isHeld = (job: WatchedJob) => jobs.get(job.jobId) === job;
-  const idle = () => [...jobs.values()].filter((job) => !job.asking);
-
-  const endWatch = (job: WatchedJob, reason: string) => {
-    jobs.delete(job.jobId);
-    log.info(`${job.jobId}: ${reason}`);
-    store.endWatch(job.jobId, reason);
-  };
-
-  const enter = (jobId: string): WatchedJob => {
-    if (jobs.size >= maxWatched) throw tooManyError(maxWatched);
-    const nowMs = clock.now();
-    const job: WatchedJob = {
-      jobId,
-      sinceMs: nowMs,
-      users: 0,
-      waiters: 0,
-      seenMs: undefined,
-      dueMs: nowMs + firstDelayMs(jobId, nowMs),
-      setMs: nowMs,
-      asking: false,
-      endListedMs: undefined,
-      refuted: false,
-      listedStatus: undefined,
-      index: 0,
-      failures: 0,
-      missing: 0,
-    };
-    jobs.set(jobId, job);
-    store.resumeWatch(jobId);
-    return job;
-  };
-
-  return {
-    size: () => jobs.size,
-    all: () => [...jobs.values()],
-    get: (jobId) => jobs.get(jobId),
-
-    hold(jobId, awaited) {
-      const job = jobs.get(jobId) ?? enter(jobId);
-      job.users += 1;
-      if (awaited) job.waiters += 1;
-      catchUp(job);
-      // Sooner for who waits, but no sooner than a service in trouble may be asked again.
-      if (awaited && job.seenMs !== undefined && job.failures === 0 && job.endListedMs === undefined)
-        job.dueMs = Math.min(job.dueMs, job.seenMs + nextDelayMs(job));
-      return job;
-    },
-
-    letGo(job, awaited) {
-      job.users -= 1;
-      if (awaited) job.waiters -= 1;
-      if (job.users === 0 && isHeld(job)) jobs.delete(job.jobId);
-    },
-
-    due() {
-      const due = idle().filter((job) => dueMsOf(job) <= clock.now());
-      for (const job of due) if (job.endListedMs === undefined) catchUp(job);
-      return due.filter((job) => dueMsOf(job) <= clock.now());
-    },
-
-    dueSoon() {
-      const soonMs = (job: WatchedJob) => clock.now() + DUE_SOON * schedule.intervalMs(ageOf(job));
-      return idle().filter((job) => job.endListedMs === undefined && dueMsOf(job) <= soonMs(job));
-    },
-
-    nextDueMs: () => Math.min(Infinity, ...idle().map(dueMsOf)),
-
-    urgency(job) {
-      const intervalMs = schedule.intervalMs(ageOf(job));
-      const seenMs = job.seenMs ?? job.sinceMs - intervalMs;
-      return (clock.now() - seenMs) / Math.sqrt(intervalMs);
-    },
-
-    running(job) {
-      job.seenMs = clock.now();
-      job.endListedMs = undefined;
-      job.failures = 0;
-      job.missing = 0;
-      setDue(job, clock.now() + nextDelayMs(job));
-    },
-
-    endListed(job) {
-      if (job.endListedMs !== undefined) return;
-      job.endListedMs = clock.now();
-      setDue(job, clock.now());
-    },
-
-    ended(jobId) {
-      const job = jobs.get(jobId);
-      if (job === undefined || !jobs.delete(jobId)) return;
-      const { status, createdAtMs } = store.get(jobId) ?? {};
-      if (status !== "completed" || createdAtMs === undefined || job.seenMs === undefined) return;
-      schedule.recordCompletion((job.seenMs + (job.endListedMs ?? clock.now())) / 2 - createdAtMs);
-    },
-
-    failed(job, error, whom) {
-      if (!isHeld(job)) return;
-      const { code, status, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
-      // 403 may be about this one question.
-      if (code === "unauthorized" && status !== 403) {
-        for (const other of Array.from(jobs.values()))
-          endWatch(other, "Watching ended: the service does not accept the API key.");
-        return;
-      }
-      if (whom === "status") job.missing = code === "not_found" ? job.missing + 1 : 0;
-      if (job.missing >= 2) {
-        endWatch(job, "Watching ended: the service says that it knows no such job.");
-        return;
-      }
-      job.failures += 1;
-      const backoffMs = nextDelayMs(job) * 2 ** Math.min(job.failures - 1, 6);
-      setDue(job, clock.now() + Math.min(MAX_BACKOFF_MS, Math.max(backoffMs, retryAfterSeconds * 1000)));
-      log.debug(`Polling job ${job.jobId} failed.`, error);
-    },
-
-    endOverdue() {
-      for (const job of Array.from(jobs.values()))
-        if (clock.now() - job.sinceMs >= MAX_WATCH_MS)
-          endWatch(job, "Watching ended after 60 minutes: ask with get_video_status how far the job is.");
-    },
-
-    clear: () => jobs.clear(),
-  };
+/** Whether a status of the list says that the job has ended. */
+export function isEnd(status: string): boolean {
+  return status === "completed" || status === "failed";
 }
 
 /** Counts that a forecast can be made of. */
-function wholeProgress(progress: Job["progress"]): WatchedAge["progress"] {
+function wholeProgress(progress: Job["progress"]): PollState["progress"] {
   const { total, completed, failed = 0 } = progress ?? {};
   if (total === undefined || completed === undefined || !(total > 0)) return undefined;
   return { total, completed, failed };
-}
-
-function tooManyError(maxWatched: number): BridgeError {
-  return new BridgeError({
-    code: "limit_reached",
-    message: `${maxWatched} jobs are watched already, which is the most.`,
-    nextStep: "End another subscription first, or ask with get_video_status now and then.",
-    outcome: "not_sent",
-    retryable: true,
-  });
 }

@@ -3,8 +3,8 @@
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { PaidRequests } from "../jobs/paid-requests.ts";
 import type { JobStore } from "../jobs/job-store.ts";
+import type { Poller } from "../jobs/poller.ts";
 import type { Wait } from "../jobs/wait.ts";
-import type { Watcher } from "../jobs/poller.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -18,7 +18,7 @@ export interface Application {
   readonly service: Service;
   readonly jobs: JobStore;
   readonly reader: JobReader;
-  readonly watcher: Watcher;
+  readonly poller: Poller;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly paid: PaidRequests;
   readonly confirmations: Confirmations;

@@ -36,6 +36,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   };
   return {
     now: () => nowMs + setMs,
+    monotonicMs: () => nowMs,
     set: (byMs) => void (setMs += byMs),
     pending: () => timers.size,
     after(delayMs, action) {

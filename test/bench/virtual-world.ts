@@ -2,10 +2,10 @@
 // second. The service counts requests in fixed windows and answers after a moment, as a real one does.
 
 import { BridgeError } from "../../src/errors.ts";
-import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
-import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/job-store.ts";
-import { createWatcher } from "../../src/jobs/poller.ts";
+import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
+import { Poller } from "../../src/jobs/poller.ts";
 import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import type { JobEnd, Random } from "../fixtures/durations.ts";
@@ -80,37 +80,31 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     return job;
   };
 
-  const store = createJobStore(clock.now);
+  const store = new JobStore(clock);
   const source = {
     getJob: (jobId: string, { background }: RequestOptions) =>
       request(background, () => stateOf(known(jobId))),
-    listVideos: (
-      { limit = 20, cursor }: { limit?: number; cursor?: string },
-      { background }: RequestOptions,
-    ) =>
+    listNewestVideos: ({ background }: RequestOptions) =>
       request(background, () => {
-        const from = cursor === undefined ? 0 : Number(cursor);
-        const page = newestFirst.slice(from, from + limit);
-        const videos: Video[] = page.map((job) => {
+        const videos: Video[] = newestFirst.slice(0, 100).map((job) => {
           const status = statusOf(job);
-          // A final video is in the list alone.
+          // Only the list has the final video.
           return {
             jobId: job.jobId,
             status,
             ...(status === "completed" && { finalVideoUrl: `https://media.example/${job.jobId}` }),
           };
         });
-        return { videos, ...(from + limit < newestFirst.length && { nextCursor: String(from + limit) }) };
+        return { videos };
       }),
-    listing: () => ({ maxLimit: 100, canPage }),
     backgroundWaitMs: () => allowance.waitMs("background"),
   };
-  const reader = createJobReader({ source, store, now: clock.now });
-  const watcher = createWatcher({
+  const reader = new JobReader({ source, store, clock });
+  const poller = new Poller({
     source,
     reader,
     store,
-    schedule: createSchedule({ fixedMs, random }),
+    schedule: new Schedule({ fixedMs, random }),
     clock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     maxWatched: Infinity,
@@ -121,7 +115,7 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     counts,
     store,
     reader,
-    watcher,
+    poller,
     /** Starts a job now and watches it. */
     start({ durationMs, failed }: JobEnd): Made {
       const jobId = `job-${made.size}`;
@@ -135,7 +129,7 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
       made.set(jobId, job);
       newestFirst.unshift(job);
       store.start(jobId, "topic");
-      watcher.watch(jobId, { awaited: false });
+      poller.watch(jobId);
       return job;
     },
   };

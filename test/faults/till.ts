@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
-import { createJobReader } from "../../src/jobs/job-reader.ts";
+import { systemClock } from "../../src/jobs/clock.ts";
+import { JobReader } from "../../src/jobs/job-reader.ts";
 import { createJournal } from "../../src/jobs/journal.ts";
 import { createPaidRequests } from "../../src/jobs/paid-requests.ts";
-import { createJobStore } from "../../src/jobs/job-store.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { createService, type Service } from "../../src/service/client.ts";
@@ -86,11 +87,18 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
   const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason) });
   const paid = createPaidRequests({ journal, account: CANARY, now });
-  const jobs = createJobStore(now, paid.started);
+  const jobs = new JobStore(systemClock);
   const context: ToolContext = {
     service,
     jobs,
-    reader: createJobReader({ source: service, store: jobs, now }),
+    reader: new JobReader({
+      source: {
+        getJob: (jobId, options) => service.getJob(jobId, options),
+        listNewestVideos: (options) => service.listVideos({}, options),
+      },
+      store: jobs,
+      clock: systemClock,
+    }),
     paid,
     generationLimit: createGenerationLimit(undefined),
     signal: new AbortController().signal,

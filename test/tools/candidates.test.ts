@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError, type Outcome } from "../../src/errors.ts";
-import { createJobStore } from "../../src/jobs/job-store.ts";
+import { systemClock } from "../../src/jobs/clock.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
 import type { Service } from "../../src/service/client.ts";
 import { unconfiguredService } from "../../src/service/deferred.ts";
 import type { CallOptions } from "../../src/service/requests.ts";
@@ -31,7 +32,7 @@ function scene(list: () => Promise<{ videos: Video[] }>) {
     ...unconfiguredService([]),
     listVideos: (_, options) => (asked.push(options), list()),
   };
-  const jobs = createJobStore(Date.now);
+  const jobs = new JobStore(systemClock);
   return { service, jobs, asked };
 }
 
