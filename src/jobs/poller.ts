@@ -74,8 +74,11 @@ export class Poller {
    * polled. Throws a BridgeError when too many jobs are watched.
    */
   watch(jobId: string): Unsubscribe {
-    if (this.#closed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
-    const job = this.#jobs.get(jobId) ?? this.#add(jobId);
+    const { job: state, fetchedAtMs } = this.#options.store.get(jobId) ?? {};
+    const hasEnded = state?.done === true;
+    if (this.#closed || (hasEnded && fetchedAtMs !== undefined)) return () => {};
+    const jobs = hasEnded ? this.#unconfirmed : this.#jobs;
+    const job = jobs.get(jobId) ?? this.#add(jobId, jobs);
     job.watchers += 1;
     this.#setTimer();
     let watching = true;
@@ -97,10 +100,10 @@ export class Poller {
     this.#setTimer();
   }
 
-  #add(jobId: string): WatchedJob {
+  #add(jobId: string, jobs: Map<string, WatchedJob>): WatchedJob {
     if (this.#jobs.size >= this.#maxWatched) throw tooManyError(this.#maxWatched);
     const job = new WatchedJob(jobId, this.#options);
-    this.#jobs.set(jobId, job);
+    jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
     return job;
   }
@@ -200,7 +203,8 @@ export class Poller {
     for (const job of expected) job.inFlight = true;
     this.#listInFlight = true;
     this.#inFlight += 1;
-    this.#lastSentMs = clock.monotonicMs();
+    const sentMs = clock.monotonicMs();
+    this.#lastSentMs = sentMs;
     try {
       const { videos } = await source.listNewestVideos({ background: true });
       this.#listFailures = 0;
@@ -208,7 +212,7 @@ export class Poller {
         job.inFlight = false;
         job.onFirstPage = false;
       }
-      for (const { jobId, status } of videos) this.#seenInList(jobId, status);
+      for (const { jobId, status } of videos) this.#seenInList(jobId, status, sentMs);
       store.list(videos, true);
     } catch (error) {
       this.#listFailed(error);
@@ -220,11 +224,12 @@ export class Poller {
     }
   }
 
-  #seenInList(jobId: string, status: string): void {
+  #seenInList(jobId: string, status: string, sentMs: number): void {
     const { store } = this.#options;
     const job = this.#jobs.get(jobId);
-    // What its own status says is newer where that is in flight.
-    if (job === undefined || job.inFlight) return;
+    if (job === undefined) return;
+    // Its own status, in flight or read since, is newer.
+    if (job.inFlight || job.statusMs > sentMs) return void (job.onFirstPage = !isEnd(status));
     job.seenInList(status, store.get(jobId)?.job?.status);
     // The job's own status has the word, and the clips, wherever there is room to ask for it.
     const isBusy =

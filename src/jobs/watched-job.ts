@@ -38,6 +38,8 @@ export class WatchedJob {
   #seenMs: number | undefined;
   /** When its own status was last read, or watching began. */
   #statusMs: number;
+  /** After a failure, when it may be read again. */
+  #retryMs = -Infinity;
   /** What the list said last. */
   #listedStatus: string | undefined;
   /** How many polls in a row failed. */
@@ -61,7 +63,12 @@ export class WatchedJob {
 
   /** When its own status, which has the clips, gets too old to be left to the list. */
   get statusDueMs(): number {
-    return this.#statusMs + this.#schedule.maxStatusAgeMs;
+    return Math.max(this.#retryMs, this.#statusMs + this.#schedule.maxStatusAgeMs);
+  }
+
+  /** When its own status was last read, or watching began: an older list has no news of it. */
+  get statusMs(): number {
+    return this.#statusMs;
   }
 
   isNearlyDue(): boolean {
@@ -111,8 +118,7 @@ export class WatchedJob {
     this.confirmSinceMs = undefined;
     this.#listedStatus = undefined;
     this.#dueMs = this.#clock.monotonicMs() + Math.min(MAX_BACKOFF_MS, Math.max(backoffMs, retryAfterMs));
-    // Nor is it asked for its clips before that.
-    this.#statusMs = Math.max(this.#statusMs, this.#dueMs - this.#schedule.maxStatusAgeMs);
+    this.#retryMs = this.#dueMs;
   }
 
   /**

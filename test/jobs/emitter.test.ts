@@ -1,72 +1,69 @@
 import { describe, expect, it } from "vitest";
-import { createAnnouncer } from "../../src/jobs/emitter.ts";
+import { Emitter } from "../../src/jobs/emitter.ts";
 
 function setup() {
-  const announcer = createAnnouncer<string>();
-  const heard: string[] = [];
-  const listener = (name: string) => (event: string) => void heard.push(`${name} ${event}`);
-  return { announcer, heard, listener };
+  const emitter = new Emitter<string>();
+  const calls: string[] = [];
+  const listener = (name: string) => (event: string) => void calls.push(`${name} ${event}`);
+  return { emitter, calls, listener };
 }
 
-describe("an announcer", () => {
-  it("tells every listener, in the order in which they came", () => {
-    const { announcer, heard, listener } = setup();
-    announcer.listen(listener("a"));
-    announcer.listen(listener("b"));
+describe("an emitter", () => {
+  it("calls every listener, in the order in which they were added", () => {
+    const { emitter, calls, listener } = setup();
+    emitter.on(listener("a"));
+    emitter.on(listener("b"));
 
-    announcer.announce("1");
-    announcer.announce("2");
+    emitter.emit("1");
+    emitter.emit("2");
 
-    expect(heard).toEqual(["a 1", "b 1", "a 2", "b 2"]);
+    expect(calls).toEqual(["a 1", "b 1", "a 2", "b 2"]);
   });
 
-  it("tells the others when one throws", () => {
-    const { announcer, heard, listener } = setup();
-    announcer.listen(() => {
-      throw new Error("a listener's own affair");
+  it("calls the other listeners when one throws", () => {
+    const { emitter, calls, listener } = setup();
+    emitter.on(() => {
+      throw new Error("a listener's own error");
     });
-    announcer.listen(listener("b"));
+    emitter.on(listener("b"));
 
-    expect(() => announcer.announce("1")).not.toThrow();
-    expect(heard).toEqual(["b 1"]);
+    emitter.emit("1");
+
+    expect(calls).toEqual(["b 1"]);
   });
 
-  it("tells nobody who has left, and leaving twice takes nobody else along", () => {
-    const { announcer, heard, listener } = setup();
+  it("removes a function that was added twice once per unsubscribe", () => {
+    const { emitter, calls, listener } = setup();
     const same = listener("same");
-    const leave = announcer.listen(same);
-    announcer.listen(same);
+    const unsubscribe = emitter.on(same);
+    emitter.on(same);
 
-    leave();
-    leave();
-    announcer.announce("1");
+    unsubscribe();
+    unsubscribe();
+    emitter.emit("1");
 
-    expect(heard).toEqual(["same 1"]);
+    expect(calls).toEqual(["same 1"]);
   });
 
-  it("tells whoever comes meanwhile of the next event only", () => {
-    const { announcer, heard, listener } = setup();
-    announcer.listen((event) => {
-      if (event === "1") announcer.listen(listener("late"));
+  it("calls a listener that was added during an event from the next event on", () => {
+    const { emitter, calls, listener } = setup();
+    emitter.on((event) => {
+      if (event === "1") emitter.on(listener("late"));
     });
 
-    announcer.announce("1");
-    announcer.announce("2");
+    emitter.emit("1");
+    emitter.emit("2");
 
-    expect(heard).toEqual(["late 2"]);
+    expect(calls).toEqual(["late 2"]);
   });
 
-  it("tells nobody whom another listener has just sent away", () => {
-    const { announcer, heard, listener } = setup();
-    announcer.listen(() => leave());
-    const leave = announcer.listen(listener("gone"));
+  it("doesn't call a listener that another one has just removed", () => {
+    const { emitter, calls, listener } = setup();
+    emitter.on(() => unsubscribe());
+    const unsubscribe = emitter.on(listener("removed"));
 
-    announcer.announce("1");
+    emitter.emit("1");
 
-    expect(heard).toEqual([]);
-  });
-
-  it("announces to nobody as well", () => {
-    expect(() => setup().announcer.announce("1")).not.toThrow();
+    expect(calls).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
-// The real store, reader and watcher on a virtual clock, in front of a service that a test changes as it goes and that notes
-// what it was asked, and when.
+// The real store, reader and poller on a virtual clock, in front of a service whose state a test changes as it goes and that
+// records what was requested, and when.
 
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
-import { createJobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
-import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/job-store.ts";
-import { createWatcher } from "../../src/jobs/poller.ts";
+import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
+import { Poller } from "../../src/jobs/poller.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 
@@ -16,7 +16,7 @@ export function job(jobId: string, more: Partial<Job> = {}): Job {
   return { videoUrls: [], ...more, jobId, status, done: status === "completed" || status === "failed" };
 }
 
-/** As the service client makes them. */
+/** An error as the service client makes them. */
 export function failure(code: BridgeErrorFacts["code"], more: Partial<BridgeErrorFacts> = {}): BridgeError {
   const retryable = ["timeout", "network", "service_failed", "rate_limited", "bad_answer"].includes(code);
   return new BridgeError({
@@ -29,138 +29,136 @@ export function failure(code: BridgeErrorFacts["code"], more: Partial<BridgeErro
   });
 }
 
-export interface WatchingOptions {
+export function ids(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+}
+
+export interface WorldOptions {
+  /** FACELESS_POLL_SECONDS. */
   readonly fixedMs?: number;
   readonly maxWatched?: number;
 }
 
-export function createWatching({ fixedMs, maxWatched }: WatchingOptions = {}) {
-  const clock = createVirtualClock(START_MS);
-  const seconds = () => Math.round((clock.now() - START_MS) / 100) / 10;
+export class PolledWorld {
+  readonly clock = createVirtualClock(START_MS);
+  readonly store = new JobStore(this.clock);
+  readonly schedule: Schedule;
+  readonly reader: JobReader;
+  readonly poller: Poller;
+  /** What the status of each job says. */
+  readonly jobs = new Map<string, Job>();
+  /** The video list, newest first. */
+  list: Video[] = [];
+  pageSize = 100;
+  answerMs = 0;
+  /** How far apart background requests have to be, beyond the first two. */
+  paceMs = 0;
+  /** How long background requests have to wait at the least. */
+  waitMs = 0;
+  /** What fails with which error: a job's id, or "list". */
+  readonly failing = new Map<string, Error>();
+  /** Every change that the store emitted: seconds since the start, the job, and what the store says of it. */
+  readonly changes: string[] = [];
+  /** Every request: seconds since the start, "list" or the job, and "user" for a request that isn't a poll. */
+  readonly #requests: string[] = [];
+  /** When the next background request is due at an even pace. */
+  #nextBackgroundMs = 0;
 
-  const service = {
-    /** What the status of a job says. */
-    jobs: new Map<string, Job>(),
-    /** The list, newest first; what is not here is not in the list. */
-    list: [] as Video[],
-    maxLimit: 100,
-    canPage: false,
-    /** How long a background request has to wait, at the least; how far they are apart; how many more may go. */
-    waitMs: 0,
-    paceMs: 0,
-    left: Infinity,
-    answerMs: 0,
-    /** What fails with what. */
-    failing: new Map<string, Error>(),
-    /** Every request: seconds since the start, what was asked, and whether a person did. */
-    asked: [] as string[],
-    askedForListing: 0,
-  };
-  let opensMs = 0;
-  const answer = async <T>(what: string, { background }: RequestOptions, make: () => T): Promise<T> => {
-    // As the real client, which counts a request a few turns after it was asked for.
+  constructor({ fixedMs, maxWatched }: WorldOptions = {}) {
+    const source: JobSource & { backgroundWaitMs(): number } = {
+      getJob: (jobId, options) =>
+        this.#answer(jobId, options, () => {
+          const found = this.jobs.get(jobId);
+          if (found === undefined) throw failure("not_found", { status: 404 });
+          return found;
+        }),
+      listNewestVideos: (options) =>
+        this.#answer("list", options, () => ({ videos: this.list.slice(0, this.pageSize) })),
+      backgroundWaitMs: () =>
+        Math.max(this.waitMs, this.#nextBackgroundMs - this.paceMs - this.clock.monotonicMs(), 0),
+    };
+    const { clock, store } = this;
+    this.schedule = new Schedule({ fixedMs, random: () => 0.5 });
+    this.reader = new JobReader({ source, store, clock });
+    this.poller = new Poller({
+      source,
+      reader: this.reader,
+      store,
+      schedule: this.schedule,
+      clock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      maxWatched,
+    });
+    store.changes.on((jobId) => {
+      const known = store.get(jobId);
+      this.changes.push(`${this.seconds()} ${jobId} ${known?.watchEnded ?? known?.status}`);
+    });
+  }
+
+  async #answer<T>(what: string, { background }: RequestOptions, make: () => T): Promise<T> {
+    // As the real client, which counts a request a little after it was called.
     await Promise.resolve();
-    if (background) {
-      service.left -= 1;
-      opensMs = clock.now() + service.paceMs;
-    }
-    service.asked.push(`${seconds()} ${what}${background ? "" : " person"}`);
-    await new Promise<void>((resolve) => void clock.after(service.answerMs, resolve));
-    const error = service.failing.get(what) ?? service.failing.get(what.replace(/\?.*/, ""));
+    if (background)
+      this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, this.clock.monotonicMs()) + this.paceMs;
+    this.#requests.push(`${this.seconds()} ${what}${background ? "" : " user"}`);
+    await new Promise<void>((resolve) => void this.clock.after(this.answerMs, resolve));
+    const error = this.failing.get(what);
     if (error !== undefined) throw error;
     return make();
-  };
-  const source = {
-    getJob: (jobId, options) =>
-      answer(jobId, options, () => {
-        const found = service.jobs.get(jobId);
-        if (found === undefined) throw failure("not_found", { status: 404 });
-        return found;
-      }),
-    listVideos: ({ limit, cursor }, options) => {
-      const query = [
-        limit === undefined ? [] : [`limit=${limit}`],
-        cursor === undefined ? [] : [`cursor=${cursor}`],
-      ];
-      const what = query.flat().length === 0 ? "videos" : `videos?${query.flat().join("&")}`;
-      return answer(what, options, () => {
-        const from = Number(cursor ?? 0);
-        const to = from + (limit ?? 20);
-        const videos = service.list.slice(from, to);
-        return { videos, ...(to < service.list.length && { nextCursor: String(to) }) };
-      });
-    },
-    listing() {
-      service.askedForListing += 1;
-      return { maxLimit: service.maxLimit, canPage: service.canPage };
-    },
-    backgroundWaitMs: () =>
-      service.left > 0
-        ? Math.max(service.waitMs, Math.min(service.paceMs, opensMs - clock.now()), 0)
-        : 60_000,
-  } satisfies JobSource & Record<string, unknown>;
+  }
 
-  const store = createJobStore(clock.now);
-  const reader = createJobReader({ source, store, now: clock.now });
-  const watcher = createWatcher({
-    source,
-    reader,
-    store,
-    schedule: createSchedule({ fixedMs, random: () => 0.5 }),
-    clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    ...(maxWatched !== undefined && { maxWatched }),
-  });
+  /** Since the start. */
+  seconds(): number {
+    return Math.round((this.clock.monotonicMs() - START_MS) / 100) / 10;
+  }
 
-  /** Every announcement: seconds since the start, the job, and what the store says of it then. */
-  const heard: string[] = [];
-  store.changes.listen((jobId) => {
-    const known = store.get(jobId);
-    heard.push(`${seconds()} ${jobId} ${known?.watchEnded ?? known?.status}`);
-  });
+  /** Lets time pass until so many seconds after the start. */
+  until(seconds: number): Promise<void> {
+    return this.clock.runUntil(START_MS + seconds * 1000);
+  }
 
-  return {
-    clock,
-    service,
-    store,
-    reader,
-    watcher,
-    heard,
-    seconds,
-    watch: (jobId: string) => watcher.watch(jobId, { awaited: false }),
-    await: (jobId: string) => watcher.watch(jobId, { awaited: true }),
-    /** Jobs that this process starts now, the last one being the newest; they run and are in the list. */
-    start(...jobIds: string[]) {
-      for (const jobId of jobIds) {
-        store.start(jobId, "topic");
-        service.jobs.set(jobId, job(jobId));
-        service.list.unshift({ jobId, status: "processing" });
-      }
-    },
-    /** A job's new status, which its status answer and the list tell. */
-    become(jobId: string, more: Partial<Job>) {
-      const state = job(jobId, { ...service.jobs.get(jobId), ...more });
-      service.jobs.set(jobId, state);
-      const listed = service.list.find((video) => video.jobId === jobId);
-      if (listed !== undefined) listed.status = state.status;
-    },
-    /** Until so many seconds after the start. */
-    until: (untilSeconds: number) => clock.runUntil(START_MS + untilSeconds * 1000),
-    /** What was asked since the last time. */
-    asked: () => service.asked.splice(0),
-  };
-}
+  /** The requests since the last call. */
+  requests(): string[] {
+    return this.#requests.splice(0);
+  }
 
-export type Watching = ReturnType<typeof createWatching>;
+  /** Jobs that this process starts now, the last one being the newest. */
+  start(...jobIds: string[]): void {
+    for (const jobId of jobIds) {
+      this.store.start(jobId, "topic");
+      this.jobs.set(jobId, job(jobId));
+      this.list.unshift({ jobId, status: "processing" });
+    }
+  }
 
-/** Jobs of unknown age that run, each older than the one before and all than those in the list. */
-export function found({ service }: Watching, ...jobIds: string[]) {
-  for (const jobId of jobIds) {
-    service.jobs.set(jobId, job(jobId));
-    service.list.push({ jobId, status: "processing" });
+  /** Running jobs that were started elsewhere, each older than the one before. */
+  found(...jobIds: string[]): void {
+    for (const jobId of jobIds) {
+      this.jobs.set(jobId, job(jobId));
+      this.list.push({ jobId, status: "processing" });
+    }
+  }
+
+  /** Changes a job, in its status and in the list. */
+  change(jobId: string, more: Partial<Job>): void {
+    const state = job(jobId, { ...this.jobs.get(jobId), ...more });
+    this.jobs.set(jobId, state);
+    this.listAs(jobId, state.status);
+  }
+
+  /** Changes what the list says of a job, but not its status. */
+  listAs(jobId: string, status: string): void {
+    for (const video of this.list) if (video.jobId === jobId) video.status = status;
+  }
+
+  watchAll(...jobIds: string[]): (() => void)[] {
+    return jobIds.map((jobId) => this.poller.watch(jobId));
+  }
+
+  /** What must be left of polling when nobody watches. */
+  leftovers() {
+    return { watched: this.poller.size, timers: this.clock.pending() };
   }
 }
 
-export function ids(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
-}
+export const NOTHING_LEFT = { watched: 0, timers: 0 };

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createWatching, failure, found, job } from "./polled-service.ts";
+import { failure, job, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
+
+const KEY = "Watching ended: the service does not accept the API key.";
+const UNKNOWN = "Watching ended: the service says that it knows no such job.";
+const HOUR = "Watching ended after 60 minutes: ask with get_video_status how far the job is.";
+
+/** Job a, watched and polled at this interval. */
+function watchedWorld(fixedMs: number) {
+  const world = new PolledWorld({ fixedMs });
+  world.start("a");
+  return { world, unwatch: world.poller.watch("a") };
+}
 
 describe("polling that fails", () => {
   it.each([
@@ -9,276 +20,151 @@ describe("polling that fails", () => {
     failure("bad_answer"),
     failure("unauthorized", { status: 403 }),
     new Error("a fault of this bridge"),
-  ])("backs off to a minute and goes on: %s", async (error) => {
-    const world = createWatching({ fixedMs: 5_000 });
-    world.start("a");
-    world.watch("a");
-    world.service.failing.set("a", error);
+  ])("backs off up to a minute and goes on: %s", async (error) => {
+    const { world } = watchedWorld(5_000);
+    world.failing.set("a", error);
     await world.until(225);
-    expect(world.asked()).toEqual(["5 a", "10 a", "20 a", "40 a", "80 a", "140 a", "200 a"]);
+    expect(world.requests()).toEqual(["5 a", "10 a", "20 a", "40 a", "80 a", "140 a", "200 a"]);
 
-    world.service.failing.clear();
+    world.failing.clear();
     await world.until(270);
-    expect(world.asked()).toEqual(["260 a", "265 a", "270 a"]);
-    expect(world.heard).toEqual([]);
+    expect(world.requests()).toEqual(["260 a", "265 a", "270 a"]);
+    expect(world.changes).toEqual([]);
   });
 
-  it("waits as long as the service asks for, but no longer than a minute, even if somebody begins to wait", async () => {
-    const world = createWatching({ fixedMs: 5_000 });
-    world.start("a");
-    world.watch("a");
-    await world.until(5);
-    world.service.failing.set("a", failure("rate_limited", { status: 429, retryAfterSeconds: 33 }));
+  it("waits as long as the service asks for, but no longer than a minute", async () => {
+    const { world } = watchedWorld(5_000);
+    world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 33 }));
     await world.until(11);
-    world.await("a");
-    world.service.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 3_600 }));
+    world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 3_600 }));
     await world.until(110);
 
-    expect(world.asked()).toEqual(["5 a", "10 a", "43 a", "103 a"]);
+    expect(world.requests()).toEqual(["5 a", "38 a", "98 a"]);
   });
 
-  it("of the list has the jobs asked for by themselves for a while, twice as long each time", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    world.service.failing.set("videos", failure("service_failed"));
-    await world.until(71);
+  it("backs off for two jobs that share a list as well", async () => {
+    const world = new PolledWorld({ fixedMs: 5_000 });
+    world.start("a", "b");
+    world.watchAll("a", "b");
+    for (const what of ["a", "b", "list"]) world.failing.set(what, failure("service_failed"));
+    await world.until(100);
 
-    expect(world.asked()).toEqual([
-      "0 videos?limit=20",
+    expect(world.requests().filter((line) => line.endsWith(" a"))).toEqual([
+      "5 a",
       "10 a",
-      "10 b",
-      "20 videos?limit=20",
-      "30 a",
-      "30 b",
+      "20 a",
       "40 a",
-      "40 b",
-      "50 videos?limit=20",
-      "60 a",
-      "60 b",
-      "70 a",
-      "70 b",
+      "80 a",
     ]);
-    expect(world.heard).toEqual([]);
-  });
-
-  it("of the list for the rate is no fault of the list", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    world.service.failing.set("videos", failure("rate_limited", { status: 429, retryAfterSeconds: 12 }));
-    await world.until(5);
-    world.service.failing.clear();
-    await world.until(21);
-
-    expect(world.asked()).toEqual(["0 videos?limit=20", "12 videos?limit=20"]);
-  });
-
-  it("of the list is forgotten when the list is well again", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    for (const until of [5, 35]) {
-      world.service.failing.set("videos", failure("service_failed"));
-      await world.until(until);
-      world.service.failing.clear();
-      await world.until(until + 20);
-    }
-
-    // Twice the first rest, of 15 s.
-    expect(world.asked()).toEqual([
-      "0 videos?limit=20",
-      "10 a",
-      "10 b",
-      "20 videos?limit=20",
-      "30 videos?limit=20",
-      "40 a",
-      "40 b",
-      "50 videos?limit=20",
-    ]);
-  });
-
-  it("of the list with a 404 says nothing of the jobs", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    for (const what of ["videos", "a", "b"])
-      world.service.failing.set(what, failure("not_found", { status: 404 }));
-    await world.until(15);
-
-    expect(world.asked()).toEqual(["0 videos?limit=20", "10 a", "10 b"]);
-    expect({ heard: world.heard, watched: world.watcher.size() }).toEqual({ heard: [], watched: 2 });
-  });
-
-  it("of a list that is not there ends no watch", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    world.service.failing.set("videos", failure("not_found", { status: 404 }));
-    await world.until(200);
-
-    expect({ heard: world.heard, watched: world.watcher.size() }).toEqual({ heard: [], watched: 2 });
   });
 });
 
-describe("a watch is ended", () => {
-  const KEY = "Watching ended: the service does not accept the API key.";
-  const UNKNOWN = "Watching ended: the service says that it knows no such job.";
-  const LONG = "Watching ended after 60 minutes: ask with get_video_status how far the job is.";
+describe("a request that is refused for the rate", () => {
+  it("by the rate limiter is sent a second later, and counts as no failure of the job", async () => {
+    const { world } = watchedWorld(5_000);
+    world.failing.set("a", failure("rate_limited", { outcome: "not_sent" }));
+    await world.until(7.5);
+    world.failing.clear();
+    await world.until(15);
 
-  it("by two answers in a row that the service knows no such job", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.start("a");
-    world.service.jobs.delete("a");
-    const leave = world.watch("a");
-    await world.until(300);
-    leave();
-
-    expect(world.asked()).toEqual(["10 a", "20 a"]);
-    expect(world.heard).toEqual([`20 a ${UNKNOWN}`]);
-    expect(world.store.get("a")?.watchEnded).toBe(UNKNOWN);
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
+    expect(world.requests()).toEqual(["5 a", "6 a", "7 a", "8 a", "13 a"]);
   });
 
-  it("not by two that were not in a row", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.start("a");
-    world.watch("a");
+  it("counts as no failure of the list, which is asked again when the named time is over", async () => {
+    const world = new PolledWorld({ fixedMs: 10_000 });
+    world.found("a", "b");
+    world.watchAll("a", "b");
+    world.failing.set("list", failure("rate_limited", { outcome: "not_sent", retryAfterSeconds: 3 }));
+    await world.until(2);
+    world.failing.clear();
+    await world.until(14);
+
+    expect(world.requests()).toEqual(["0 list", "3 list", "13 list"]);
+  });
+
+  it.each([
+    [12, ["5 a", "17 a"]],
+    [undefined, ["5 a", "10 a"]],
+    [3_600, ["5 a", "65 a"]],
+  ])("by the service is sent after the named %s s, a minute at most", async (retryAfterSeconds, requests) => {
+    const { world } = watchedWorld(5_000);
+    const named = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+    world.failing.set("a", failure("rate_limited", { status: 429, ...named }));
+    await world.until(6);
+    world.failing.clear();
+    await world.until(66);
+
+    expect(world.requests().slice(0, 2)).toEqual(requests);
+  });
+});
+
+describe("watching ends", () => {
+  it("at the second 404 in a row", async () => {
+    const { world, unwatch } = watchedWorld(10_000);
+    world.jobs.delete("a");
+    await world.until(300);
+    unwatch();
+
+    expect(world.requests()).toEqual(["10 a", "20 a"]);
+    expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("not at two that are not in a row", async () => {
+    const { world } = watchedWorld(10_000);
     for (const [until, error] of [
       [15, failure("not_found", { status: 404 })],
       [25, failure("service_failed", { status: 500 })],
       [45, failure("not_found", { status: 404 })],
     ] as const) {
-      world.service.failing.set("a", error);
+      world.failing.set("a", error);
       await world.until(until);
     }
 
-    expect({ heard: world.heard, watched: world.watcher.size() }).toEqual({ heard: [], watched: 1 });
+    expect({ changes: world.changes, watched: world.poller.size }).toEqual({ changes: [], watched: 1 });
   });
 
-  it("by a key that is not accepted, for all jobs", async () => {
-    const world = createWatching();
+  it.each(["list", "a"])("for all jobs at a 401, here of %s", async (what) => {
+    const world = new PolledWorld();
     world.start("a", "b");
-    world.watch("a");
-    await world.until(11);
-    world.watch("b");
-    world.service.failing.set("videos", failure("unauthorized", { status: 401 }));
+    world.watchAll(...(what === "a" ? ["a"] : ["a", "b"]));
+    world.failing.set(what, failure("unauthorized", { status: 401 }));
     await world.until(300);
 
-    expect(world.asked()).toEqual(["12 videos?limit=20"]);
-    expect(world.heard).toEqual([`12 a ${KEY}`, `12 b ${KEY}`]);
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
+    expect(world.requests()).toEqual([`12 ${what}`]);
+    expect(world.changes).toEqual(what === "a" ? [`12 a ${KEY}`] : [`12 a ${KEY}`, `12 b ${KEY}`]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
   it("after an hour", async () => {
-    const world = createWatching({ fixedMs: 600_000 });
-    world.start("a");
-    world.watch("a");
+    const { world } = watchedWorld(600_000);
     await world.until(7_200);
 
-    expect(world.asked()).toEqual(["600 a", "1200 a", "1800 a", "2400 a", "3000 a"]);
-    expect(world.heard).toEqual([`3600 a ${LONG}`]);
+    expect(world.requests()).toEqual(["600 a", "1200 a", "1800 a", "2400 a", "3000 a"]);
+    expect(world.changes).toEqual([`3600 a ${HOUR}`]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("after an hour in which nothing might be asked", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
-    world.service.waitMs = 60_000;
+  it("after an hour in which the rate limiter let no poll pass", async () => {
+    const { world } = watchedWorld(10_000);
+    world.waitMs = 60_000;
     await world.until(3_700);
 
-    expect(world.asked()).toEqual([]);
-    expect(world.heard).toEqual([`3612 a ${LONG}`]);
+    expect(world.requests()).toEqual([]);
+    expect(world.changes).toEqual([`3610 a ${HOUR}`]);
   });
 
-  it("and whoever had it leaves without touching who watches it again", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.start("a");
-    world.service.jobs.delete("a");
-    const leave = world.watch("a");
+  it("until the job is watched again, which emits nothing", async () => {
+    const { world, unwatch } = watchedWorld(10_000);
+    world.jobs.delete("a");
     await world.until(30);
-    world.watch("a");
-    leave();
+    world.jobs.set("a", job("a"));
+    world.poller.watch("a");
+    unwatch();
 
-    expect(world.watcher.size()).toBe(1);
-  });
-
-  it("until somebody watches it again, who is told nothing of the end before", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.start("a");
-    world.service.jobs.delete("a");
-    world.watch("a");
-    await world.until(30);
-    world.service.jobs.set("a", job("a"));
-    world.asked();
-
-    world.watch("a");
-    expect(world.store.get("a")?.watchEnded).toBeUndefined();
+    expect(world.store.get("a")).not.toHaveProperty("watchEnded");
     await world.until(41);
-    expect(world.asked()).toEqual(["30 a", "40 a"]);
-    expect(world.heard).toEqual([`20 a ${UNKNOWN}`]);
-  });
-});
-
-describe("a clock that is set", () => {
-  it("back has the list rest no longer for it", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.service.failing.set("videos", failure("service_failed"));
-    world.watch("a");
-    world.watch("b");
-    await world.clock.runFor(5_000);
-    world.service.failing.clear();
-    world.clock.set(-7_200_000);
-    await world.clock.runFor(6_000);
-
-    expect(world.asked()).toEqual(["0 videos?limit=20", "-7190 videos?limit=20"]);
-  });
-
-  it("back has the job polled at once and then as ever, not after the hours that it was set back by", async () => {
-    const world = createWatching();
-    found(world, "a");
-    world.watch("a");
-    await world.clock.runFor(15_000);
-    world.clock.set(-7_200_000);
-    world.watch("a");
-    await world.clock.runFor(25_000);
-
-    expect(world.asked()).toEqual(["0 a", "10 a", "-7185 a", "-7175 a", "-7165 a"]);
-  });
-
-  it("back does not have it polled without a pause while that fails", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a");
-    world.watch("a");
-    await world.clock.runFor(15_000);
-    world.clock.set(-7_200_000);
-    world.service.failing.set("a", failure("service_failed"));
-    world.watch("a");
-    await world.clock.runFor(25_000);
-
-    expect(world.asked()).toEqual(["0 a", "10 a", "-7185 a", "-7175 a"]);
-  });
-
-  it("ahead, as after a sleep, has it polled at once", async () => {
-    const world = createWatching();
-    found(world, "a");
-    world.watch("a");
-    await world.clock.runFor(15_000);
-    world.clock.set(1_800_000);
-    await world.clock.runFor(5_000);
-
-    expect(world.asked()).toEqual(["0 a", "10 a", "1820 a"]);
+    expect(world.requests()).toEqual(["10 a", "20 a", "30 a", "40 a"]);
+    expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
   });
 });

@@ -1,376 +1,328 @@
 import { describe, expect, it } from "vitest";
-import { createWatching, failure, found, ids, type Watching } from "./polled-service.ts";
+import { failure, ids, job, PolledWorld } from "./polled-service.ts";
 
-/** Has the list tell of the ends of so many jobs that their status confirms: then it is trusted. */
-async function earnTrust(world: Watching, count: number) {
-  const jobIds = ids("earlier", count);
-  found(world, ...jobIds);
-  for (const jobId of jobIds) {
-    world.watch(jobId);
-    world.become(jobId, { status: "completed" });
-  }
-  // The first answer may be one job's own: it takes the list to tell of the last.
-  await world.until(world.seconds() + 1);
-  expect(world.watcher.size()).toBe(0);
-  world.asked();
-  world.heard.length = 0;
+const CLIP = "https://cdn.example/1.mp4";
+
+/** Jobs of unknown age, which are due at once and then every 10 s. */
+function foundWorld(...jobIds: string[]) {
+  const world = new PolledWorld();
+  world.found(...jobIds);
+  return world;
 }
 
-describe("several due jobs", () => {
-  it("share one request for the video list, with a limit as small as covers them", async () => {
-    const world = createWatching();
-    found(world, ...ids("j", 150));
-    for (const index of [0, 3]) world.watch(`j${index}`);
-    await world.until(1);
-    expect(world.asked()).toEqual(["0 videos?limit=20"]);
+const polledAlone = (world: PolledWorld) => world.requests().filter((line) => !line.endsWith(" list"));
 
-    world.watch("j27");
-    await world.until(9);
-    // What is not among the newest twenty may be on the rest of the page, which is not worth a list for one job.
-    expect(world.asked()).toEqual(["1 j27"]);
+describe("two or more due jobs", () => {
+  it("share one request for the video list", async () => {
+    const world = foundWorld(...ids("j", 30));
+    world.watchAll("j0", "j7", "j29");
+    await world.until(25);
+
+    expect(world.requests()).toEqual(["0 list", "10 list", "20 list"]);
   });
 
-  it("have the limit follow the oldest of them, up to a hundred", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, ...ids("j", 150));
-    for (const index of [0, 34]) world.watch(`j${index}`);
-    await world.until(1);
-    expect(world.asked()).toEqual(["0 videos?limit=20", "0 j34"]);
-    await world.until(21);
-    expect(world.asked()).toEqual(["10 videos?limit=100", "20 videos?limit=50"]);
-
-    world.watch("j95");
-    await world.until(41);
-    expect(world.asked()).toEqual(["21 j95", "30 videos?limit=50", "31 j95", "40 videos?limit=100"]);
-  });
-
-  it("have the limit keep to the most that the service allows", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.service.maxLimit = 15;
-    found(world, ...ids("j", 40));
-    world.watch("j0");
-    world.watch("j14");
-    await world.until(11);
-
-    expect(world.asked()).toEqual(["0 videos?limit=15", "10 videos?limit=15"]);
-  });
-
-  it("come along in a list when they are due very soon", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
+  it("include a job that is nearly due", async () => {
+    const world = foundWorld("a", "b");
+    world.poller.watch("a");
     await world.until(2);
-    world.watch("b");
-    await world.until(21);
+    world.poller.watch("b");
+    await world.until(25);
 
-    // At 10 b is due in 2 s, a quarter of its interval being 2.5: from then on they are polled together.
-    expect(world.asked()).toEqual(["0 a", "2 b", "10 videos?limit=20", "20 videos?limit=20"]);
+    // At 10 s b is due in 2 s, which is less than a quarter of its interval.
+    expect(world.requests()).toEqual(["0 a", "2 b", "10 list", "20 list"]);
   });
 
-  it("are asked for by themselves where they are not in the list", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b", "c", "d");
-    world.service.list = world.service.list.filter(({ jobId }) => jobId < "c");
-    for (const jobId of ["a", "b", "c", "d"]) world.watch(jobId);
-    await world.until(11);
+  it("are polled by their own status where the list doesn't show them", async () => {
+    const world = foundWorld("a", "b", "c", "d");
+    world.pageSize = 2;
+    world.watchAll("a", "b", "c", "d");
+    await world.until(15);
 
-    expect(world.asked()).toEqual(["0 videos?limit=20", "0 c", "0 d", "10 videos?limit=20", "10 c", "10 d"]);
+    expect(world.requests()).toEqual(["0 list", "0 c", "0 d", "10 list", "10 c", "10 d"]);
   });
 
-  it("are asked for by themselves where a full page does not show them, though the list goes on", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, ...ids("newer", 120), "a", "b");
-    world.watch("a");
-    world.watch("b");
-    await world.until(11);
-
-    expect(world.asked()).toEqual(["0 videos?limit=20", "0 videos?limit=100", "0 a", "0 b", "10 a", "10 b"]);
-  });
-
-  it("are found again by the list once it shows them", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b", "c");
-    const late = world.service.list.pop();
-    for (const jobId of ["a", "b", "c"]) world.watch(jobId);
+  it("share the list again once it shows them", async () => {
+    const world = foundWorld("a", "b", "c");
+    world.pageSize = 2;
+    world.watchAll("a", "b", "c");
     await world.until(5);
-    if (late !== undefined) world.service.list.push(late);
-    world.asked();
-    await world.until(21);
+    world.pageSize = 3;
+    world.requests();
+    await world.until(25);
 
-    expect(world.asked()).toEqual(["10 videos?limit=20", "20 videos?limit=20"]);
+    expect(world.requests()).toEqual(["10 list", "10 c", "20 list"]);
   });
 
-  it("are not starved by those in the list", async () => {
-    const world = createWatching({ fixedMs: 1_000 });
-    found(world, ...ids("newer", 120), "a");
-    for (const jobId of [...ids("newer", 50), "a"]) world.watch(jobId);
-    // Fifty jobs in the list are due again with every request that may be made.
-    world.service.paceMs = 1_000;
-    await world.until(60);
-    const polls = world.asked().filter((line) => line.endsWith(" a"));
+  it("are all notified of their end, also those that the list shows late or never", async () => {
+    const world = foundWorld(...ids("new", 40), ...ids("old", 40));
+    world.pageSize = 20;
+    world.paceMs = 1_700;
+    world.watchAll(...ids("new", 40), ...ids("old", 40));
+    await world.until(120);
+    for (const jobId of ids("new", 40)) world.change(jobId, { status: "completed" });
+    await world.until(500);
+    for (const jobId of ids("old", 40)) world.change(jobId, { status: "completed" });
+    await world.until(900);
 
-    expect(polls.length).toBeGreaterThanOrEqual(12);
+    const ended = world.changes.map((line) => line.replace(/^\S+ /, ""));
+    expect(ended.toSorted()).toEqual(
+      [...ids("new", 40), ...ids("old", 40)].map((jobId) => `${jobId} completed`).toSorted(),
+    );
+    expect(world.poller.size).toBe(0);
+  });
+
+  it("do not starve the job that the list doesn't show", async () => {
+    const world = new PolledWorld({ fixedMs: 1_000 });
+    world.found(...ids("new", 100), "old");
+    world.paceMs = 1_000;
+    world.watchAll(...ids("new", 50), "old");
+    await world.until(60);
+
+    expect(polledAlone(world).filter((line) => line.endsWith(" old")).length).toBeGreaterThanOrEqual(12);
   });
 });
 
-describe("pages of the list", () => {
-  const six = (canPage: boolean) => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.service.maxLimit = 3;
-    world.service.canPage = canPage;
-    found(world, ...ids("j", 9));
+describe("a list that fails", () => {
+  const failing = async (untilSeconds: number, error = failure("service_failed")) => {
+    const world = new PolledWorld({ fixedMs: 10_000 });
+    world.found("a", "b");
+    world.watchAll("a", "b");
+    world.failing.set("list", error);
+    await world.until(untilSeconds);
     return world;
   };
 
-  it("are walked where the name of the paging parameter is confirmed, and only as far as that saves requests", async () => {
-    const world = six(true);
-    for (const index of [0, 1, 3, 4, 8]) world.watch(`j${index}`);
-    await world.until(1);
-    world.asked();
-    await world.until(11);
+  it("leaves the jobs to their own statuses for a while, twice as long each time", async () => {
+    const world = await failing(71);
 
-    expect(world.asked()).toEqual(["10 videos?limit=3", "10 videos?limit=3&cursor=3", "10 j8"]);
-  });
-
-  it("are not walked where it is a guess", async () => {
-    const world = six(false);
-    for (const index of [0, 1, 3, 4]) world.watch(`j${index}`);
-    await world.until(1);
-    world.asked();
-    await world.until(11);
-
-    expect(world.asked()).toEqual(["10 videos?limit=3", "10 j3", "10 j4"]);
-  });
-
-  it("are walked from when it is known", async () => {
-    const world = six(false);
-    for (const index of [0, 1, 3, 4]) world.watch(`j${index}`);
-    await world.until(11);
-    world.asked();
-    world.service.canPage = true;
-    await world.until(21);
-
-    expect(world.asked()).toEqual(["20 videos?limit=3", "20 videos?limit=3&cursor=3"]);
-  });
-
-  it("wait their turn like every other request, and let an end be confirmed first", async () => {
-    const world = six(true);
-    for (const index of [0, 1, 3, 4]) world.watch(`j${index}`);
-    await world.until(9);
-    world.asked();
-    world.become("j1", { status: "completed" });
-    world.service.answerMs = 100;
-    await world.until(10.05);
-    world.service.waitMs = 2_000;
-    await world.until(10.2);
-    world.service.waitMs = 0;
-    await world.until(13);
-
-    expect(world.asked()).toEqual(["10 videos?limit=3", "12.1 j1", "12.1 videos?limit=3&cursor=3"]);
-    expect(world.heard).toEqual(["12.2 j1 completed"]);
-  });
-
-  it("that fail rest for a while, in which their jobs are asked for by themselves", async () => {
-    const world = six(true);
-    for (const index of [0, 1, 3, 4]) world.watch(`j${index}`);
-    await world.until(9);
-    world.asked();
-    world.service.failing.set("videos?limit=3&cursor=3", failure("paging_loop"));
-    await world.until(31);
-
-    expect(world.asked()).toEqual([
-      "10 videos?limit=3",
-      "10 videos?limit=3&cursor=3",
-      "20 j3",
-      "20 j4",
-      "20 videos?limit=3",
-      "30 videos?limit=3",
-      "30 videos?limit=3&cursor=3",
+    expect(world.requests().filter((line) => line.endsWith(" list"))).toEqual([
+      "0 list",
+      "20 list",
+      "50 list",
     ]);
+    expect(world.changes).toEqual([]);
+    expect(world.poller.size).toBe(2);
+  });
+
+  it("costs no job a poll", async () => {
+    const world = await failing(15);
+
+    expect(world.requests()).toEqual(["0 list", "0 a", "0 b", "10 a", "10 b"]);
+  });
+
+  it("is asked as ever once it has answered again", async () => {
+    const world = await failing(5);
+    world.failing.clear();
+    await world.until(21);
+    world.failing.set("list", failure("service_failed"));
+    await world.until(31);
+    world.failing.clear();
+    await world.until(51);
+
+    // The second pause is as short as the first.
+    expect(world.requests().filter((line) => line.endsWith(" list"))).toEqual([
+      "0 list",
+      "20 list",
+      "30 list",
+      "50 list",
+    ]);
+  });
+
+  it("with a 404 says nothing about the jobs", async () => {
+    const world = await failing(200, failure("not_found", { status: 404 }));
+
+    expect(world.changes).toEqual([]);
+    expect(world.poller.size).toBe(2);
   });
 });
 
-describe("an end that the list tells of", () => {
-  it("is confirmed once by the job's status before it is announced", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.service.answerMs = 500;
-    world.watch("a");
-    world.watch("b");
+describe("the end of a job that the list names first", () => {
+  it("is confirmed by the job's own status, and emitted with its clips", async () => {
+    const world = foundWorld("a", "b");
+    world.answerMs = 500;
+    world.watchAll("a", "b");
     await world.until(5);
-    world.become("a", { status: "completed", videoUrls: ["https://cdn.example/1.mp4"] });
+    world.change("a", { status: "completed", videoUrls: [CLIP] });
     await world.until(20);
 
-    expect(world.asked()).toEqual(["0 videos?limit=20", "10.5 videos?limit=20", "11 a"]);
-    expect(world.heard).toEqual(["11.5 a completed"]);
-    expect(world.store.get("a")?.job?.videoUrls).toEqual(["https://cdn.example/1.mp4"]);
-    expect(world.watcher.size()).toBe(1);
+    expect(world.requests()).toEqual(["0 list", "10.5 list", "11 a"]);
+    expect(world.changes).toEqual(["11.5 a completed"]);
+    expect(world.store.get("a")?.job).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+    expect(world.poller.size).toBe(1);
   });
 
-  it("is not announced where the status denies it, and the list has no word on the job from then on", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b", "c");
-    for (const jobId of ["a", "b", "c"]) world.watch(jobId);
-    world.service.list[0] = { jobId: "a", status: "failed" };
-    await world.until(21);
+  it("is not emitted where the status denies it, and the job is polled by its own status from then on", async () => {
+    const world = foundWorld("a", "b", "c");
+    world.watchAll("a", "b", "c");
+    world.listAs("a", "failed");
+    await world.until(25);
 
-    expect(world.asked()).toEqual([
-      "0 videos?limit=20",
-      "0 a",
-      "10 videos?limit=20",
-      "10 a",
-      "20 videos?limit=20",
-      "20 a",
-    ]);
-    expect(world.heard).toEqual([]);
+    expect(world.changes).toEqual([]);
+    expect(world.requests()).toEqual(["0 list", "0 a", "10 list", "10 a", "20 list", "20 a"]);
 
-    world.become("a", { status: "completed" });
-    await world.until(31);
-    expect(world.heard).toEqual(["30 a completed"]);
+    world.jobs.set("a", job("a", { status: "failed" }));
+    await world.until(35);
+    expect(world.changes).toEqual(["30 a failed"]);
   });
 
-  it("is not asked about with every list once the status has denied it", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b", "c");
-    world.service.list[0] = { jobId: "a", status: "failed" };
-    world.watch("a");
+  it("is confirmed as soon as its status, which failed, answers again", async () => {
+    const world = foundWorld("a", "b");
+    world.watchAll("a", "b");
+    world.change("a", { status: "completed" });
+    world.failing.set("a", failure("service_failed"));
     await world.until(5);
-    world.watch("b");
-    world.watch("c");
-    await world.until(16);
-
-    expect(world.asked()).toEqual(["0 a", "5 videos?limit=20", "5 a", "15 videos?limit=20", "15 a"]);
-    // The lists of another pair tell of it in between, and nobody asks.
-    found(world, "d", "e");
-    world.watch("d");
-    world.watch("e");
-    await world.until(24);
-    expect(world.asked()).toEqual(["16 videos?limit=20"]);
-  });
-
-  it("is confirmed by what a person asks as well", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    await world.until(5);
-    world.become("a", { status: "completed" });
-    world.service.answerMs = 100;
-    await world.until(10.05);
-    world.service.waitMs = 60_000;
-    await world.until(10.2);
-    await Promise.all([world.reader.read("a", { background: false }), world.until(11)]);
-    world.asked();
-    world.service.waitMs = 0;
-    await world.until(75);
-
-    expect(world.heard).toEqual(["10.4 a completed"]);
-    expect(world.asked().filter((line) => line.endsWith(" a"))).toEqual([]);
-  });
-
-  it("is asked about again after its status failed, and announced then", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    world.become("a", { status: "completed" });
-    world.service.failing.set("a", failure("service_failed"));
-    await world.until(5);
-    world.service.failing.clear();
+    expect(world.changes).toEqual([]);
+    world.failing.clear();
     await world.until(11);
 
-    expect(world.asked()).toEqual(["0 videos?limit=20", "0 a", "10 a", "10 b"]);
-    expect(world.heard).toEqual(["10 a completed"]);
-  });
-
-  const shortBudget = async (world: Watching, watch: (jobId: string) => unknown) => {
-    found(world, "a", "b");
-    // The list comes first again.
-    world.service.list.reverse();
-    watch("a");
-    world.watch("b");
-    world.become("a", { status: "completed" });
-    world.service.answerMs = 100;
-    await world.until(world.seconds() + 0.05);
-    world.service.waitMs = 30_000;
-    await world.until(world.seconds() + 1);
-    return world.heard.map((line) => line.replace(/^\S+ /, ""));
-  };
-
-  it("is believed without asking after five were confirmed, where there is no room to ask", async () => {
-    const world = createWatching();
-    await earnTrust(world, 5);
-
-    expect(await shortBudget(world, world.watch)).toEqual(["a completed"]);
-    expect(world.asked()).toEqual([expect.stringContaining("videos?limit=20")]);
-    expect(world.store.get("a")).toMatchObject({ status: "completed", job: { done: true } });
-    // Whoever reads it then is told what the status says.
-    expect(world.store.get("a")?.fetchedAtMs).toBeUndefined();
-  });
-
-  it("is not believed after four", async () => {
-    const world = createWatching();
-    await earnTrust(world, 4);
-
-    expect(await shortBudget(world, world.watch)).toEqual([]);
-  });
-
-  it("is not believed once one was denied", async () => {
-    const world = createWatching();
-    await earnTrust(world, 5);
-    found(world, "liar", "other");
-    world.service.list.reverse();
-    const leave = [world.watch("liar"), world.watch("other")];
-    for (const video of world.service.list) if (video.jobId === "liar") video.status = "completed";
-    await world.until(world.seconds() + 1);
-    for (const each of leave) each();
-    world.asked();
-
-    expect(await shortBudget(world, world.watch)).toEqual([]);
-  });
-
-  it("is asked about where there is room, however often the list was right", async () => {
-    const world = createWatching();
-    await earnTrust(world, 5);
-    found(world, "a", "b");
-    world.watch("a");
-    world.watch("b");
-    world.become("a", { status: "completed" });
-    await world.until(world.seconds() + 1);
-
-    expect(world.asked().map((line) => line.replace(/^\S+ /, ""))).toEqual(["videos?limit=20", "a"]);
-  });
-
-  it("is asked about where somebody waits for it in a call, who wants the clips with it", async () => {
-    const world = createWatching();
-    await earnTrust(world, 5);
-
-    expect(await shortBudget(world, world.await)).toEqual([]);
+    expect(world.changes).toEqual(["10 a completed"]);
   });
 });
 
-describe("a running job's status in the list", () => {
-  it("is news where the list itself says something else than before, and not where it has its own words", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, "a", "b");
-    for (const jobId of ["a", "b"]) void world.reader.read(jobId, { background: false });
-    await world.until(1);
-    world.watch("a");
-    world.watch("b");
-    for (const video of world.service.list) video.status = "queued";
-    await world.until(15);
-    expect(world.heard).toEqual([]);
+describe("where polls have to wait for the rate limiter", () => {
+  /** Both jobs end; the list shows it, and nothing more may be sent in the background. */
+  async function endedInList() {
+    const world = foundWorld("a", "b", "c");
+    world.watchAll("a", "b", "c");
+    await world.until(9);
+    world.change("a", { status: "completed", videoUrls: [CLIP] });
+    world.answerMs = 100;
+    await world.until(10.05);
+    world.waitMs = 60_000;
+    await world.until(11);
+    return world;
+  }
 
-    const [first] = world.service.list;
-    if (first !== undefined) first.status = "rendering";
-    await world.until(35);
-    expect(world.heard).toEqual(["20 a rendering"]);
-    expect(world.asked()).toEqual([
-      "0 a person",
-      "0 b person",
-      "10 videos?limit=20",
-      "20 videos?limit=20",
-      "30 videos?limit=20",
+  it("the list's word for an end is emitted at once", async () => {
+    const world = await endedInList();
+
+    expect(world.requests()).toEqual(["0 list", "10 list"]);
+    expect(world.changes).toEqual(["10.1 a completed"]);
+    expect(world.poller.size).toBe(2);
+  });
+
+  it("a user's read gets the clips, and the end is not emitted again", async () => {
+    const world = await endedInList();
+    const answer = world.reader.readRecent("a", 5_000, { background: false });
+    await world.until(12);
+
+    expect(await answer).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+    expect(world.changes).toEqual(["10.1 a completed"]);
+  });
+
+  it("the end is confirmed when they no longer have to wait, and not emitted again", async () => {
+    const world = await endedInList();
+    world.waitMs = 0;
+    await world.until(200);
+
+    expect(world.store.get("a")?.job).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+    expect(polledAlone(world).filter((line) => line.endsWith(" a"))).toHaveLength(1);
+    expect(world.changes).toEqual(["10.1 a completed"]);
+  });
+
+  it("an end that the job's own status denies is taken back, and the job polled again to its real end", async () => {
+    const world = await endedInList();
+    world.jobs.set("a", job("a"));
+    void world.reader.readRecent("a", 5_000, { background: false });
+    await world.until(12);
+    expect(world.store.get("a")?.job).toEqual(job("a"));
+    world.waitMs = 0;
+    await world.until(100);
+    world.jobs.set("a", job("a", { status: "completed" }));
+    await world.until(140);
+
+    expect(world.changes.map((line) => line.replace(/^\S+ /, ""))).toEqual([
+      "a completed",
+      "a processing",
+      "a completed",
     ]);
+    expect(world.poller.size).toBe(2);
+  });
+});
+
+describe("another status that the list names first", () => {
+  it("is confirmed and emitted, also where the list is polled for the first time", async () => {
+    const world = foundWorld("a", "b");
+    world.poller.watch("a");
+    await world.until(8);
+    world.change("a", { status: "rendering" });
+    world.poller.watch("b");
+    await world.until(9);
+
+    expect(world.requests()).toEqual(["0 a", "8 list", "8 a"]);
+    expect(world.changes).toEqual(["8 a rendering"]);
+  });
+
+  it("is emitted for a job that this process has started and not read yet", async () => {
+    const world = new PolledWorld();
+    world.start("a");
+    world.found("b");
+    world.poller.watch("a");
+    await world.until(6);
+    world.change("a", { status: "rendering" });
+    world.poller.watch("b");
+    await world.until(7);
+
+    expect(world.requests()).toEqual(["6 list", "6 a"]);
+    expect(world.changes).toEqual(["6 a rendering"]);
+  });
+
+  it("is asked about once where the list has its own word for a running job", async () => {
+    const world = foundWorld("a", "b");
+    for (const jobId of ["a", "b"]) {
+      world.store.put(job(jobId));
+      world.listAs(jobId, "queued");
+    }
+    world.watchAll("a", "b");
+    await world.until(35);
+
+    expect(world.requests()).toEqual(["10 list", "10 a", "10 b", "20 list", "30 list"]);
+    expect(world.changes).toEqual([]);
+  });
+});
+
+describe("finished clips of jobs that share the list", () => {
+  it("are emitted within 30 s", async () => {
+    const world = foundWorld("a", "b", "c");
+    world.watchAll("a", "b", "c");
+    await world.until(31);
+    for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
+    await world.until(61);
+
+    expect(world.changes.map((line) => line.replace(/^\S+ /, ""))).toEqual([
+      "a processing",
+      "b processing",
+      "c processing",
+    ]);
+  });
+
+  it("are not read separately for a single job, whose polls show them", async () => {
+    const world = foundWorld("a");
+    world.store.list([{ jobId: "a", status: "processing", createdAt: "2026-11-19T20:00:00Z" }], true);
+    world.poller.watch("a");
+    await world.until(100);
+
+    expect(world.requests()).toEqual(["0 a", "30 a", "60 a", "90 a"]);
+  });
+
+  it("are read while a rate limit lasts that leaves room beside the polls", async () => {
+    const world = foundWorld(...ids("j", 3));
+    world.paceMs = 1_700;
+    world.watchAll(...ids("j", 3));
+    await world.until(120);
+    const reads = polledAlone(world);
+
+    for (const jobId of ids("j", 3))
+      expect(reads.filter((line) => line.endsWith(` ${jobId}`)).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("give way to polls where the rate limit leaves no room", async () => {
+    const world = foundWorld(...ids("j", 3));
+    world.paceMs = 10_000;
+    world.watchAll(...ids("j", 3));
+    await world.until(300);
+
+    // The first is sent before any poll had to wait.
+    expect(polledAlone(world).length).toBeLessThanOrEqual(1);
   });
 });

@@ -1,306 +1,262 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../service/bridge.ts";
-import { createWatching, found, ids, job, START_MS } from "./polled-service.ts";
+import { failure, ids, job, NOTHING_LEFT, PolledWorld, START_MS } from "./polled-service.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
 
+function runningWorld(...jobIds: string[]) {
+  const world = new PolledWorld();
+  world.start(...jobIds);
+  return world;
+}
+
 describe("a watched job", () => {
-  it("is polled by its age until it has ended, which is announced once", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
+  it("is polled by its age until it has ended, which is emitted once", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
     await world.until(119);
-    world.become("a", { status: "completed" });
+    world.change("a", { status: "completed" });
     await world.until(600);
 
-    expect(world.asked()).toEqual(["12 a", "42 a", "72 a", "102 a", "110 a", "118 a", "126 a"]);
-    expect(world.heard).toEqual(["126 a completed"]);
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
+    expect(world.requests()).toEqual(["12 a", "42 a", "72 a", "102 a", "110 a", "118 a", "126 a"]);
+    expect(world.changes).toEqual(["126 a completed"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("has one poller, however many watch it, and nobody has the list read for it", async () => {
-    const world = createWatching();
-    world.start("a");
-    for (let each = 0; each < 20; each++) world.watch("a");
-    world.await("a");
+  it("has one poller, however many watch it", async () => {
+    const world = runningWorld("a");
+    for (let each = 0; each < 20; each++) world.poller.watch("a");
     await world.until(80);
 
-    expect(world.asked()).toEqual(["12 a", "42 a", "72 a"]);
-    expect(world.watcher.size()).toBe(1);
-    expect(world.service.askedForListing).toBe(0);
+    expect(world.requests()).toEqual(["12 a", "42 a", "72 a"]);
+    expect(world.poller.size).toBe(1);
   });
 
-  it("announces each change of its state and nothing else", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
+  it("emits each change of its state and nothing else", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
     const counts = (completed: number) => ({ total: 9, completed, failed: 0 });
-    world.become("a", { progress: counts(0) });
+    world.change("a", { progress: counts(0) });
     await world.until(41);
-    world.become("a", { progress: counts(1) });
+    world.change("a", { progress: counts(1) });
     await world.until(71);
-    world.become("a", { progress: counts(1), checkedAt: "now" });
+    world.change("a", { progress: counts(1), checkedAt: "now" });
     await world.until(101);
-    world.become("a", { status: "failed" });
+    world.change("a", { status: "failed" });
     await world.until(200);
 
-    expect(world.heard).toEqual(["42 a processing", "102 a failed"]);
+    expect(world.changes).toEqual(["42 a processing", "102 a failed"]);
+  });
+
+  it("goes on being polled under any other status", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.change("a", { status: "archived" });
+    await world.until(43);
+
+    expect(world.requests()).toEqual(["12 a", "42 a"]);
+    expect(world.poller.size).toBe(1);
   });
 
   it.each([
     [2, ["10 a", "40 a"]],
     [11.5, ["0.5 a", "30.5 a"]],
     [100, ["0 a", "8 a", "16 a", "24 a", "32 a", "40 a"]],
-  ])("is polled by the age that the video list tells: %d s", async (ageSeconds, asked) => {
-    const world = createWatching();
-    found(world, "a");
+  ])("is polled by the age that the video list names: %d s", async (ageSeconds, requests) => {
+    const world = new PolledWorld();
+    world.found("a");
     world.store.list([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], true);
-    world.watch("a");
+    world.poller.watch("a");
     await world.until(40);
 
-    expect(world.asked()).toEqual(asked);
+    expect(world.requests()).toEqual(requests);
   });
 
-  it("of unknown age is polled at once, then every 10 s, whether somebody waits for it or not", async () => {
-    const world = createWatching();
-    found(world, "a", "b");
-    world.watch("a");
+  it("is polled at once and then every 10 s where its age is not known", async () => {
+    const world = new PolledWorld();
+    world.found("a");
+    world.poller.watch("a");
     await world.until(25);
-    expect(world.asked()).toEqual(["0 a", "10 a", "20 a"]);
 
-    const waited = createWatching();
-    found(waited, "a");
-    waited.await("a");
-    await waited.until(25);
-    expect(waited.asked()).toEqual(["0 a", "10 a", "20 a"]);
+    expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
   });
 
   it("is polled at a fixed interval where one is set", async () => {
-    const world = createWatching({ fixedMs: 2_500 });
+    const world = new PolledWorld({ fixedMs: 2_500 });
     world.start("a");
-    world.watch("a");
+    world.poller.watch("a");
     await world.until(10);
 
-    expect(world.asked()).toEqual(["2.5 a", "5 a", "7.5 a", "10 a"]);
+    expect(world.requests()).toEqual(["2.5 a", "5 a", "7.5 a", "10 a"]);
   });
 
-  it("is polled sooner while somebody waits for it in a call", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
-    await world.until(111);
-    world.asked();
-
-    const leave = world.await("a");
-    await world.until(160);
-    leave();
-    await world.until(180);
-
-    // From 110: 6 s to age 135, then 5 s; without the one who waited 6 s, after what was already set.
-    expect(world.asked()).toEqual(
-      [116, 122, 128, 134, 140, 145, 150, 155, 160, 165, 171, 177].map((second) => `${second} a`),
-    );
-  });
-
-  it("is asked for at once when somebody begins to wait who would have been told by now", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
-    await world.until(117.5);
-    world.asked();
-    world.await("a");
-    await world.until(117.6);
-
-    expect(world.asked()).toEqual(["117.5 a"]);
-  });
-
-  it("that is known to have ended is not polled", async () => {
-    const world = createWatching();
-    world.start("a");
+  it("is not polled when its end is known", async () => {
+    const world = runningWorld("a");
     world.store.put(job("a", { status: "completed" }));
-    const leave = world.watch("a");
+    const unwatch = world.poller.watch("a");
     await world.until(3_600);
-    leave();
+    unwatch();
 
-    expect(world.asked()).toEqual([]);
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("whose end a person has learnt is polled no more", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
-    world.become("a", { status: "failed" });
+  it("is polled no more once a user has read its end", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.change("a", { status: "failed" });
     await world.until(5);
-    await Promise.all([world.reader.read("a", { background: false }), world.until(6)]);
+    void world.reader.read("a", { background: false });
+    await world.until(600);
 
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
-    expect(world.heard).toEqual(["5 a failed"]);
+    expect(world.requests()).toEqual(["5 a user"]);
+    expect(world.changes).toEqual(["5 a failed"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("that a person has just asked for is not asked for again: that was as good as a poll", async () => {
-    const world = createWatching();
-    found(world, "a");
-    await Promise.all([world.reader.read("a", { background: false }), world.until(1)]);
-    world.watch("a");
+  it("counts a user's read as a poll", async () => {
+    const world = new PolledWorld();
+    world.found("a");
+    void world.reader.read("a", { background: false });
+    await world.until(1);
+    world.poller.watch("a");
     await world.until(12);
-    await Promise.all([world.reader.read("a", { background: false }), world.until(15)]);
+    void world.reader.read("a", { background: false });
     await world.until(23);
 
-    expect(world.asked()).toEqual(["0 a person", "10 a", "12 a person", "22 a"]);
+    expect(world.requests()).toEqual(["0 a user", "10 a", "12 a user", "22 a"]);
   });
 
-  it("is first polled at 12 s even if a person has asked before, for little can be known then", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
+  it("is first polled at 12 s even if a user has read it before", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
     await world.until(10);
-    await Promise.all([world.reader.read("a", { background: false }), world.until(50)]);
+    void world.reader.read("a", { background: false });
+    await world.until(50);
 
-    expect(world.asked()).toEqual(["10 a person", "12 a", "42 a"]);
+    expect(world.requests()).toEqual(["10 a user", "12 a", "42 a"]);
   });
 
-  it("has its age measured from its completions, which then time the others", async () => {
-    const world = createWatching();
-    for (let each = 0; each < 5; each++) {
-      const startedAt = world.seconds();
-      world.start(`quick${each}`);
-      world.watch(`quick${each}`);
-      await world.until(startedAt + 41);
-      world.become(`quick${each}`, { status: "completed" });
-      await world.until(startedAt + 42);
-    }
-    world.asked();
+  it.each([-7_200_000, 1_800_000])(
+    "is polled as ever when the system clock is changed by %d ms",
+    async (byMs) => {
+      const world = new PolledWorld();
+      world.found("a");
+      world.poller.watch("a");
+      await world.until(15);
+      world.clock.set(byMs);
+      await world.until(25);
+
+      expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
+    },
+  );
+});
+
+describe("the durations of completed jobs", () => {
+  /** Job `jobId` is seen running at 12 s and done at 42 s. */
+  async function complete(world: PolledWorld, jobId: string, status: "completed" | "failed") {
+    const startedAt = world.seconds();
+    world.start(jobId);
+    world.poller.watch(jobId);
+    await world.until(startedAt + 41);
+    world.change(jobId, { status });
+    await world.until(startedAt + 50);
+  }
+
+  it.each([
+    // The middle of 12 and 42 is 27 s, of the usual 165: less than the smallest factor, 0.3.
+    ["scale the schedule of later jobs", "completed", 3.6],
+    ["don't count where a job failed", "failed", 12],
+  ] as const)("%s", async (_, status, firstPollSeconds) => {
+    const world = new PolledWorld();
+    for (const jobId of ids("quick", 5)) await complete(world, jobId, status);
+    world.requests();
     const startedAt = world.seconds();
     world.start("a");
-    world.watch("a");
-    await world.until(startedAt + 12);
+    world.poller.watch("a");
+    await world.until(startedAt + 13);
 
-    // Seen running at 12 s and done at 42: their median is 27 s of the usual 165, which is less than the least factor, 0.3.
-    expect(world.asked()).toEqual([`${startedAt + 3.6} a`]);
+    expect(world.requests()[0]).toBe(`${startedAt + firstPollSeconds} a`);
   });
 });
 
 describe("the end of watching", () => {
-  it("comes with the last who leaves, and leaving twice is harmless", async () => {
-    const world = createWatching();
-    world.start("a");
-    const leave = world.watch("a");
-    const leaveToo = world.watch("a");
-    leave();
-    leave();
+  it("comes with the last unwatch, and a second call of the same one is harmless", async () => {
+    const world = runningWorld("a");
+    const [unwatch, unwatchToo] = world.watchAll("a", "a");
+    unwatch?.();
+    unwatch?.();
     await world.until(12);
-    expect(world.asked()).toEqual(["12 a"]);
+    expect(world.requests()).toEqual(["12 a"]);
 
-    leaveToo();
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
+    unwatchToo?.();
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
     await world.until(600);
-    expect(world.asked()).toEqual([]);
+    expect(world.requests()).toEqual([]);
   });
 
-  it("leaves nothing behind where a poll is on its way", async () => {
-    const world = createWatching();
-    world.service.answerMs = 5_000;
-    world.start("a");
-    const leave = world.watch("a");
+  it("leaves nothing behind where a poll is in flight", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 5_000;
+    const unwatch = world.poller.watch("a");
     await world.until(13);
-    leave();
+    unwatch();
     await world.until(600);
 
-    expect(world.asked()).toEqual(["12 a"]);
-    expect(world.clock.pending()).toBe(0);
+    expect(world.requests()).toEqual(["12 a"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("does not touch a watch of the same job that was begun while a poll was on its way", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.service.answerMs = 5_000;
+  it("does not count an answer from before against the job when it is watched again", async () => {
+    const world = new PolledWorld({ fixedMs: 10_000 });
+    world.answerMs = 5_000;
     world.start("a");
-    world.service.jobs.delete("a");
-    const leave = world.watch("a");
+    world.jobs.delete("a");
+    const unwatch = world.poller.watch("a");
     await world.until(26);
-    leave();
-    world.watch("a");
+    unwatch();
+    world.poller.watch("a");
     await world.until(31);
 
-    // The second answer that nobody knows the job is the first one to the second watch.
-    expect(world.asked()).toEqual(["10 a", "25 a"]);
-    expect({ heard: world.heard, watched: world.watcher.size() }).toEqual({ heard: [], watched: 1 });
+    // The second 404 is the first one to the second watch.
+    expect(world.requests()).toEqual(["10 a", "25 a"]);
+    expect(world.changes).toEqual([]);
+    expect(world.poller.size).toBe(1);
   });
 
-  it.each([
-    ["is on its way", 10.5],
-    ["was answered and the next waits its turn", 11.5],
-  ])("leaves no page to be asked for where one of a walk %s", async (_, leaveAt) => {
-    const world = createWatching({ fixedMs: 10_000 });
-    world.service.maxLimit = 2;
-    world.service.canPage = true;
-    found(world, "a", "b", "c", "d", "e");
-    const leave = ["a", "b", "c", "d"].map(world.watch);
-    await world.until(9);
-    world.asked();
-    world.service.answerMs = 1_000;
-    world.service.paceMs = 5_000;
-    await world.until(leaveAt);
-    for (const each of leave) each();
+  it("comes for all jobs with the end of the connection, and none can be watched after it", async () => {
+    const world = runningWorld("a", "b");
+    const [unwatch] = world.watchAll("a", "b");
+    world.poller.close();
+    world.poller.watch("a");
+    unwatch?.();
     await world.until(600);
 
-    expect(world.asked()).toEqual(["10 videos?limit=2"]);
-    expect(world.clock.pending()).toBe(0);
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("comes for all with the end of the connection, and nobody can watch after it", async () => {
-    const world = createWatching();
-    world.start("a", "b");
-    const leave = world.watch("a");
-    world.watch("b");
-    world.watcher.close();
-    world.watch("a");
-    leave();
-    await world.until(600);
-
-    expect(world.asked()).toEqual([]);
-    expect({ watched: world.watcher.size(), timers: world.clock.pending() }).toEqual({
-      watched: 0,
-      timers: 0,
-    });
-  });
-
-  it("closed while a poll is on its way, learns of its answer and goes no further", async () => {
-    const world = createWatching();
-    world.service.answerMs = 5_000;
-    world.start("a");
-    world.watch("a");
+  it("keeps the answer of a poll in flight, and sends nothing more", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 5_000;
+    world.poller.watch("a");
     await world.until(13);
-    world.watcher.close();
+    world.change("a", { status: "rendering" });
+    world.poller.close();
     await world.until(600);
 
-    expect(world.asked()).toEqual(["12 a"]);
-    expect(world.store.get("a")?.job).toEqual(job("a"));
-    expect(world.clock.pending()).toBe(0);
+    expect(world.requests()).toEqual(["12 a"]);
+    expect(world.store.get("a")?.status).toBe("rendering");
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 });
 
 describe("two hundred watched jobs", () => {
-  it("are the most: the next is refused with an error that says so, another watch of one of them is not", () => {
-    const world = createWatching();
-    for (const jobId of ids("j", 200)) world.watch(jobId);
-    world.watch("j0");
+  it("are the most: another is refused with an error that says so", async () => {
+    const world = new PolledWorld();
+    world.watchAll(...ids("j", 200), "j0");
 
-    const refusal = failureOf(new Promise(() => world.watch("one more")));
-
-    return expect(refusal).resolves.toEqual({
+    expect(await failureOf(new Promise(() => world.poller.watch("one more")))).toEqual({
       code: "limit_reached",
       message: "200 jobs are watched already, which is the most.",
       nextStep: "End another subscription first, or ask with get_video_status now and then.",
@@ -309,40 +265,40 @@ describe("two hundred watched jobs", () => {
     });
   });
 
-  it("leave room for another when one has ended, was left or is known to have ended", async () => {
-    const world = createWatching({ maxWatched: 2 });
-    found(world, "a", "b");
+  it("make room when one has ended or is watched no more", async () => {
+    const world = new PolledWorld({ maxWatched: 2 });
+    world.found("a", "b");
     world.store.put(job("done", { status: "completed" }));
-    world.watch("a");
-    const leave = world.watch("b");
-    world.watch("done");
-    world.become("a", { status: "failed" });
+    const [, unwatch] = world.watchAll("a", "b", "done");
+    world.change("a", { status: "failed" });
     await world.until(30);
-    leave();
+    unwatch?.();
 
-    world.watch("c");
-    world.watch("d");
-    expect(world.watcher.size()).toBe(2);
+    world.watchAll("c", "d");
+    expect(world.poller.size).toBe(2);
   });
 });
 
-describe("requests on their way", () => {
-  it("are four at most, each a turn after the other, since the budget counts one only when it is really sent", async () => {
-    const world = createWatching({ fixedMs: 10_000 });
-    found(world, ...ids("j", 9));
-    world.service.list = [];
-    for (const jobId of ids("j", 9)) world.watch(jobId);
-    await world.until(1);
-    world.asked();
-    world.service.answerMs = 30_000;
-    world.service.left = 2;
-    await world.until(12);
-    expect(world.asked()).toHaveLength(2);
+describe("polls", () => {
+  it("are four in flight at most", async () => {
+    const world = new PolledWorld();
+    world.found(...ids("j", 9));
+    world.failing.set("list", failure("service_failed"));
+    world.answerMs = 30_000;
+    world.watchAll(...ids("j", 9));
+    await world.until(59);
 
-    world.service.left = Infinity;
-    await world.until(69);
-    expect(world.asked()).toHaveLength(4);
-    await world.until(71);
-    expect(world.asked()).toHaveLength(4);
+    expect(world.requests()).toEqual(["0 list", "30 j0", "30 j1", "30 j2", "30 j3"]);
+  });
+
+  it("are sent only when the rate limiter lets them pass", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.waitMs = 60_000;
+    await world.until(100);
+    world.waitMs = 0;
+    await world.until(200);
+
+    expect(world.requests()[0]).toBe("132 a");
   });
 });

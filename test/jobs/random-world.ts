@@ -1,12 +1,13 @@
-// A service that fails and lies, and who wants to know of its jobs, in front of the real watcher, reader, store, schedule and
-// allowance on a virtual clock. It notes every promise that is broken, since what is thrown in the middle of it all is caught there.
+// A service that fails and whose list may be wrong, with subscribers, users and waiting calls, in front of the real poller, reader,
+// store, schedule and rate limiter on a virtual clock. It collects every broken promise, since an error that is thrown in the middle
+// of it all would be caught there.
 
 import type { BridgeError } from "../../src/errors.ts";
-import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
-import { createSchedule, type Schedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/job-store.ts";
+import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import { createWatcher } from "../../src/jobs/poller.ts";
+import { Poller } from "../../src/jobs/poller.ts";
 import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
@@ -15,120 +16,122 @@ import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { failure, job, START_MS } from "./polled-service.ts";
 
 const LIMIT = 60;
-const MOST_POLLS_A_MINUTE = 36;
+const MAX_POLLS_PER_MINUTE = 36;
 export const JOBS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const;
 export type JobId = (typeof JOBS)[number];
-const MOST_ENDS_OF_A_LIAR = 4;
-/** Where somebody waits, less a tenth. */
-const SHORTEST_INTERVAL_MS = 4_500;
+/** Less than the shortest interval of the schedule, of the pause after a 429, and of a tenth of jitter. */
+const MIN_INTERVAL_MS = 4_500;
+/** By how much a wait may be exceeded by its last look. */
+const LAST_LOOK_MS = 3_000;
 export const FAULTS = ["429", "429 with Retry-After", "503", "timeout"] as const;
 export type Fault = (typeof FAULTS)[number];
 
 interface Subscriber {
   readonly jobId: JobId;
-  readonly leave: () => void;
-  /** The end was known before. */
-  readonly late: boolean;
-  ends: number;
+  readonly unwatch: () => void;
+  endNotified: boolean;
 }
 
-interface Waiting {
+interface WaitingCall {
   readonly jobId: JobId;
+  /** Until then it has the job polled; after that it takes its last look. */
+  readonly untilMs: number;
   readonly cancel: () => void;
 }
 
-export class RestlessWorld {
-  readonly broken = new Set<string>();
+export class RandomWorld {
+  readonly brokenPromises = new Set<string>();
   readonly clock = createVirtualClock(START_MS);
-  readonly store = createJobStore(this.clock.now);
+  readonly store = new JobStore(this.clock);
   readonly subscribers: Subscriber[] = [];
-  readonly waiting = new Set<Waiting>();
+  readonly waiting = new Set<WaitingCall>();
   readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
-  readonly #listLies = new Set<JobId>();
+  /** Jobs of which the list says wrongly that they have completed. */
+  readonly #wronglyListed = new Set<JobId>();
   readonly #allowance = createAllowance({ now: this.clock.now });
   readonly #service = createLimitedService({ limit: LIMIT, windowMs: 60_000, encoding: "seconds left" });
   readonly #random: () => number;
   readonly #faults: Fault[] = [];
-  /** Requests on their way; each has a timer. */
-  #onTheirWay = 0;
-  readonly #asking = new Set<string>();
-  readonly #polls: number[] = [];
+  /** Requests in flight; each has a timer. */
+  #inFlight = 0;
+  readonly #inFlightJobs = new Set<string>();
+  readonly #pollsMs: number[] = [];
   /** When a job's status was last polled, unless there is a reason since to poll it again at once. */
-  readonly #polled = new Map<string, number>();
-  readonly #announced = new Map<string, string>();
+  readonly #polledMs = new Map<string, number>();
+  /** The last state that was emitted. */
+  readonly #emitted = new Map<string, string>();
   readonly #listed: readonly JobId[];
   readonly #schedule: Schedule;
-  #leastScale = 1;
+  #minScale = 1;
   readonly #reader;
-  readonly #watcher;
+  readonly #poller;
 
   /** @param options.unlisted how many jobs the list never shows */
   constructor({ seed, unlisted }: { seed: number; unlisted: number }) {
     this.#random = seededRandom(seed);
     this.#listed = JOBS.slice(unlisted);
-    this.#schedule = createSchedule({ random: this.#random });
+    this.#schedule = new Schedule({ random: this.#random });
     const source = {
       getJob: (jobId: string, options: RequestOptions) => this.#getJob(jobId, options),
-      listVideos: (_: unknown, options: RequestOptions) =>
-        this.#send(options, () => ({ videos: this.#list() })),
-      listing: () => ({ maxLimit: 100, canPage: false }),
+      listNewestVideos: (options: RequestOptions) => this.#send(options, () => ({ videos: this.#list() })),
       backgroundWaitMs: () => this.#allowance.waitMs("background"),
     };
-    this.#reader = createJobReader({ source, store: this.store, now: this.clock.now });
-    this.#watcher = createWatcher({
+    const { store, clock } = this;
+    this.#reader = new JobReader({ source, store, clock });
+    this.#poller = new Poller({
       source,
       reader: this.#reader,
-      store: this.store,
+      store,
       schedule: this.#schedule,
-      clock: this.clock,
+      clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
-    this.store.changes.listen((jobId) => this.#onChange(jobId));
-    // The others are of an age that nobody knows.
-    for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) this.store.start(jobId, "topic");
+    store.changes.on((jobId) => this.#onChange(jobId));
+    // The age of the others is not known.
+    for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) store.start(jobId, "topic");
   }
 
   // --- the service
 
   async #getJob(jobId: string, options: RequestOptions): Promise<Job> {
-    this.#claim(!this.#asking.has(jobId), `two flights for ${jobId}`);
+    this.#expect(!this.#inFlightJobs.has(jobId), `two requests at once for ${jobId}`);
     if (options.background) {
-      this.#claim(this.#held().has(jobId), `${jobId} is polled for nobody`);
-      const sinceLastMs = this.clock.now() - (this.#polled.get(jobId) ?? -Infinity);
-      this.#leastScale = Math.min(this.#leastScale, this.#schedule.scale());
-      this.#claim(
-        sinceLastMs >= SHORTEST_INTERVAL_MS * this.#leastScale,
+      this.#expect(this.#watched().has(jobId), `${jobId} is polled though nobody watches it`);
+      const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
+      this.#minScale = Math.min(this.#minScale, this.#schedule.scale);
+      this.#expect(
+        sinceLastMs >= MIN_INTERVAL_MS * this.#minScale,
         `${jobId} is polled again after ${sinceLastMs} ms`,
       );
-      this.#polled.set(jobId, this.clock.now());
+      this.#polledMs.set(jobId, this.clock.now());
     }
-    this.#asking.add(jobId);
+    this.#inFlightJobs.add(jobId);
     try {
       return await this.#send(options, () => this.#state(jobId));
     } finally {
-      this.#asking.delete(jobId);
+      this.#inFlightJobs.delete(jobId);
     }
   }
 
   async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
     await Promise.resolve();
-    // The real client has a person's call wait for its turn or refuses it: either way nothing is sent.
+    // The real client makes a user's request wait for its turn or refuses it: either way nothing is sent.
     if (!background && this.#allowance.waitMs("person") > 0) throw failure("rate_limited");
     if (background) this.#countPoll();
     const slot = this.#allowance.take(background ? "background" : "person");
     const fault = this.#faults.shift();
-    // What is told may be as old as the question, or as new as the answer.
+    // The state is that of any moment between request and response.
     const early = this.#random() < 0.5 ? answer() : undefined;
-    this.#onTheirWay += 1;
+    this.#inFlight += 1;
     const tookMs = fault === "timeout" ? 20_000 : 3_000 * this.#random() ** 3;
     await new Promise<void>((resolve) => void this.clock.after(tookMs, resolve));
-    this.#onTheirWay -= 1;
+    this.#inFlight -= 1;
     if (fault === "timeout") {
       slot.settle();
       throw failure("timeout");
     }
     const { status, headers } = this.#service.answer(this.clock.now());
-    this.#claim(status === 200, "a 429 of our own making");
+    this.#expect(status === 200, "a 429 that the rate limiter should have prevented");
     const error = errorOf(fault);
     slot.settle({
       status: error?.facts.status ?? status,
@@ -140,10 +143,10 @@ export class RestlessWorld {
 
   #countPoll() {
     const nowMs = this.clock.now();
-    this.#polls.push(nowMs);
-    // Less what sums of fractions are off by: the 37th may come exactly a minute after the first.
-    const lastMinute = this.#polls.filter((atMs) => atMs > nowMs - 60_000 + 0.01);
-    this.#claim(lastMinute.length <= MOST_POLLS_A_MINUTE, `${lastMinute.length} polls in a minute`);
+    this.#pollsMs.push(nowMs);
+    // Less a rounding error: the 37th may come exactly a minute after the first.
+    const lastMinute = this.#pollsMs.filter((atMs) => atMs > nowMs - 60_000 + 0.01);
+    this.#expect(lastMinute.length <= MAX_POLLS_PER_MINUTE, `${lastMinute.length} polls in a minute`);
   }
 
   #state(jobId: string): Job {
@@ -154,9 +157,9 @@ export class RestlessWorld {
 
   #list() {
     return this.#listed.map((jobId) => {
-      const status = this.#listLies.has(jobId) ? "completed" : this.#state(jobId).status;
-      // What it says may have to be confirmed at once.
-      if (status !== "processing") this.#polled.delete(jobId);
+      const status = this.#wronglyListed.has(jobId) ? "completed" : this.#state(jobId).status;
+      // It may have to be confirmed at once.
+      if (status !== "processing") this.#polledMs.delete(jobId);
       return { jobId, status, finalVideoUrl: `https://media.example/${jobId}` };
     });
   }
@@ -168,37 +171,32 @@ export class RestlessWorld {
     this.#jobs.set(jobId, job(jobId, { progress: { total: 9, completed, failed: 0 } }));
   }
 
-  /** A list that lies is not right so often that it is believed without asking. */
   end(jobId: JobId, status: "completed" | "failed") {
     const before = this.#state(jobId);
-    const ends = [...this.#jobs.values()].filter(({ done }) => done).length;
-    if (!before.done && (this.#listLies.size === 0 || ends < MOST_ENDS_OF_A_LIAR))
-      this.#jobs.set(jobId, job(jobId, { ...before, status }));
+    if (!before.done) this.#jobs.set(jobId, job(jobId, { ...before, status }));
   }
 
-  letListLie(jobId: JobId) {
-    const ends = [...this.#jobs.values()].filter(({ done }) => done).length;
-    if (ends <= MOST_ENDS_OF_A_LIAR) this.#listLies.add(jobId);
+  listWrongly(jobId: JobId) {
+    this.#wronglyListed.add(jobId);
   }
 
   break(fault: Fault, times: number) {
     for (let each = 0; each < times; each++) this.#faults.push(fault);
   }
 
-  // --- who wants to know
+  // --- subscribers, users and waiting calls
 
   subscribe(jobId: JobId) {
-    this.#polled.delete(jobId);
-    const late = this.#knowsEnd(jobId);
-    const leave = this.#watcher.watch(jobId, { awaited: false });
-    this.subscribers.push({ jobId, leave, late, ends: 0 });
+    this.#polledMs.delete(jobId);
+    const unwatch = this.#poller.watch(jobId);
+    this.subscribers.push({ jobId, unwatch, endNotified: this.#isEndKnown(jobId) });
   }
 
   unsubscribe(index: number) {
     const [subscriber] = this.subscribers.splice(index, 1);
-    subscriber?.leave();
-    // Harmless, whoever else there is.
-    subscriber?.leave();
+    subscriber?.unwatch();
+    // The second call must not end another one's watch.
+    subscriber?.unwatch();
   }
 
   /** As get_video_status does. */
@@ -209,20 +207,20 @@ export class RestlessWorld {
   async wait(jobId: JobId, forMs: number): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
-    const self = { jobId, cancel: () => controller.abort() };
-    const first = await this.read(jobId, signal);
-    this.#polled.delete(jobId);
-    const untilMs = this.clock.now() + forMs;
-    this.waiting.add(self);
     const { clock, store } = this;
+    const first = await this.read(jobId, signal);
+    this.#polledMs.delete(jobId);
+    const untilMs = clock.now() + forMs;
+    const call = { jobId, untilMs, cancel: () => controller.abort() };
+    this.waiting.add(call);
     const latest = await waitForEnd(
-      { watcher: this.#watcher, store, clock },
+      { poller: this.#poller, reader: this.#reader, store, clock },
       { job: first, forMs, signal, onChange: () => {} },
     );
-    this.waiting.delete(self);
-    this.#claim(clock.now() <= untilMs, "a wait took longer than asked for");
-    const early = clock.now() < untilMs && !signal.aborted && store.get(jobId)?.watchEnded === undefined;
-    this.#claim(!early || latest.done, "a wait ended for no reason");
+    this.waiting.delete(call);
+    this.#expect(clock.now() <= untilMs + LAST_LOOK_MS, "a wait took longer than it may");
+    const isEarly = clock.now() < untilMs && !signal.aborted && store.get(jobId)?.watchEnded === undefined;
+    this.#expect(!isEarly || latest.done || this.#wronglyListed.has(jobId), "a wait ended for no reason");
   }
 
   cancelWait() {
@@ -236,61 +234,62 @@ export class RestlessWorld {
 
   // --- what always holds
 
-  #held(): Set<string> {
-    return new Set([...this.subscribers, ...this.waiting].map(({ jobId }) => jobId));
+  #watched(): Set<string> {
+    const waiting = [...this.waiting].filter(({ untilMs }) => untilMs > this.clock.now());
+    return new Set([...this.subscribers, ...waiting].map(({ jobId }) => jobId));
   }
 
-  #knowsEnd(jobId: string): boolean {
+  #isEndKnown(jobId: string): boolean {
     return this.store.get(jobId)?.job?.done === true;
   }
 
   #onChange(jobId: string) {
     const { job: known, watchEnded } = this.store.get(jobId) ?? {};
     const state = JSON.stringify([known?.status, known?.progress, watchEnded]);
-    this.#claim(state !== this.#announced.get(jobId), `announced without a change: ${state}`);
-    this.#announced.set(jobId, state);
-    if (known?.done !== true) return;
-    this.#claim(this.#state(jobId).done, `${jobId} is announced as ended, which it is not`);
-    for (const subscriber of this.subscribers) if (subscriber.jobId === jobId) subscriber.ends += 1;
+    this.#expect(state !== this.#emitted.get(jobId), `emitted without a change: ${state}`);
+    this.#emitted.set(jobId, state);
+    const isEnd = known?.done === true;
+    const isWronglyListed = JOBS.some((each) => each === jobId && this.#wronglyListed.has(each));
+    this.#expect(!isEnd || this.#state(jobId).done || isWronglyListed, `a wrong end of ${jobId} is emitted`);
+    for (const subscriber of this.subscribers) {
+      if (subscriber.jobId !== jobId) continue;
+      this.#expect(!isEnd || !subscriber.endNotified, `the end of ${jobId} is notified twice`);
+      subscriber.endNotified = isEnd;
+    }
   }
 
   check() {
-    for (const { jobId, ends } of this.subscribers)
-      this.#claim(ends <= 1, `the end of ${jobId} is heard twice`);
-    const polled = [...this.#held()].filter(
-      (jobId) => !this.#knowsEnd(jobId) && this.store.get(jobId)?.watchEnded === undefined,
+    const watched = this.#watched();
+    const polled = [...watched].filter(
+      (jobId) => !this.#isEndKnown(jobId) && this.store.get(jobId)?.watchEnded === undefined,
     ).length;
-    const size = this.#watcher.size();
-    this.#claim(size === polled, `${size} jobs are polled, where ${polled} are watched`);
-    const timers = this.#onTheirWay + this.waiting.size + (polled > 0 ? 1 : 0);
-    this.#claim(
-      this.clock.pending() <= timers,
-      `${this.clock.pending()} timers, where ${timers} have a reason`,
-    );
+    const { size } = this.#poller;
+    this.#expect(size === polled, `${size} jobs are polled, where ${polled} are watched`);
+    const timers = this.#inFlight + this.waiting.size + (watched.size > 0 ? 1 : 0);
+    const pending = this.clock.pending();
+    this.#expect(pending <= timers, `${pending} timers, where ${timers} have a reason`);
   }
 
-  /** Peace: whoever is still there hears of every end. */
+  /** The service recovers, all jobs end, and every subscriber who is left is notified of that. */
   async settle() {
     this.#faults.length = 0;
-    this.#listLies.clear();
+    this.#wronglyListed.clear();
     for (const jobId of JOBS) this.end(jobId, "completed");
     await this.clock.runFor(10 * 60_000);
     this.check();
-    for (const { jobId, late, ends } of this.subscribers) {
-      const heard = ends === (late ? 0 : 1) || this.store.get(jobId)?.watchEnded !== undefined;
-      this.#claim(
-        heard,
-        `the end of ${jobId} is heard ${ends} times${late ? " by one who came after it" : ""}`,
+    for (const { jobId, endNotified } of this.subscribers)
+      this.#expect(
+        endNotified || this.store.get(jobId)?.watchEnded !== undefined,
+        `the end of ${jobId} is not notified`,
       );
-    }
     this.endConnection();
     await this.clock.runFor(0);
-    this.#claim(this.clock.pending() === 0 && this.waiting.size === 0, "something is left");
-    this.#watcher.close();
+    this.#expect(this.clock.pending() === 0 && this.waiting.size === 0, "something is left");
+    this.#poller.close();
   }
 
-  #claim(holds: boolean, otherwise: string) {
-    if (!holds) this.broken.add(otherwise);
+  #expect(holds: boolean, otherwise: string) {
+    if (!holds) this.brokenPromises.add(otherwise);
   }
 }
 
