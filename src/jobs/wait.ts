@@ -22,76 +22,69 @@ export interface WaitOptions {
   readonly clock: Clock;
 }
 
-/** The last look at the job comes on top of the wait, and the client's patience is not much longer than that. */
-const LAST_LOOK_MS = 3_000;
-/** A poll that is no older than this serves as the last look. */
+/** The last look begins this long before the time is over, so that its answer comes in time. */
+const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
+/** A poll that is no older serves as the last look. */
 const FRESH_MS = 500;
+/** How long to look for the final video of a job that has ended. */
+const FINAL_VIDEO_MS = 3_000;
 
 /**
  * The job when it has ended, or as it stands when the time is over, the signal fires or the job is no longer polled. Never rejects:
- * where the last look fails, the last known state is the answer.
+ * where the last look fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
-  const { store } = options;
+  const { reader, store, clock } = options;
   const { job, forMs, signal } = wait;
-  const latest = () => store.get(job.jobId)?.job ?? job;
   if (job.done || forMs <= 0 || signal.aborted) return job;
-  const reason = latest().done ? "ended" : await waitForReason(options, wait, latest);
-  if (reason !== "given up" && !signal.aborted) await lookOnce(options, wait, reason);
+  const latest = () => store.get(job.jobId)?.job ?? job;
+  if (!latest().done) await waitUntilOver(options, wait, latest);
+  if (!latest().done || signal.aborted) return latest();
+
+  const bounded = new AbortController();
+  const abort = () => bounded.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const cancelTimer = clock.after(FINAL_VIDEO_MS, abort);
+  try {
+    await reader.readRecent(job.jobId, Infinity, { background: false, signal: bounded.signal });
+  } catch {
+    // The end without the final video, or by the list's word alone, is better than an error.
+  } finally {
+    cancelTimer();
+    signal.removeEventListener("abort", abort);
+  }
   return latest();
 }
 
-/** Why the waiting is over. Given up: the call was cancelled, or the job is not polled. */
-type Reason = "ended" | "timed out" | "given up";
-
-async function waitForReason(
-  { poller, store, clock }: WaitOptions,
+async function waitUntilOver(
+  { poller, reader, store, clock }: WaitOptions,
   { job: { jobId }, forMs, signal, onChange }: Wait,
   latest: () => Job,
-): Promise<Reason> {
-  let resolve: (reason: Reason) => void = () => {};
-  const reason = new Promise<Reason>((resolveReason) => (resolve = resolveReason));
-  const cancelTimer = clock.after(forMs, () => resolve("timed out"));
-  const abort = () => resolve("given up");
-  signal.addEventListener("abort", abort, { once: true });
-  const unsubscribe = store.changes.on((changed) => {
-    if (changed !== jobId) return;
-    if (latest().done) resolve("ended");
-    else if (store.get(jobId)?.watchEnded !== undefined) resolve("given up");
-    onChange(latest());
-  });
-  let unwatch = () => {};
-  try {
-    unwatch = poller.watch(jobId);
-    return await reason;
-  } catch {
-    // Too many jobs are watched.
-    return "given up";
-  } finally {
-    cancelTimer();
-    signal.removeEventListener("abort", abort);
-    unsubscribe();
-    unwatch();
-  }
-}
-
-/** Updates the store with what the service says now, or with the final video of a job that has ended. */
-async function lookOnce(
-  { reader, clock }: WaitOptions,
-  { job: { jobId }, signal }: Wait,
-  reason: Reason,
 ): Promise<void> {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  signal.addEventListener("abort", abort, { once: true });
-  const cancelTimer = clock.after(LAST_LOOK_MS, abort);
+  let stopWaiting = () => {};
+  const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
+  const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
+  const lookOnce = () => {
+    // What it finds is emitted by the store; what fails leaves the last known state.
+    reader.readRecent(jobId, FRESH_MS, { background: false, signal }).catch(() => {});
+  };
+  const cleanups = [
+    clock.after(forMs, stopWaiting),
+    clock.after(lookMs, lookOnce),
+    store.changes.on((changed) => {
+      if (changed !== jobId) return;
+      if (latest().done || store.get(jobId)?.watchEnded !== undefined) stopWaiting();
+      onChange(latest());
+    }),
+    () => signal.removeEventListener("abort", stopWaiting),
+  ];
+  signal.addEventListener("abort", stopWaiting, { once: true });
   try {
-    const maxAgeMs = reason === "ended" ? Infinity : FRESH_MS;
-    await reader.readRecent(jobId, maxAgeMs, { background: false, signal: controller.signal });
+    cleanups.push(poller.watch(jobId));
+    await isOver;
   } catch {
-    // What is known already has to do.
+    // Too many jobs are watched: the job as it stands is the answer.
   } finally {
-    cancelTimer();
-    signal.removeEventListener("abort", abort);
+    for (const cleanUp of cleanups) cleanUp();
   }
 }

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import type { BridgeErrorFacts } from "../../src/errors.ts";
+import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { failureOf } from "../service/bridge.ts";
 import { failure, job, PolledWorld } from "./polled-service.ts";
 
@@ -75,10 +75,10 @@ describe("reading a job", () => {
 
   it.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })])(
     "sends one more request for the users who joined a poll that failed: %s",
-    async (error) => {
+    async ({ facts }) => {
       const world = runningWorld("a");
       world.answerMs = 1_000;
-      world.failing.set("a", error);
+      world.failing.set("a", new BridgeError(facts));
       const poll = failureOf(world.reader.read("a", BACKGROUND));
       const users = [world.reader.read("a", USER), world.reader.read("a", USER)];
       await world.until(0.5);
@@ -86,7 +86,7 @@ describe("reading a job", () => {
       world.failing.clear();
       await world.until(2);
 
-      expect((await poll).code).toBe(error.facts.code);
+      expect((await poll).code).toBe(facts.code);
       expect(await Promise.all(users)).toEqual([job("a"), job("a")]);
       expect(world.requests()).toEqual(["0 a", "1 a user"]);
     },

@@ -21,8 +21,8 @@ export const JOBS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
 export type JobId = (typeof JOBS)[number];
 /** Less than the shortest interval of the schedule, of the pause after a 429, and of a tenth of jitter. */
 const MIN_INTERVAL_MS = 4_500;
-/** By how much a wait may be exceeded by its last look. */
-const LAST_LOOK_MS = 3_000;
+/** How long a wait may look for the final video after the end. */
+const FINAL_VIDEO_MS = 3_000;
 export const FAULTS = ["429", "429 with Retry-After", "503", "timeout"] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -34,7 +34,7 @@ interface Subscriber {
 
 interface WaitingCall {
   readonly jobId: JobId;
-  /** Until then it has the job polled; after that it takes its last look. */
+  /** Until then it has the job polled; after that it may look for the final video. */
   readonly untilMs: number;
   readonly cancel: () => void;
 }
@@ -218,7 +218,7 @@ export class RandomWorld {
       { job: first, forMs, signal, onChange: () => {} },
     );
     this.waiting.delete(call);
-    this.#expect(clock.now() <= untilMs + LAST_LOOK_MS, "a wait took longer than it may");
+    this.#expect(clock.now() <= untilMs + FINAL_VIDEO_MS, "a wait took longer than it may");
     const isEarly = clock.now() < untilMs && !signal.aborted && store.get(jobId)?.watchEnded === undefined;
     this.#expect(!isEarly || latest.done || this.#wronglyListed.has(jobId), "a wait ended for no reason");
   }
@@ -265,7 +265,7 @@ export class RandomWorld {
     ).length;
     const { size } = this.#poller;
     this.#expect(size === polled, `${size} jobs are polled, where ${polled} are watched`);
-    const timers = this.#inFlight + this.waiting.size + (watched.size > 0 ? 1 : 0);
+    const timers = this.#inFlight + 2 * this.waiting.size + (watched.size > 0 ? 1 : 0);
     const pending = this.clock.pending();
     this.#expect(pending <= timers, `${pending} timers, where ${timers} have a reason`);
   }

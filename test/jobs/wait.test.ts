@@ -122,37 +122,39 @@ describe("a call that waits for a job", () => {
 });
 
 describe("a wait that runs out", () => {
-  it("looks at the job once more, and so returns the end that the polls have not found yet", async () => {
+  it("takes a last look a second before, and so returns the end that the polls have not found yet", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
     await world.until(1.5);
     world.jobs.set("a", ended);
-    await world.until(3.9);
-    expect(wait.answeredAt()).toBeUndefined();
     await world.until(4);
 
     expect(await wait.answer).toEqual(ended);
-    expect(wait.answeredAt()).toBe(4);
-    expect(world.requests()).toEqual(["4 a user"]);
+    expect(wait.answeredAt()).toBe(3);
+    expect(world.requests()).toEqual(["3 a user"]);
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns the job as it runs, with the clips that it has by now", async () => {
+  it("returns the running job when the time is over, not before, with the clips that it has by then", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 20);
     await world.until(13);
     world.change("a", { videoUrls: [CLIP] });
+    await world.until(19.9);
+    expect(wait.answeredAt()).toBeUndefined();
     await world.until(20);
 
     expect(await wait.answer).toEqual(job("a", { videoUrls: [CLIP] }));
-    expect(world.requests()).toEqual(["12 a", "20 a user"]);
+    expect(wait.answeredAt()).toBe(20);
+    expect(world.requests()).toEqual(["12 a", "19 a user"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
   it("takes a poll that was just answered for the last look", async () => {
     const world = runningWorld();
-    const wait = waitFor(world, 12.2);
-    await world.until(13);
+    const wait = waitFor(world, 13.2);
+    await world.until(14);
 
     expect(await wait.answer).toEqual(job("a"));
     expect(world.requests()).toEqual(["12 a"]);
@@ -162,7 +164,7 @@ describe("a wait that runs out", () => {
     failure("service_failed", { status: 503 }),
     failure("rate_limited", { outcome: "not_sent" }),
     failure("unauthorized", { status: 401 }),
-  ])("returns the last known state where that look fails: %s", async (error) => {
+  ])("returns the last known state in time where that look fails: %s", async (error) => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     world.failing.set("a", error);
@@ -172,16 +174,14 @@ describe("a wait that runs out", () => {
     expect(wait.answeredAt()).toBe(4);
   });
 
-  it("returns the last known state where that look takes longer than three seconds", async () => {
+  it("returns the last known state in time where that look takes longer", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     world.answerMs = 20_000;
-    await world.until(6.9);
-    expect(wait.answeredAt()).toBeUndefined();
-    await world.until(7);
+    await world.until(4);
 
     expect(await wait.answer).toEqual(job("a"));
-    expect(wait.answeredAt()).toBe(7);
+    expect(wait.answeredAt()).toBe(4);
     await world.until(30);
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
@@ -206,15 +206,16 @@ describe("a wait that is given up", () => {
     });
   });
 
-  it("returns when the call is cancelled during the last look", async () => {
+  it("returns when the call is cancelled while the final video is looked up", async () => {
     const world = runningWorld();
-    const wait = waitFor(world, 4);
-    world.answerMs = 2_000;
-    await world.until(5);
+    const wait = waitFor(world, 50);
+    world.change("a", { status: "completed" });
+    world.answerMs = 1_000;
+    await world.until(13.5);
     wait.cancel();
 
-    expect(await wait.answer).toEqual(job("a"));
-    expect(wait.answeredAt()).toBe(5);
+    expect(await wait.answer).toEqual(job("a", { status: "completed" }));
+    expect(wait.answeredAt()).toBe(13.5);
   });
 
   it("does not begin in a call that was cancelled before", async () => {
