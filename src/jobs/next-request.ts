@@ -15,7 +15,7 @@ export function chooseRequest(
 ): NextRequest | undefined {
   const due = idle.filter(({ dueMs }) => dueMs <= nowMs);
   const toConfirm = first(
-    due.filter(({ confirmSinceMs }) => confirmSinceMs !== undefined),
+    due.filter((job) => job.isToConfirm()),
     ({ dueMs }) => dueMs,
   );
   if (toConfirm !== undefined) return { kind: "status", job: toConfirm };

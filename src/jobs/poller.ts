@@ -120,7 +120,7 @@ export class Poller {
   #setTimer(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (this.#closed || this.#inFlight >= MAX_IN_FLIGHT) return;
+    if (this.#inFlight >= MAX_IN_FLIGHT) return;
     const { clock } = this.#options;
     const nowMs = clock.monotonicMs();
     const pollMs = this.#nextPollMs();
@@ -168,7 +168,8 @@ export class Poller {
 
   #sendNext(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const job of this.#idleJobs()) if (job.dueMs <= nowMs) job.updateFromReads();
+    for (const job of this.#idleJobs())
+      if (job.dueMs <= nowMs && job.confirmSinceMs === undefined) job.updateFromReads();
     const canList = !this.#listInFlight && nowMs >= this.#listPausedUntilMs;
     const next = chooseRequest(this.#idleJobs(), { canList, nowMs });
     if (next?.kind === "list") void this.#readList();
@@ -228,13 +229,13 @@ export class Poller {
     const { store } = this.#options;
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
+    job.updateFromReads();
     // Its own status, in flight or read since, is newer.
     if (job.inFlight || job.statusMs > sentMs) return void (job.onFirstPage = !isEnd(status));
     job.seenInList(status, store.get(jobId)?.job?.status);
     // The job's own status has the word, and the clips, wherever there is room to ask for it.
     const isBusy =
-      this.#waitMs() > 0 ||
-      [...this.#jobs.values()].some((other) => other !== job && other.confirmSinceMs !== undefined);
+      this.#waitMs() > 0 || [...this.#jobs.values()].some((other) => other !== job && other.isToConfirm());
     if (job.confirmSinceMs !== undefined && isEnd(status) && isBusy) store.putListedEnd(jobId, status);
   }
 

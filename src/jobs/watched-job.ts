@@ -58,7 +58,11 @@ export class WatchedJob {
 
   /** When it is to be polled; at once while the list's word has to be confirmed. */
   get dueMs(): number {
-    return this.confirmSinceMs ?? this.#dueMs;
+    return this.confirmSinceMs === undefined ? this.#dueMs : Math.max(this.confirmSinceMs, this.#retryMs);
+  }
+
+  isToConfirm(): boolean {
+    return this.confirmSinceMs !== undefined && this.#retryMs <= this.#clock.monotonicMs();
   }
 
   /** When its own status, which has the clips, gets too old to be left to the list. */
@@ -115,8 +119,6 @@ export class WatchedJob {
   failed(retryAfterMs: number): void {
     this.#failures += 1;
     const backoffMs = this.#nextDelayMs() * 2 ** Math.min(this.#failures - 1, 6);
-    this.confirmSinceMs = undefined;
-    this.#listedStatus = undefined;
     this.#dueMs = this.#clock.monotonicMs() + Math.min(MAX_BACKOFF_MS, Math.max(backoffMs, retryAfterMs));
     this.#retryMs = this.#dueMs;
   }
@@ -135,6 +137,7 @@ export class WatchedJob {
   #polled(atMs: number): void {
     this.#seenMs = atMs;
     this.#failures = 0;
+    this.#retryMs = -Infinity;
     this.notFoundCount = 0;
     this.confirmSinceMs = undefined;
     this.#dueMs = atMs + this.#nextDelayMs();

@@ -110,6 +110,17 @@ describe("watching ends", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
+  it("not at two with an answer in between", async () => {
+    const { world } = watchedWorld(10_000);
+    for (const until of [15, 25, 35]) {
+      if (until === 25) world.failing.clear();
+      else world.failing.set("a", failure("not_found", { status: 404 }));
+      await world.until(until);
+    }
+
+    expect({ changes: world.changes, watched: world.poller.size }).toEqual({ changes: [], watched: 1 });
+  });
+
   it("not at two that are not in a row", async () => {
     const { world } = watchedWorld(10_000);
     for (const [until, error] of [

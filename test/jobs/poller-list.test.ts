@@ -165,6 +165,19 @@ describe("the end of a job that the list names first", () => {
     expect(world.changes).toEqual(["30 a failed"]);
   });
 
+  it("is confirmed where a user has read the job shortly before its end", async () => {
+    const world = foundWorld("a", "b", "c");
+    world.poller.watch("a");
+    await world.until(5);
+    void world.reader.read("a", { background: false });
+    await world.until(6);
+    world.change("a", { status: "completed" });
+    world.watchAll("b", "c");
+    await world.until(7);
+
+    expect(world.changes).toEqual(["6 a completed"]);
+  });
+
   it("is confirmed as soon as its status, which failed, answers again", async () => {
     const world = foundWorld("a", "b");
     world.watchAll("a", "b");
@@ -176,6 +189,21 @@ describe("the end of a job that the list names first", () => {
     await world.until(11);
 
     expect(world.changes).toEqual(["10 a completed"]);
+  });
+});
+
+describe("a list that was requested before a job's own status was read", () => {
+  it("is not asked about: the status is newer", async () => {
+    const world = foundWorld("a", "b");
+    world.watchAll("a", "b");
+    world.listAs("a", "rendering");
+    world.answerMs = 2_000;
+    await world.until(0);
+    world.answerMs = 500;
+    void world.reader.read("a", { background: false });
+    await world.until(3);
+
+    expect(world.requests()).toEqual(["0 list", "0 a user"]);
   });
 });
 
