@@ -92,6 +92,7 @@ export class WatchedJob {
     if (fetchedAtMs <= (this.#seenMs ?? -Infinity)) return;
     this.#seenMs = fetchedAtMs;
     this.#statusMs = Math.max(this.#statusMs, fetchedAtMs);
+    this.#retryMs = -Infinity;
     const agoMs = this.#clock.monotonicMs() - fetchedAtMs;
     const ageMs = this.#ageMs();
     if (this.#schedule.firstDelayMs(ageMs === undefined ? undefined : ageMs - agoMs) > 0) return;
@@ -101,6 +102,7 @@ export class WatchedJob {
   /** Its own status says that it runs. */
   seenRunning(): void {
     this.#statusMs = this.#clock.monotonicMs();
+    this.#retryMs = -Infinity;
     this.#polled(this.#statusMs);
   }
 
@@ -137,7 +139,6 @@ export class WatchedJob {
   #polled(atMs: number): void {
     this.#seenMs = atMs;
     this.#failures = 0;
-    this.#retryMs = -Infinity;
     this.notFoundCount = 0;
     this.confirmSinceMs = undefined;
     this.#dueMs = atMs + this.#nextDelayMs();
