@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { FAULTS, JOBS, RandomWorld } from "./random-world.ts";
 
-const RUNS = Number(process.env["PROVE_RUNS"] ?? 200);
+const RUNS = Number(process.env["PROVE_RUNS"] ?? 100);
 const SEED = Number(process.env["PROVE_SEED"] ?? 1);
 
 /** The world itself checks what always holds. */
