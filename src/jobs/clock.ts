@@ -1,19 +1,22 @@
-// Time as a parameter: what watches gets its clock and its timers from outside, so that a bench can run an hour in a second.
+// Time as a parameter, so that tests and benches can run an hour in a second.
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Wall-clock milliseconds since the epoch. May jump: for what the service or a user dates, never for durations. */
   now(): number;
+  /** Monotonic milliseconds since some moment: for durations and due times. */
+  monotonicMs(): number;
   /** Runs `action` after `delayMs` unless the returned function is called first. Keeps no process alive. */
   after(delayMs: number, action: () => void): () => void;
 }
 
 /** setTimeout fires at once for anything longer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
+  monotonicMs: () => performance.now(),
   after(delayMs, action) {
-    const timer = setTimeout(action, Math.min(delayMs, LONGEST_TIMER_MS)).unref();
+    const timer = setTimeout(action, Math.min(delayMs, MAX_TIMER_MS)).unref();
     return () => clearTimeout(timer);
   },
 };

@@ -1,142 +1,140 @@
-// Asks for a job's whole state: one flight a job at a time, however many ask, and the final video looked up once for whoever
-// reads a completed job whose status names none.
+// Reads a job's whole state from the service: concurrent reads of the same job share one request, and a completed job whose
+// status names no final video gets it from the video list.
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/schemas.ts";
-import type { JobStore } from "./store.ts";
+import type { Clock } from "./clock.ts";
+import type { JobStore } from "./job-store.ts";
 
 export interface RequestOptions {
-  /** No person waits for it: it is made once, and counts as a poll. */
+  /** No user waits for it: it is sent once, and counts against the share of polls. */
   readonly background: boolean;
   readonly deadlineMs?: number;
 }
 
-/** How the service is asked. */
+/** The requests that this module sends. */
 export interface JobSource {
   getJob(jobId: string, options: RequestOptions): Promise<Job>;
-  listVideos(
-    query: { readonly limit?: number; readonly cursor?: string },
+  /** The first page of the video list, as long as the service allows, up to 100. */
+  listNewestVideos(
     options: RequestOptions,
   ): Promise<{ readonly videos: readonly Video[]; readonly nextCursor?: string | undefined }>;
 }
 
 export interface ReadOptions {
-  /** Nobody waits for it. A completed job may then lack its final video, which is looked up when somebody reads it. */
+  /** No user waits for it. A completed job may then lack its final video, which the next read for a user looks up. */
   readonly background: boolean;
-  /** A poll, but somebody waits for the end in a call and wants the final video with it. */
-  readonly awaited?: boolean;
-  /** Ends this reader's waiting. The flight goes on, since others may share it. */
+  /** Ends this caller's waiting. The request goes on, since others may share it. */
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface JobReader {
-  /** The job as the service has it now. Rejects as the source does, and with `cancelled` by the signal. */
-  read(jobId: string, options: ReadOptions): Promise<Job>;
-  /** The last answer if it is no older than that, and as `read` else. */
-  readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job>;
 }
 
 export interface JobReaderOptions {
   readonly source: JobSource;
   readonly store: JobStore;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-interface Flight {
+interface InFlightRead {
   readonly background: boolean;
-  /** Someone who takes part wants the final video. */
-  finalWanted: boolean;
+  /** One of the callers is a user, who wants the final video. */
+  wantsFinalVideo: boolean;
   readonly answer: Promise<Job>;
 }
 
-/** The clips are there without it: nobody waits for it as long as for an answer. */
-const LOOK_UP_DEADLINE_MS = 5_000;
+/** The clips are there without the final video: it is not worth a long wait. */
+const LOOKUP_DEADLINE_MS = 5_000;
+/** The list may lag behind the status, or never name a final video: each job is looked up at most this often. */
+const LOOKUP_INTERVAL_MS = 5_000;
+const MAX_LOOKUPS = 2_000;
 
-export function createJobReader({ source, store, now }: JobReaderOptions): JobReader {
-  const flights = new Map<string, Flight>();
-  const lookUps = new Map<string, Promise<void>>();
-  const lookedUp = new Set<string>();
+export class JobReader {
+  readonly #source: JobSource;
+  readonly #store: JobStore;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  /** Status requests that are not answered yet, by job. */
+  readonly #inFlight = new Map<string, InFlightRead>();
+  /** The last lookup of each completed job's final video, the oldest first. */
+  readonly #lookups = new Map<string, { readonly startedMs: number; readonly done: Promise<void> }>();
 
-  const depart = (jobId: string, background: boolean): Flight => {
-    const ask = async () => {
-      const job = await source.getJob(jobId, { background });
-      if (flight.finalWanted) await lookUpFinalVideo(job);
-      return store.put(job);
-    };
-    const answer = ask().finally(() => flights.delete(jobId));
-    const flight: Flight = { background, finalWanted: false, answer };
-    flights.set(jobId, flight);
-    return flight;
-  };
+  constructor({ source, store, clock }: JobReaderOptions) {
+    this.#source = source;
+    this.#store = store;
+    this.#clock = clock;
+  }
 
-  /** From the video list, once: a status answer has no final video by its documentation. A person's request. */
-  const lookUpFinalVideo = async ({ jobId, status, finalVideoUrl }: Job): Promise<void> => {
-    if (status !== "completed" || finalVideoUrl !== undefined) return;
-    if (lookedUp.has(jobId) || store.get(jobId)?.finalVideoUrl !== undefined) return;
-    const lookUp = lookUps.get(jobId) ?? lookInList(jobId).finally(() => lookUps.delete(jobId));
-    lookUps.set(jobId, lookUp);
-    await lookUp;
-  };
-
-  const lookInList = async (jobId: string): Promise<void> => {
+  /** The job as the service has it now. Rejects as the source does, and with `cancelled` by the signal. */
+  async read(jobId: string, options: ReadOptions): Promise<Job> {
+    const { background, signal } = options;
+    if (signal?.aborted === true) throw cancelledError();
+    const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
+    if (!background) inFlight.wantsFinalVideo = true;
     try {
-      const { videos } = await source.listVideos({}, { background: false, deadlineMs: LOOK_UP_DEADLINE_MS });
-      lookedUp.add(jobId);
-      store.list(videos, true);
-    } catch {
-      // The next reader tries again.
-    }
-  };
-
-  const read = async (jobId: string, options: ReadOptions): Promise<Job> => {
-    const { background, awaited = false, signal } = options;
-    if (signal?.aborted === true) throw withdrawnError();
-    const flight = flights.get(jobId) ?? depart(jobId, background);
-    if (!background || awaited) flight.finalWanted = true;
-    try {
-      return await withdrawable(flight.answer, signal);
+      return await untilAborted(inFlight.answer, signal);
     } catch (error) {
-      // A poll is made once, where a person's question is tried again: so who joined one asks for themselves.
-      if (background || !flight.background || !mayPass(error)) throw error;
-      return read(jobId, options);
+      // A poll is sent once, where a user's request is retried: a user who joined a poll that failed sends their own.
+      const mayRetry = error instanceof BridgeError && error.facts.retryable;
+      if (background || !inFlight.background || !mayRetry) throw error;
+      return this.read(jobId, options);
     }
-  };
+  }
 
-  return {
-    read,
-    async readRecent(jobId, maxAgeMs, options) {
-      const { job, fetchedAtMs = Number.NaN } = store.get(jobId) ?? {};
-      const ageMs = now() - fetchedAtMs;
-      // Less than none: the clock was set back.
-      if (job === undefined || !(ageMs >= 0 && ageMs <= maxAgeMs)) return read(jobId, options);
-      if (options.background) return job;
-      await withdrawable(lookUpFinalVideo(job), options.signal);
-      return store.get(jobId)?.job ?? job;
-    },
-  };
+  /** The last answer if it is no older than `maxAgeMs`, else as `read`. */
+  async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
+    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
+    const isRecent = fetchedAtMs !== undefined && this.#clock.monotonicMs() - fetchedAtMs <= maxAgeMs;
+    if (job === undefined || !isRecent) return this.read(jobId, options);
+    if (options.background) return job;
+    await untilAborted(this.#lookUpFinalVideo(job), options.signal);
+    return this.#store.get(jobId)?.job ?? job;
+  }
+
+  #send(jobId: string, background: boolean): InFlightRead {
+    const request = async () => {
+      const job = await this.#source.getJob(jobId, { background });
+      if (inFlight.wantsFinalVideo) await this.#lookUpFinalVideo(job);
+      return this.#store.put(job);
+    };
+    const answer = request().finally(() => this.#inFlight.delete(jobId));
+    const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
+    this.#inFlight.set(jobId, inFlight);
+    return inFlight;
+  }
+
+  /** By its documentation a status answer has no final video, and the list does. Sent as a user's request. */
+  #lookUpFinalVideo({ jobId, status, finalVideoUrl }: Job): Promise<void> {
+    if (status !== "completed" || finalVideoUrl !== undefined) return Promise.resolve();
+    if (this.#store.get(jobId)?.finalVideoUrl !== undefined) return Promise.resolve();
+    const nowMs = this.#clock.monotonicMs();
+    const last = this.#lookups.get(jobId);
+    if (last !== undefined && nowMs - last.startedMs < LOOKUP_INTERVAL_MS) return last.done;
+    const done = this.#source.listNewestVideos({ background: false, deadlineMs: LOOKUP_DEADLINE_MS }).then(
+      ({ videos }) => this.#store.list(videos, true),
+      // The clips are the answer; a later read looks again.
+      () => {},
+    );
+    this.#lookups.delete(jobId);
+    this.#lookups.set(jobId, { startedMs: nowMs, done });
+    const [oldest] = this.#lookups.keys();
+    if (oldest !== undefined && this.#lookups.size > MAX_LOOKUPS) this.#lookups.delete(oldest);
+    return done;
+  }
 }
 
-function mayPass(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.retryable;
-}
-
-function withdrawable<Result>(flight: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (signal === undefined) return flight;
+function untilAborted<Result>(answer: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {
-    const withdraw = () => reject(withdrawnError());
-    if (signal.aborted) withdraw();
-    signal.addEventListener("abort", withdraw, { once: true });
-    const stopHearing = () => signal.removeEventListener("abort", withdraw);
-    void flight.then(resolve, reject).finally(stopHearing);
+    const abort = () => reject(cancelledError());
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
 
-function withdrawnError(): BridgeError {
+function cancelledError(): BridgeError {
   return new BridgeError({
     code: "cancelled",
-    message: "Asking for the job was cancelled.",
-    nextStep: "Nobody waits for it any more.",
+    message: "Reading the job was cancelled.",
+    nextStep: "Call again to read it.",
     outcome: "unknown",
     retryable: true,
   });

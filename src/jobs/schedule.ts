@@ -1,119 +1,120 @@
-// When a watched job is due for its next poll: age and history in, delay out.
-// Pure but for the last completions it is told of; knows no clock, no timers and no allowance (the watcher's affair).
+// When a job is due for its next poll: age and history in, delay out.
+// Knows no clock, no timers and no rate limit.
 
-/** What is known of a watched job at the moment of a poll. */
-export interface WatchedAge {
-  /** Since the job was created; undefined when nobody knows. */
-  ageMs: number | undefined;
-  /** Since this process first polled it. */
-  observedMs: number;
-  /** Someone is waiting for it in a call. */
-  awaited: boolean;
+/** What is known of a job at the moment of a poll. */
+export interface PollState {
+  /** Time since the job was created; undefined when that is not known. */
+  readonly ageMs: number | undefined;
+  /** Time since this process began to poll it. */
+  readonly observedMs: number;
   /** Clips, as the status answer counts them. */
-  progress?: { total: number; completed: number; failed: number } | undefined;
+  readonly progress?:
+    | { readonly total: number; readonly completed: number; readonly failed: number }
+    | undefined;
 }
 
-export interface Schedule {
-  /** From now to the first poll of a job that was never polled; 0 means at once. */
-  firstDelayMs(ageMs: number | undefined): number;
-  /** From the poll just made to the next one, jittered. */
-  nextDelayMs(job: WatchedAge): number;
-  /** The same without jitter. The most urgent of several due jobs has the greatest (now - lastPoll) / intervalMs. */
-  intervalMs(job: WatchedAge): number;
-  /**
-   * How long a job took from creation to `completed`: best the middle between the last poll that saw it running and the one that
-   * saw it done. Failures are no measure of a render: leave them out.
-   */
-  recordCompletion(durationMs: number): void;
-  /** The factor on the whole schedule: 1 until five completions are known. */
-  scale(): number;
+export interface ScheduleOptions {
+  /** Polls at this interval instead of the schedule. */
+  readonly fixedMs?: number | undefined;
+  /** In [0, 1). */
+  readonly random: () => number;
 }
 
-const FIRST_MS = 12_000;
+const FIRST_POLL_MS = 12_000;
 const UNKNOWN_AGE = { intervalMs: 10_000, untilMs: 300_000 } as const;
 const TAIL = { fromMs: 300_000, shareOfAge: 0.04, maxMs: 30_000 } as const;
 const JITTER = 0.1;
-
-interface Band {
-  untilMs: number;
-  everyMs: number;
-}
-
-const WATCHED: readonly Band[] = [
-  { untilMs: 95_000, everyMs: 30_000 },
-  { untilMs: 135_000, everyMs: 8_000 },
-  { untilMs: TAIL.fromMs, everyMs: 6_000 },
+const BANDS: readonly { readonly untilMs: number; readonly intervalMs: number }[] = [
+  { untilMs: 95_000, intervalMs: 30_000 },
+  { untilMs: 135_000, intervalMs: 8_000 },
+  { untilMs: TAIL.fromMs, intervalMs: 6_000 },
 ];
+/** A job that shares the video list with others is asked for its own status, which has the clips, at least this often. */
+const MAX_STATUS_AGE_MS = 30_000;
 
-// Hardly any job ends before 95 s: polling there for the person who waits would double the requests and find nothing.
-const AWAITED: readonly Band[] = [
-  { untilMs: 95_000, everyMs: 30_000 },
-  { untilMs: 135_000, everyMs: 6_000 },
-  { untilMs: 240_000, everyMs: 5_000 },
-  { untilMs: TAIL.fromMs, everyMs: 6_000 },
-];
-
-// The schedule was fitted to jobs with this median; other medians stretch or shrink it.
+// The bands were fitted to jobs with this median duration; other medians stretch or shrink them.
 const FITTED_MEDIAN_MS = 165_000;
 const SCALE = { min: 0.3, max: 4, fromCompletions: 5, ofLast: 50 } as const;
 
 // A forecast from clips is rough: no sooner than this, and ever more slowly while it keeps being wrong.
 const FORECAST = { minMs: 6_000, minShareOfAge: 0.25 } as const;
 
-/** @param options.fixedMs polls at this interval instead of the schedule. @param options.random in [0, 1). */
-export function createSchedule(options: { fixedMs?: number | undefined; random: () => number }): Schedule {
-  const { fixedMs, random } = options;
-  const completionsMs: number[] = [];
+export class Schedule {
+  readonly #fixedMs: number | undefined;
+  readonly #random: () => number;
+  /** How long the last completed jobs took, oldest first. */
+  readonly #completionsMs: number[] = [];
+  #scale = 1;
 
-  const jittered = (ms: number) => ms * (1 - JITTER + 2 * JITTER * random());
-
-  function scale(): number {
-    if (completionsMs.length < SCALE.fromCompletions) return 1;
-    return Math.min(SCALE.max, Math.max(SCALE.min, median(completionsMs) / FITTED_MEDIAN_MS));
+  constructor({ fixedMs, random }: ScheduleOptions) {
+    this.#fixedMs = fixedMs;
+    this.#random = random;
   }
 
-  function intervalMs({ ageMs, observedMs, awaited, progress }: WatchedAge): number {
-    if (fixedMs !== undefined) return fixedMs;
-    const factor = scale();
+  /** The factor on the whole schedule: 1 until five completions are known. */
+  get scale(): number {
+    return this.#scale;
+  }
+
+  /** How old a job's own status may get while the video list is polled for it. */
+  get maxStatusAgeMs(): number {
+    return Math.max(MAX_STATUS_AGE_MS, this.#fixedMs ?? 0);
+  }
+
+  /** From now to the first poll of a job that was never polled; 0 means at once. */
+  firstDelayMs(ageMs: number | undefined): number {
+    if (ageMs === undefined) return 0;
+    const dueMs = this.#fixedMs ?? this.#jittered(FIRST_POLL_MS * this.#scale);
+    return Math.max(0, dueMs - Math.max(0, ageMs));
+  }
+
+  /** From the poll just made to the next one, with jitter. */
+  nextDelayMs(state: PollState): number {
+    return this.#fixedMs ?? this.#jittered(this.intervalMs(state));
+  }
+
+  /** The same without jitter. */
+  intervalMs({ ageMs, observedMs, progress }: PollState): number {
+    if (this.#fixedMs !== undefined) return this.#fixedMs;
+    const scale = this.#scale;
     if (ageMs === undefined) {
       if (observedMs < UNKNOWN_AGE.untilMs) return UNKNOWN_AGE.intervalMs;
-      return factor * intervalAt(Math.max(TAIL.fromMs, observedMs / factor), WATCHED);
+      return scale * intervalAt(Math.max(TAIL.fromMs, observedMs / scale));
     }
-    const scheduledMs = factor * intervalAt(ageMs / factor, awaited ? AWAITED : WATCHED);
-    return Math.min(scheduledMs, forecastMs(ageMs, progress));
+    return Math.min(scale * intervalAt(ageMs / scale), forecastMs(ageMs, progress));
   }
 
-  return {
-    scale,
-    intervalMs,
-    firstDelayMs(ageMs) {
-      if (ageMs === undefined) return 0;
-      const dueMs = fixedMs ?? jittered(FIRST_MS * scale());
-      return Math.max(0, dueMs - Math.max(0, ageMs));
-    },
-    nextDelayMs: (job) => (fixedMs === undefined ? jittered(intervalMs(job)) : fixedMs),
-    recordCompletion(durationMs) {
-      if (!Number.isFinite(durationMs) || durationMs <= 0) return;
-      completionsMs.push(durationMs);
-      if (completionsMs.length > SCALE.ofLast) completionsMs.shift();
-    },
-  };
+  /**
+   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it running and the
+   * one that saw it done. Failed jobs say nothing about the duration of a render: leave them out.
+   */
+  recordCompletion(durationMs: number): void {
+    if (!Number.isFinite(durationMs) || durationMs <= 0) return;
+    this.#completionsMs.push(durationMs);
+    if (this.#completionsMs.length > SCALE.ofLast) this.#completionsMs.shift();
+    if (this.#completionsMs.length < SCALE.fromCompletions) return;
+    this.#scale = Math.min(SCALE.max, Math.max(SCALE.min, median(this.#completionsMs) / FITTED_MEDIAN_MS));
+  }
+
+  #jittered(ms: number): number {
+    return ms * (1 - JITTER + 2 * JITTER * this.#random());
+  }
 }
 
-function intervalAt(ageMs: number, bands: readonly Band[]): number {
-  const band = bands.find(({ untilMs }) => ageMs < untilMs);
-  return band?.everyMs ?? Math.min(TAIL.maxMs, TAIL.shareOfAge * ageMs);
+function intervalAt(ageMs: number): number {
+  const band = BANDS.find(({ untilMs }) => ageMs < untilMs);
+  return band?.intervalMs ?? Math.min(TAIL.maxMs, TAIL.shareOfAge * ageMs);
 }
 
 /**
- * Until the job should be done, judged by its clips. It only ever makes a poll sooner, and matters for short jobs: one of
- * 20 s would otherwise be seen done at 42 s, since the schedule expects nothing between 12 and 95 s.
+ * Time until the job should be done, judged by its clips. It only ever makes a poll sooner, and matters for short jobs: one of
+ * 20 s would otherwise be seen done at 42 s, since the bands expect nothing between 12 and 95 s.
  */
-function forecastMs(ageMs: number, progress: WatchedAge["progress"]): number {
-  const counted = progress === undefined ? 0 : progress.completed + progress.failed;
-  if (progress === undefined || counted <= 0) return Infinity;
-  // The clip in work counts as nearly done: a little early costs one poll, late costs the person the whole wait.
-  const share = Math.min(1, (counted + 0.75) / progress.total);
+function forecastMs(ageMs: number, progress: PollState["progress"]): number {
+  const finished = progress === undefined ? 0 : progress.completed + progress.failed;
+  if (progress === undefined || finished <= 0) return Infinity;
+  // The clip in work counts as nearly done: a poll too early costs one request, one too late costs the user the whole delay.
+  const share = Math.min(1, (finished + 0.75) / progress.total);
   return Math.max(FORECAST.minMs, FORECAST.minShareOfAge * ageMs, ageMs / share - ageMs);
 }
 

@@ -1,54 +1,90 @@
-// Waits in a call for a job to end, for so long and no longer. Ending the wait never ends the job.
+// Waits in a call for a job to end, up to a given time. Ending the wait never ends the job.
 
 import type { Job } from "../service/schemas.ts";
 import type { Clock } from "./clock.ts";
-import type { JobStore } from "./store.ts";
-import type { Watcher } from "./watcher.ts";
+import type { JobReader } from "./job-reader.ts";
+import type { JobStore } from "./job-store.ts";
+import type { Poller } from "./poller.ts";
 
 export interface Wait {
   /** The job as it stands now. */
   readonly job: Job;
   readonly forMs: number;
   readonly signal: AbortSignal;
-  /** Hears of each change meanwhile, the end included. */
+  /** Called with each change meanwhile, the end included. */
   readonly onChange: (job: Job) => void;
 }
 
 export interface WaitOptions {
-  readonly watcher: Watcher;
+  readonly poller: Poller;
+  readonly reader: JobReader;
   readonly store: JobStore;
   readonly clock: Clock;
 }
 
-/** The job when it has ended, or as it stands when the time is over, the signal fires or nobody watches it any longer. */
-export async function waitForEnd({ watcher, store, clock }: WaitOptions, wait: Wait): Promise<Job> {
-  const { job, forMs, signal, onChange } = wait;
-  const { jobId } = job;
+/** The last look begins this long before the time is over, so that its answer comes in time. */
+const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
+/** A poll that is no older serves as the last look. */
+const FRESH_MS = 500;
+/** How long to look for the final video of a job that has ended. */
+const FINAL_VIDEO_MS = 3_000;
+
+/**
+ * The job when it has ended, or as it stands when the time is over, the signal fires or the job is no longer polled. Never rejects:
+ * where the last look fails or takes too long, the last known state is the answer.
+ */
+export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
+  const { reader, store, clock } = options;
+  const { job, forMs, signal } = wait;
   if (job.done || forMs <= 0 || signal.aborted) return job;
-  const latest = () => store.get(jobId)?.job ?? job;
-  if (latest().done) return latest();
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const cancelTimer = clock.after(forMs, end);
-  const stopHearing = store.changes.listen((changed) => {
-    if (changed !== jobId) return;
-    if (latest().done || store.get(jobId)?.watchEnded !== undefined) end();
-    onChange(latest());
-  });
-  signal.addEventListener("abort", end, { once: true });
-  let unwatch = () => {};
+  const latest = () => store.get(job.jobId)?.job ?? job;
+  if (!latest().done) await waitUntilOver(options, wait, latest);
+  if (!latest().done || signal.aborted) return latest();
+
+  const bounded = new AbortController();
+  const abort = () => bounded.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const cancelTimer = clock.after(FINAL_VIDEO_MS, abort);
   try {
-    unwatch = watcher.watch(jobId, { awaited: true });
-    await ended;
+    await reader.readRecent(job.jobId, Infinity, { background: false, signal: bounded.signal });
   } catch {
-    // Too many are watched: the job as it stands is the answer.
+    // The end without the final video, or by the list's word alone, is better than an error.
   } finally {
     cancelTimer();
-    stopHearing();
-    unwatch();
-    signal.removeEventListener("abort", end);
+    signal.removeEventListener("abort", abort);
   }
   return latest();
+}
+
+async function waitUntilOver(
+  { poller, reader, store, clock }: WaitOptions,
+  { job: { jobId }, forMs, signal, onChange }: Wait,
+  latest: () => Job,
+): Promise<void> {
+  let stopWaiting = () => {};
+  const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
+  const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
+  const lookOnce = () => {
+    // What it finds is emitted by the store; what fails leaves the last known state.
+    reader.readRecent(jobId, FRESH_MS, { background: false, signal }).catch(() => {});
+  };
+  const cleanups = [
+    clock.after(forMs, stopWaiting),
+    clock.after(lookMs, lookOnce),
+    store.changes.on((changed) => {
+      if (changed !== jobId) return;
+      if (latest().done || store.get(jobId)?.watchEnded !== undefined) stopWaiting();
+      onChange(latest());
+    }),
+    () => signal.removeEventListener("abort", stopWaiting),
+  ];
+  signal.addEventListener("abort", stopWaiting, { once: true });
+  try {
+    cleanups.push(poller.watch(jobId));
+    await isOver;
+  } catch {
+    // Too many jobs are watched: the job as it stands is the answer.
+  } finally {
+    for (const cleanUp of cleanups) cleanUp();
+  }
 }

@@ -1,9 +1,9 @@
 // The state that outlives connections: made once by commands/serve.ts and shared by every connection's server.
 
 import type { JobReader } from "../jobs/job-reader.ts";
-import type { JobStore } from "../jobs/store.ts";
+import type { JobStore } from "../jobs/job-store.ts";
+import type { Poller } from "../jobs/poller.ts";
 import type { Wait } from "../jobs/wait.ts";
-import type { Watcher } from "../jobs/watcher.ts";
 import type { Log } from "../log.ts";
 import type { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
@@ -17,7 +17,7 @@ export interface Application {
   readonly service: Service;
   readonly jobs: JobStore;
   readonly reader: JobReader;
-  readonly watcher: Watcher;
+  readonly poller: Poller;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly once: SendOnce;
   /** How a job stands now; undefined where that can't be found out within a second or two. */

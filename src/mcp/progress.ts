@@ -3,32 +3,39 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Job } from "../service/schemas.ts";
 
-/** Less than a clip: what a change without a new clip counts, since progress must grow with every notification. */
+/** Less than a clip: the step of a change without a new clip, since progress must grow with every notification. */
 const SMALL_STEP = 0.01;
 
-export function createProgressReport(
-  { _meta, notify }: Pick<ServerContext["mcpReq"], "_meta" | "notify">,
-  describe: (job: Job) => string,
-): (job: Job) => void {
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return () => {};
-  let last = -SMALL_STEP;
-  return (job) => {
-    // The answer says that, and clients drop a notification that comes together with it as one of an unknown call.
-    if (job.done) return;
+type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;
+
+export class ProgressReporter {
+  readonly #request: McpRequest;
+  readonly #describe: (job: Job) => string;
+  #lastProgress = -SMALL_STEP;
+
+  constructor(request: McpRequest, describe: (job: Job) => string) {
+    this.#request = request;
+    this.#describe = describe;
+  }
+
+  /** Notifies the client, if it asked for that, of a job that is still running. */
+  report(job: Job): void {
+    const { _meta, notify } = this.#request;
+    const progressToken = _meta?.progressToken;
+    // The end is in the result, and a client drops a notification that arrives together with it as one of an unknown call.
+    if (progressToken === undefined || job.done) return;
     const { completed = 0, failed = 0, total } = job.progress ?? {};
-    const counted = completed + failed;
-    const next = counted > last ? counted : last + SMALL_STEP;
-    // It can't grow past the whole.
-    if (total !== undefined && next > total) return;
-    last = next;
+    const finished = completed + failed;
+    const progress = finished > this.#lastProgress ? finished : this.#lastProgress + SMALL_STEP;
+    if (total !== undefined && progress > total) return;
+    this.#lastProgress = progress;
     const params = {
       progressToken,
-      progress: last,
+      progress,
       ...(total !== undefined && { total }),
-      message: describe(job),
+      message: this.#describe(job),
     };
-    // Whoever left hears no more of it.
+    // A client that has left needs no progress.
     notify({ method: "notifications/progress", params }).catch(() => {});
-  };
+  }
 }

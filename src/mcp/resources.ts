@@ -18,11 +18,11 @@ import { errorMeta } from "./tool-result.ts";
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
 const LISTED_JOBS = 20;
-/** A client reads again with each update that it hears of: the poll that brought the news has the answer. */
+/** A client reads the resource after each update: the poll that found the change has the answer. */
 const FRESH_MS = 5_000;
-/** A client's start never waits on the network for longer. */
+/** Clients list the resources when they start: that never waits for the network any longer. */
 const LIST_DEADLINE_MS = 2_000;
-/** Completion asks with every keystroke. */
+/** Completion lists with every keystroke. */
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
@@ -32,7 +32,7 @@ export function registerResources(server: McpServer, application: Application): 
     const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(state) }] };
   };
-  const refresh = createRefresh(application);
+  const newestJobs = new NewestJobs(application);
 
   server.registerResource(
     "catalog",
@@ -50,7 +50,7 @@ export function registerResources(server: McpServer, application: Application): 
     new ResourceTemplate("faceless://jobs/{jobId}", {
       list: async () => {
         await application.recallJobs();
-        await refresh();
+        await newestJobs.refresh();
         return {
           resources: jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
             uri: jobs.uri(jobId),
@@ -62,7 +62,7 @@ export function registerResources(server: McpServer, application: Application): 
       complete: {
         jobId: async (prefix) => {
           await application.recallJobs();
-          await refresh();
+          await newestJobs.refresh();
           return jobs
             .recent(100)
             .map(({ jobId }) => jobId)
@@ -81,7 +81,7 @@ export function registerResources(server: McpServer, application: Application): 
         const { signal } = mcpReq;
         return jobContents(href, await reader.readRecent(jobId, FRESH_MS, { background: false, signal }));
       } catch (error) {
-        // What ended the watch mostly fails this too: whoever was told of the end reads why, beside the last known state.
+        // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
         if (job !== undefined && watchEnded !== undefined) return jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
@@ -100,20 +100,29 @@ function protocolError(failure: BridgeError, uri: string): ProtocolError {
   });
 }
 
-/** Brings the newest jobs into the store if the service answers in time; else what this process knows has to do. */
-function createRefresh({ service, jobs, log }: Application): () => Promise<void> {
-  let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
-  return () => {
+/** Keeps the newest jobs in the store, as far as the service answers in time. */
+class NewestJobs {
+  readonly #application: Application;
+  /** The last request, and until when its answer counts as fresh. */
+  #last: { readonly freshUntilMs: number; readonly done: Promise<void> } | undefined;
+
+  constructor(application: Application) {
+    this.#application = application;
+  }
+
+  /** Resolves in any case: if the service doesn't answer, what this process knows has to do. */
+  refresh(): Promise<void> {
     const nowMs = performance.now();
-    if (fresh === undefined || nowMs > fresh.until) {
+    if (this.#last === undefined || nowMs > this.#last.freshUntilMs) {
+      const { service, jobs, log } = this.#application;
       const done = service.listVideos({}, { deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => jobs.list(videos, true),
         (error: unknown) => log.debug("The newest jobs could not be listed.", error),
       );
-      fresh = { until: nowMs + LIST_FRESH_MS, done };
+      this.#last = { freshUntilMs: nowMs + LIST_FRESH_MS, done };
     }
-    return fresh.done;
-  };
+    return this.#last.done;
+  }
 }
 
 function catalog() {

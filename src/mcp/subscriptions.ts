@@ -1,6 +1,6 @@
-// Who on this connection listens to which job, in both protocol eras. resources/subscribe is a request of the older one; of
-// subscriptions/listen, which the SDK answers and routes by itself, the transport shows the acknowledgement going out and
-// the cancellation coming in. Polling starts and stops with them.
+// The job subscriptions of one connection, in both protocol versions. resources/subscribe is a request of the legacy protocol. Of
+// subscriptions/listen, which the SDK answers and routes by itself, the transport shows the acknowledgement going out and the
+// cancellation coming in. Knows nothing of how jobs are polled.
 
 import {
   type JSONRPCMessage,
@@ -10,178 +10,187 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { describeFailure, toBridgeError } from "../errors.ts";
-import type { Unsubscribe } from "../jobs/announcer.ts";
+import type { Unsubscribe } from "../jobs/emitter.ts";
 import { isJobId } from "../tools/arguments.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { errorMeta } from "./tool-result.ts";
 import { subscriptionIdOf } from "./transport/json-rpc.ts";
 
-export interface Subscriptions {
-  /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */
-  attach(server: McpServer): void;
-  onInbound(message: JSONRPCMessage): void;
-  onOutbound(message: JSONRPCMessage): void;
-  /** Ends all of them. */
-  close(): void;
-}
+/** The legacy protocol has one subscription per URI, the modern one any number, each under an id and with many URIs. */
+type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
-/** The older era has one subscription a URI, the newer one has any number, each under an id and with many URIs. */
-type Holder = `uri:${string}` | `listen:${string}`;
-
-interface Held {
+interface Subscription {
   readonly jobId: string;
   readonly unwatch: Unsubscribe;
-  heardEnd: boolean;
+  /** Whether the client was notified of the job's end under this subscription. */
+  endNotified: boolean;
 }
 
-/** Ends that are remembered after their subscription. */
-const MOST_TOLD = 2_000;
+const MAX_REMEMBERED_ENDS = 2_000;
 
-export function createSubscriptions({ jobs, watcher, log }: Application): Subscriptions {
-  const held = new Map<Holder, Map<string, Held>>();
+export class Subscriptions {
+  readonly #application: Application;
+  /** By key, and below that by URI. */
+  readonly #subscriptions = new Map<SubscriptionKey, Map<string, Subscription>>();
   /** Listens that the SDK has not acknowledged yet. */
-  const opening = new Set<Holder>();
+  readonly #opening = new Set<SubscriptionKey>();
   /**
-   * URIs of the older era whose end was told to a subscription that is over: the connection has heard of it, and one that
-   * subscribes anew with every update that it hears of must not go round for ever.
+   * URIs of ended legacy subscriptions whose end was notified. A new subscription to one is not notified again: a client that
+   * subscribes anew with every update would do so for ever.
    */
-  const told = new Set<string>();
-  let server: McpServer | undefined;
+  readonly #endNotifiedUris = new Set<string>();
+  readonly #unsubscribes: readonly Unsubscribe[];
+  /** Sends the notifications; undefined before the client has connected and after the end. */
+  #server: McpServer | undefined;
 
-  const unsent = (error: unknown) => log.debug("A notification was not sent.", error);
+  constructor(application: Application) {
+    this.#application = application;
+    this.#unsubscribes = [
+      application.jobs.changes.on((jobId) => this.#notify(jobId)),
+      application.jobs.starts.on(() => this.#send((server) => server.server.sendResourceListChanged())),
+    ];
+  }
+
+  /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */
+  attach(mcpServer: McpServer): void {
+    this.#server = mcpServer;
+    mcpServer.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+      // The catalog never changes.
+      if (uri === CATALOG_URI) return {};
+      const jobId = jobIdOf(uri);
+      if (jobId === undefined) throw new ResourceNotFoundError(uri);
+      try {
+        this.#subscribe(uriKey(uri), uri, jobId);
+      } catch (error) {
+        const failure = toBridgeError(error, "not_sent");
+        throw new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
+          uri,
+          "faceless/error": errorMeta(failure),
+        });
+      }
+      return {};
+    });
+    mcpServer.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+      this.#unsubscribe(uriKey(uri));
+      return {};
+    });
+  }
+
+  onInbound(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if (message.method === "subscriptions/listen" && "id" in message)
+      this.#opening.add(listenKey(message.id));
+    if (message.method !== "notifications/cancelled") return;
+    const key = listenKey(message.params?.["requestId"]);
+    // The cancellation may overtake the acknowledgement, since the SDK handles one message after the other.
+    this.#opening.delete(key);
+    this.#unsubscribe(key);
+  }
+
+  onOutbound(message: JSONRPCMessage): void {
+    if ("method" in message) {
+      if (message.method !== "notifications/subscriptions/acknowledged") return;
+      const key = listenKey(subscriptionIdOf(message));
+      if (!this.#opening.delete(key)) return;
+      for (const uri of acknowledgedUris(message.params)) this.#subscribeOrExplain(key, uri);
+    } else if ("id" in message) {
+      // The response to a listen is its end, or its refusal.
+      const key = listenKey(message.id);
+      this.#opening.delete(key);
+      this.#unsubscribe(key);
+    }
+  }
+
+  /** Ends all subscriptions of the connection. */
+  close(): void {
+    for (const key of Array.from(this.#subscriptions.keys())) this.#unsubscribe(key);
+    for (const unsubscribe of this.#unsubscribes) unsubscribe();
+    this.#server = undefined;
+  }
 
   /**
-   * Tells everyone who listens to the job. Of its end nobody twice, unless a listen to the same URI came after it: the SDK
-   * sends an update to all of them, and one that hears it again loses less than one that never does.
+   * Notifies all subscribers of a job; the end is sent once per subscription. The exception: the SDK sends an update to every
+   * listen that names the URI, so a listen that was notified before is notified again with a later one.
    */
-  const tell = (jobId: string) => {
-    const done = jobs.get(jobId)?.job?.done === true;
+  #notify(jobId: string): void {
+    const done = this.#application.jobs.get(jobId)?.job?.done === true;
     const uris = new Set<string>();
-    for (const subscribed of held.values()) {
-      for (const [uri, entry] of subscribed) {
-        if (entry.jobId !== jobId || (done && entry.heardEnd)) continue;
-        entry.heardEnd = done;
+    for (const byUri of this.#subscriptions.values()) {
+      for (const [uri, subscription] of byUri) {
+        if (subscription.jobId !== jobId || (done && subscription.endNotified)) continue;
+        subscription.endNotified = done;
         uris.add(uri);
       }
     }
-    for (const uri of uris) server?.server.sendResourceUpdated({ uri }).catch(unsent);
-  };
+    for (const uri of uris) this.#send((server) => server.server.sendResourceUpdated({ uri }));
+  }
 
-  const stopHearing = [
-    jobs.changes.listen(tell),
-    jobs.starts.listen(() => void server?.server.sendResourceListChanged().catch(unsent)),
-  ];
+  #send(notification: (server: McpServer) => Promise<void>): void {
+    if (this.#server === undefined) return;
+    notification(this.#server).catch((error: unknown) =>
+      this.#application.log.debug("A notification was not sent.", error),
+    );
+  }
 
-  const keep = (holder: Holder, uri: string, jobId: string, unwatch: Unsubscribe) => {
-    const subscribed = held.get(holder) ?? new Map<string, Held>();
-    const before = subscribed.get(uri);
-    subscribed.set(uri, { jobId, unwatch, heardEnd: before?.heardEnd ?? told.delete(uri) });
-    held.set(holder, subscribed);
-    before?.unwatch();
-  };
+  /** Throws what `watch` throws. Subscribing again only polls again where polling had ended. */
+  #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
+    const { jobs, poller } = this.#application;
+    this.#add(key, uri, jobId, poller.watch(jobId));
+    // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
+    if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
+  }
 
-  /** Throws what `watch` throws. Doing it again polls again where polling had ended, and changes nothing else. */
-  const hold = (holder: Holder, uri: string, jobId: string) => {
-    keep(holder, uri, jobId, watcher.watch(jobId, { awaited: false }));
-    // Who comes after the end hears of it too: what they read before may be older. Not before their own answer is out.
-    if (jobs.get(jobId)?.job?.done === true) setImmediate(tell, jobId);
-  };
-
-  const release = (holder: Holder) => {
-    for (const [uri, { unwatch, heardEnd }] of held.get(holder) ?? []) {
-      unwatch();
-      if (heardEnd && holder === uriHolder(uri)) told.add(uri);
-    }
-    held.delete(holder);
-    const [oldest] = told;
-    if (oldest !== undefined && told.size > MOST_TOLD) told.delete(oldest);
-  };
-
-  /** The newer era has no way to turn down one job of a subscription: the refusal is what the subscriber then reads. */
-  const holdOrSay = (holder: Holder, uri: string) => {
+  /** A listen can't be refused for one of its jobs: the refusal is what the subscriber then reads in the job's resource. */
+  #subscribeOrExplain(key: SubscriptionKey, uri: string): void {
+    const { jobs, log } = this.#application;
     const jobId = jobIdOf(uri);
     if (jobId === undefined) return;
     try {
-      hold(holder, uri, jobId);
+      this.#subscribe(key, uri, jobId);
     } catch (error) {
       const { message } = toBridgeError(error, "not_sent");
       log.warn(`${uri} is not watched: ${message}`);
-      keep(holder, uri, jobId, () => {});
+      this.#add(key, uri, jobId, () => {});
       setImmediate(() => jobs.endWatch(jobId, `Not watched: ${message}`));
     }
-  };
+  }
 
-  return {
-    attach(attached) {
-      server = attached;
-      attached.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-        const jobId = jobIdOf(uri);
-        // The catalog never changes.
-        if (uri === CATALOG_URI) return {};
-        if (jobId === undefined) throw new ResourceNotFoundError(uri);
-        try {
-          hold(uriHolder(uri), uri, jobId);
-        } catch (error) {
-          const failure = toBridgeError(error, "not_sent");
-          throw new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-            uri,
-            "faceless/error": errorMeta(failure),
-          });
-        }
-        return {};
-      });
-      attached.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-        release(uriHolder(uri));
-        return {};
-      });
-    },
+  #add(key: SubscriptionKey, uri: string, jobId: string, unwatch: Unsubscribe): void {
+    const byUri = this.#subscriptions.get(key) ?? new Map<string, Subscription>();
+    const before = byUri.get(uri);
+    const endNotified = before?.endNotified ?? this.#endNotifiedUris.delete(uri);
+    byUri.set(uri, { jobId, unwatch, endNotified });
+    this.#subscriptions.set(key, byUri);
+    before?.unwatch();
+  }
 
-    onInbound(message) {
-      if (!("method" in message)) return;
-      if (message.method === "subscriptions/listen" && "id" in message) opening.add(listenHolder(message.id));
-      if (message.method !== "notifications/cancelled") return;
-      const holder = listenHolder(message.params?.["requestId"]);
-      // It may overtake the acknowledgement, for the SDK takes one message after the other.
-      opening.delete(holder);
-      release(holder);
-    },
-
-    onOutbound(message) {
-      if ("method" in message) {
-        if (message.method !== "notifications/subscriptions/acknowledged") return;
-        const holder = listenHolder(subscriptionIdOf(message));
-        if (!opening.delete(holder)) return;
-        for (const uri of acknowledgedUris(message.params)) holdOrSay(holder, uri);
-      } else if ("id" in message) {
-        // The answer to a listen is its end, or its refusal.
-        const holder = listenHolder(message.id);
-        opening.delete(holder);
-        release(holder);
-      }
-    },
-
-    close() {
-      for (const holder of Array.from(held.keys())) release(holder);
-      for (const stop of stopHearing) stop();
-      server = undefined;
-    },
-  };
+  #unsubscribe(key: SubscriptionKey): void {
+    for (const [uri, { unwatch, endNotified }] of this.#subscriptions.get(key) ?? []) {
+      unwatch();
+      if (endNotified && key === uriKey(uri)) this.#endNotifiedUris.add(uri);
+    }
+    this.#subscriptions.delete(key);
+    const [oldest] = this.#endNotifiedUris;
+    if (oldest !== undefined && this.#endNotifiedUris.size > MAX_REMEMBERED_ENDS)
+      this.#endNotifiedUris.delete(oldest);
+  }
 }
 
-function uriHolder(uri: string): Holder {
+function uriKey(uri: string): SubscriptionKey {
   return `uri:${uri}`;
 }
 
 /** As JSON, since a string and a number are two ids. */
-function listenHolder(id: unknown): Holder {
+function listenKey(id: unknown): SubscriptionKey {
   return `listen:${JSON.stringify(id)}`;
 }
 
 function acknowledgedUris(params: Record<string, unknown> | undefined): string[] {
-  const honoured = params?.["notifications"];
-  if (typeof honoured !== "object" || honoured === null || !("resourceSubscriptions" in honoured)) return [];
-  const uris: unknown = honoured.resourceSubscriptions;
+  const acknowledged = params?.["notifications"];
+  if (typeof acknowledged !== "object" || acknowledged === null) return [];
+  if (!("resourceSubscriptions" in acknowledged)) return [];
+  const uris: unknown = acknowledged.resourceSubscriptions;
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }
 

@@ -8,7 +8,7 @@ import { runTool, type ToolContext } from "../tools/tool.ts";
 import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
 import { AskUser } from "./elicitation.ts";
-import { createProgressReport } from "./progress.ts";
+import { ProgressReporter } from "./progress.ts";
 import { failureResult, successResult } from "./tool-result.ts";
 
 export function registerTools(server: McpServer, application: Application): void {
@@ -61,11 +61,16 @@ function toolContext(
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
     waitForEnd(job, forMs, describe) {
-      const report = createProgressReport(mcpReq, describe);
-      report(job);
+      const progress = new ProgressReporter(mcpReq, describe);
+      progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - performance.now();
-      return application.waitForEnd({ job, forMs: leftMs, signal, onChange: report });
+      return application.waitForEnd({
+        job,
+        forMs: leftMs,
+        signal,
+        onChange: (changed) => progress.report(changed),
+      });
     },
   };
 }

@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
-import type { JobStore } from "../jobs/store.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -12,8 +12,8 @@ import type { Job } from "../service/schemas.ts";
 /** What the application gives to a tool. Paid and public requests go through `once` alone. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: JobStore;
-  readonly reader: JobReader;
+  readonly jobs: Pick<JobStore, "get" | "start" | "list" | "uri">;
+  readonly reader: Pick<JobReader, "read">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
   readonly signal: AbortSignal;
   /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */

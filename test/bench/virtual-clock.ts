@@ -1,4 +1,4 @@
-// A clock that jumps from timer to timer, so that the real watcher lives through an hour in a second.
+// A clock that jumps from timer to timer, so that the real poller runs an hour in a second.
 
 import type { Clock } from "../../src/jobs/clock.ts";
 
@@ -8,7 +8,7 @@ export interface VirtualClock extends Clock {
   /** Runs everything that is due until then. */
   runUntil(untilMs: number): Promise<void>;
   runFor(ms: number): Promise<void>;
-  /** As if somebody set the system's clock: what `now` says changes, timers go on. */
+  /** As if the user changed the system clock: `now` jumps; monotonic time and timers go on. */
   set(byMs: number): void;
 }
 
@@ -24,7 +24,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   };
   const runUntil = async (untilMs: number) => {
     for (;;) {
-      // What follows from a timer, or was begun before, may take several turns of promises.
+      // What a timer has started may take several turns of promises.
       await new Promise<void>((resolve) => setImmediate(resolve));
       const timer = next();
       if (timer === undefined || timer[1].atMs > untilMs) break;
@@ -36,6 +36,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   };
   return {
     now: () => nowMs + setMs,
+    monotonicMs: () => nowMs,
     set: (byMs) => void (setMs += byMs),
     pending: () => timers.size,
     after(delayMs, action) {

@@ -1,18 +1,18 @@
-// A service that exists only in memory, on a virtual clock, so that the real watcher, schedule and allowance live through an hour in a
-// second. The service counts requests in fixed windows and answers after a moment, as a real one does.
+// A service that exists only in memory, on a virtual clock, so that the real poller, schedule and rate limiter run an hour in a
+// second. Like a real one it counts requests in fixed windows and answers after a moment. Measures what watching costs.
 
 import { BridgeError } from "../../src/errors.ts";
-import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
-import { createSchedule } from "../../src/jobs/schedule.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
-import { createWatcher } from "../../src/jobs/watcher.ts";
+import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
+import { Poller } from "../../src/jobs/poller.ts";
 import { createAllowance } from "../../src/service/allowance.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
-import type { JobEnd, Random } from "../fixtures/durations.ts";
+import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
-interface Made {
+interface WorldJob {
   readonly jobId: string;
   readonly createdMs: number;
   readonly endsMs: number;
@@ -23,16 +23,15 @@ interface Made {
 export interface WorldOptions {
   readonly random: Random;
   readonly limitPerMinute: number;
-  readonly canPage: boolean;
   readonly fixedMs?: number;
 }
 
 const LATENCY_MS = 150;
 
-export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldOptions) {
+export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1));
-  const made = new Map<string, Made>();
-  const newestFirst: Made[] = [];
+  const created = new Map<string, WorldJob>();
+  const newestFirst: WorldJob[] = [];
   const service = createLimitedService({
     limit: limitPerMinute,
     windowMs: 60_000,
@@ -42,7 +41,7 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
   const counts = { polls: 0, reads: 0, refused: 0 };
 
   const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
-    // As the real client, which takes its slot a few turns after it was asked.
+    // As the real client, which counts a request a little after it was called.
     await Promise.resolve();
     const slot = allowance.take(background ? "background" : "person");
     counts[background ? "polls" : "reads"] += 1;
@@ -61,9 +60,9 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     });
   };
 
-  const statusOf = (job: Made) =>
+  const statusOf = (job: WorldJob) =>
     clock.now() < job.endsMs ? "processing" : job.failed ? "failed" : "completed";
-  const stateOf = (job: Made): Job => {
+  const stateOf = (job: WorldJob): Job => {
     const status = statusOf(job);
     const share = Math.min(1, (clock.now() - job.createdMs) / (job.endsMs - job.createdMs));
     return {
@@ -74,43 +73,37 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
       progress: { total: job.clips, completed: Math.floor(share * job.clips), failed: 0 },
     };
   };
-  const known = (jobId: string): Made => {
-    const job = made.get(jobId);
+  const known = (jobId: string): WorldJob => {
+    const job = created.get(jobId);
     if (job === undefined) throw new Error("no such job");
     return job;
   };
 
-  const store = createJobStore(clock.now);
+  const store = new JobStore(clock);
   const source = {
     getJob: (jobId: string, { background }: RequestOptions) =>
       request(background, () => stateOf(known(jobId))),
-    listVideos: (
-      { limit = 20, cursor }: { limit?: number; cursor?: string },
-      { background }: RequestOptions,
-    ) =>
+    listNewestVideos: ({ background }: RequestOptions) =>
       request(background, () => {
-        const from = cursor === undefined ? 0 : Number(cursor);
-        const page = newestFirst.slice(from, from + limit);
-        const videos: Video[] = page.map((job) => {
+        const videos: Video[] = newestFirst.slice(0, 100).map((job) => {
           const status = statusOf(job);
-          // A final video is in the list alone.
+          // Only the list has the final video.
           return {
             jobId: job.jobId,
             status,
             ...(status === "completed" && { finalVideoUrl: `https://media.example/${job.jobId}` }),
           };
         });
-        return { videos, ...(from + limit < newestFirst.length && { nextCursor: String(from + limit) }) };
+        return { videos };
       }),
-    listing: () => ({ maxLimit: 100, canPage }),
     backgroundWaitMs: () => allowance.waitMs("background"),
   };
-  const reader = createJobReader({ source, store, now: clock.now });
-  const watcher = createWatcher({
+  const reader = new JobReader({ source, store, clock });
+  const poller = new Poller({
     source,
     reader,
     store,
-    schedule: createSchedule({ fixedMs, random }),
+    schedule: new Schedule({ fixedMs, random }),
     clock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     maxWatched: Infinity,
@@ -121,10 +114,10 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     counts,
     store,
     reader,
-    watcher,
+    poller,
     /** Starts a job now and watches it. */
-    start({ durationMs, failed }: JobEnd): Made {
-      const jobId = `job-${made.size}`;
+    start({ durationMs, failed }: JobEnd): WorldJob {
+      const jobId = `job-${created.size}`;
       const job = {
         jobId,
         createdMs: clock.now(),
@@ -132,11 +125,73 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
         failed,
         clips: 3 + Math.floor(random() * 4),
       };
-      made.set(jobId, job);
+      created.set(jobId, job);
       newestFirst.unshift(job);
       store.start(jobId, "topic");
-      watcher.watch(jobId, { awaited: false });
+      poller.watch(jobId);
       return job;
     },
+  };
+}
+
+export interface Delays {
+  readonly mean: number;
+  readonly p95: number;
+}
+
+export function delaysOf(seconds: readonly number[]): Delays {
+  const sorted = seconds.toSorted((a, b) => a - b);
+  const sum = sorted.reduce((total, value) => total + value, 0);
+  return { mean: sum / sorted.length, p95: sorted[Math.floor(0.95 * sorted.length)] ?? Number.NaN };
+}
+
+export interface ManyJobsFigures extends Delays {
+  readonly pollsPerMinute: number;
+  readonly pollsPerJob: number;
+  /** Ends that were not seen within a minute. */
+  readonly unseen: number;
+  /** 429s that the rate limiter should have prevented. */
+  readonly refused: number;
+}
+
+const MINUTE_MS = 60_000;
+const MEASURED_MINUTES = 30;
+
+/** Keeps `count` jobs watched at a rate limit of 60 a minute and measures 30 minutes of it. */
+export async function measureManyJobs(count: number): Promise<ManyJobsFigures> {
+  const random = seededRandom(count);
+  const world = createWorld({ random, limitPerMinute: 60 });
+  const { clock } = world;
+  const startMs = clock.now();
+  const measureFromMs = startMs + 10 * MINUTE_MS;
+  const endMs = measureFromMs + MEASURED_MINUTES * MINUTE_MS;
+  const ends = new Map<string, number>();
+  const seconds: number[] = [];
+  const startOne = () => {
+    const job = world.start(DURATIONS.MIX(random));
+    ends.set(job.jobId, job.endsMs);
+  };
+  world.store.changes.on((jobId) => {
+    const endedMs = ends.get(jobId);
+    if (endedMs === undefined || world.store.get(jobId)?.job?.done !== true) return;
+    ends.delete(jobId);
+    // Another one takes its place.
+    startOne();
+    if (endedMs >= measureFromMs) seconds.push((clock.now() - endedMs) / 1000);
+  });
+  for (let index = 0; index < count; index++) clock.after((index / count) * 170_000, startOne);
+  await clock.runUntil(measureFromMs);
+  const before = world.counts.polls;
+  await clock.runUntil(endMs);
+  const unseen = [...ends.values()].filter(
+    (endedMs) => endedMs < endMs - MINUTE_MS && endedMs >= measureFromMs,
+  );
+  const polls = world.counts.polls - before;
+  return {
+    pollsPerMinute: polls / MEASURED_MINUTES,
+    pollsPerJob: polls / seconds.length,
+    refused: world.counts.refused,
+    unseen: unseen.length,
+    ...delaysOf(seconds),
   };
 }

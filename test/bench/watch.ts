@@ -1,8 +1,8 @@
-// npm run bench:watch: what watching costs and how soon an end is seen. The real scheduler, watcher and allowance on a
-// virtual clock; every figure is of simulated minutes, so the machine it runs on doesn't matter.
+// npm run bench:watch: what watching costs and how soon an end is seen. The real schedule, poller and rate limiter on a virtual clock:
+// every figure is of simulated minutes, so the machine it runs on doesn't matter.
 
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
-import { createWorld } from "./virtual-world.ts";
+import { createWorld, type Delays, delaysOf, measureManyJobs } from "./virtual-world.ts";
 
 const JOBS = 2_000;
 const MINUTE_MS = 60_000;
@@ -13,23 +13,15 @@ const SCHEDULES: readonly (readonly [string, number | undefined])[] = [
   ["fixed 10 s", 10_000],
 ];
 
-interface Delays {
-  readonly mean: number;
-  readonly p95: number;
-}
-
-interface SingleRun extends Delays {
+interface SingleJobFigures extends Delays {
   readonly polls: number;
   readonly reads: number;
 }
 
-function delaysOf(seconds: readonly number[]): Delays {
-  const sorted = seconds.toSorted((a, b) => a - b);
-  const sum = sorted.reduce((total, value) => total + value, 0);
-  return { mean: sum / sorted.length, p95: sorted[Math.floor(0.95 * sorted.length)] ?? Number.NaN };
-}
-
-async function oneJobAtATime(draw: (random: Random) => JobEnd, fixedMs?: number) {
+async function measureSingleJobs(
+  draw: (random: Random) => JobEnd,
+  fixedMs?: number,
+): Promise<SingleJobFigures> {
   const random = seededRandom(1);
   const seconds: number[] = [];
   let polls = 0;
@@ -38,14 +30,13 @@ async function oneJobAtATime(draw: (random: Random) => JobEnd, fixedMs?: number)
     const world = createWorld({
       random,
       limitPerMinute: 1_000,
-      canPage: false,
       ...(fixedMs !== undefined && { fixedMs }),
     });
     const job = world.start(draw(random));
-    world.store.changes.listen(() => {
+    world.store.changes.on(() => {
       if (world.store.get(job.jobId)?.job?.done !== true) return;
       seconds.push((world.clock.now() - job.endsMs) / 1000);
-      // A client reads what it hears of. The final video is looked up then, in the list.
+      // A client reads after each update, which looks the final video up in the list.
       void world.reader.readRecent(job.jobId, 5_000, { background: false });
     });
     await world.clock.runUntil(job.endsMs + MINUTE_MS);
@@ -53,42 +44,6 @@ async function oneJobAtATime(draw: (random: Random) => JobEnd, fixedMs?: number)
     reads += world.counts.reads;
   }
   return { polls: polls / JOBS, reads: reads / JOBS, ...delaysOf(seconds) };
-}
-
-async function manyJobs(count: number, canPage: boolean) {
-  const random = seededRandom(count);
-  const world = createWorld({ random, limitPerMinute: 60, canPage });
-  const { clock } = world;
-  const startMs = clock.now();
-  const measureFromMs = startMs + 10 * MINUTE_MS;
-  const endMs = startMs + 40 * MINUTE_MS;
-  const ends = new Map<string, number>();
-  const seconds: number[] = [];
-  const startOne = () => {
-    const job = world.start(DURATIONS.MIX(random));
-    ends.set(job.jobId, job.endsMs);
-  };
-  world.store.changes.listen((jobId) => {
-    if (world.store.get(jobId)?.job?.done !== true) return;
-    const endedMs = ends.get(jobId) ?? Number.NaN;
-    ends.delete(jobId);
-    // Another takes its place, so that as many are watched all the time.
-    startOne();
-    if (endedMs >= measureFromMs) seconds.push((clock.now() - endedMs) / 1000);
-  });
-  for (let index = 0; index < count; index++) clock.after((index / count) * 170_000, startOne);
-  await clock.runUntil(measureFromMs);
-  const before = { ...world.counts };
-  await clock.runUntil(endMs);
-  const unseen = [...ends.values()].filter(
-    (endedMs) => endedMs < endMs - MINUTE_MS && endedMs >= measureFromMs,
-  );
-  return {
-    pollsPerMinute: (world.counts.polls - before.polls) / 30,
-    refused: world.counts.refused,
-    unseen: unseen.length,
-    ...delaysOf(seconds),
-  };
 }
 
 function row(cells: readonly (string | number)[]): string {
@@ -101,10 +56,11 @@ lines.push(
   row(["-", "-", "-", "-", "-"]),
 );
 for (const [name, fixedMs] of SCHEDULES) {
-  const runs: SingleRun[] = [];
+  const runs: SingleJobFigures[] = [];
   for (const draw of [DURATIONS.U, DURATIONS.LN, DURATIONS.MIX])
-    runs.push(await oneJobAtATime(draw, fixedMs));
-  const join = (pick: (run: SingleRun) => number) => runs.map((run) => pick(run).toFixed(1)).join(" / ");
+    runs.push(await measureSingleJobs(draw, fixedMs));
+  const join = (pick: (run: SingleJobFigures) => number) =>
+    runs.map((run) => pick(run).toFixed(1)).join(" / ");
   lines.push(
     row([
       name,
@@ -115,30 +71,22 @@ for (const [name, fixedMs] of SCHEDULES) {
     ]),
   );
 }
-lines.push("");
 lines.push(
-  row([
-    "watched at once",
-    "polls a minute",
-    "mean / p95 delay s",
-    "unseen",
-    "429s",
-    "with pages: polls a minute",
-    "mean / p95 delay s",
-    "unseen",
-    "429s",
-  ]),
-  row(Array.from({ length: 9 }, () => "-")),
+  "",
+  row(["watched at once", "polls a minute", "polls a job", "mean / p95 delay s", "unseen", "429s"]),
+  row(["-", "-", "-", "-", "-", "-"]),
 );
-for (const count of [1, 10, 30, 60, 100, 200, 1_000]) {
-  const page = await manyJobs(count, false);
-  const pages = await manyJobs(count, true);
-  const cells = (run: typeof page) => [
-    run.pollsPerMinute,
-    `${run.mean.toFixed(1)} / ${run.p95.toFixed(1)}`,
-    String(run.unseen),
-    String(run.refused),
-  ];
-  lines.push(row([String(count), ...cells(page), ...cells(pages)]));
+for (const count of [1, 2, 10, 30, 60, 100, 200, 1_000]) {
+  const { pollsPerMinute, pollsPerJob, mean, p95, unseen, refused } = await measureManyJobs(count);
+  lines.push(
+    row([
+      String(count),
+      pollsPerMinute,
+      pollsPerJob,
+      `${mean.toFixed(1)} / ${p95.toFixed(1)}`,
+      String(unseen),
+      String(refused),
+    ]),
+  );
 }
 process.stdout.write(`${lines.join("\n")}\n`);

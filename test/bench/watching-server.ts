@@ -1,4 +1,4 @@
-// The server from its source, but for the limit on how many jobs are watched at once.
+// The server from its source, with a higher limit of watched jobs.
 
 import { homedir } from "node:os";
 import { serve } from "../../src/commands/serve.ts";

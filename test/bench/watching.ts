@@ -1,4 +1,4 @@
-// What a thousand watched jobs cost in memory.
+// Measures the memory that a thousand watched jobs take.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -7,19 +7,19 @@ import { startWithVitals } from "../fixtures/vitals.ts";
 
 const JOBS = 1_000;
 const POLL_SECONDS = 2;
-/** Until each was polled several times. */
+/** Long enough to poll each job several times. */
 const WATCHED_MS = 10_000;
 const MEGABYTE = 1024 * 1024;
 
 const ROUNDS = 3;
 
-/** Megabytes resident, after garbage collection. */
+/** Resident megabytes after garbage collection. */
 interface Memory {
   readonly idle: number;
   readonly watching: number;
 }
 
-/** Of the round whose growth is the median. Idle is after the first call, when all code is loaded. */
+/** The round whose growth is the median. Idle means after the first call, when all code is loaded. */
 export async function benchWatching(): Promise<Memory> {
   const rounds: Memory[] = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await watch());
@@ -44,7 +44,7 @@ async function watch(): Promise<Memory> {
     await server.open("old");
     await server.ask("tools/call", { name: "get_video_status", arguments: { jobId: jobIdOf(1) } });
     const idle = await vitals();
-    // None of those that the service calls done.
+    // The service calls every tenth job done: these are the others.
     for (let job = 0; job < JOBS; job += 1) {
       const uri = `faceless://jobs/${jobIdOf(job * 10 + 1)}`;
       const { error } = await server.ask("resources/subscribe", { uri });

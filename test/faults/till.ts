@@ -5,17 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
+import { createApplication } from "../../src/commands/application.ts";
+import { type Proxies, readConfig } from "../../src/config.ts";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
-import { createJobReader } from "../../src/jobs/job-reader.ts";
-import { createJobStore } from "../../src/jobs/store.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
-import { GenerationLimit } from "../../src/once/generation-limit.ts";
 import { createJournal } from "../../src/once/journal.ts";
-import { SendOnce } from "../../src/once/send-once.ts";
-import { createService, type Service } from "../../src/service/client.ts";
-import type { Proxies } from "../../src/config.ts";
 import { createRedact } from "../../src/redact.ts";
+import { createService, type Service } from "../../src/service/client.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
@@ -72,42 +69,32 @@ export function trustCertificate(): () => void {
 
 /** To be closed by the caller. */
 export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
-  const folder = mkdtempSync(join(tmpdir(), "till-"));
+  const folder = mkdtempSync(join(tmpdir(), "faceless-faults-"));
   const redact = createRedact(CANARY);
   const now = Date.now;
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
+  const config = readConfig(env, { sandbox: false, readOnly: false, noPublish: false }, "/nowhere");
+  if (config.service === undefined) throw new Error(config.problems[0]?.problem);
   const real = createService({
-    config: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
+    config: { ...config.service, proxies },
     version: "1.2.3",
     now,
     random: () => 0,
   });
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
-  const { pid } = process;
-  const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason), pid });
-  const jobs = createJobStore(now);
-  const lookAtJob = (jobId: string) => service.getJob(jobId, { deadlineMs: 1_500 }).catch(() => undefined);
-  const once = new SendOnce({
-    service,
-    journal,
-    generationLimit: new GenerationLimit(undefined),
-    account: CANARY,
-    lookAtJob,
-    isKnownJob: (jobId) => jobs.get(jobId) !== undefined,
-    onListed: (videos) => jobs.list(videos, true),
-    isRunning: () => false,
-    pid,
-    now,
-    monotonicMs: () => performance.now(),
-  });
+  const host = { pid: process.pid, isRunning: () => false };
+  const { jobs, reader, once, lookAtJob } = createApplication({ config, service, log, redact, host });
+  const journal = createJournal({ folder, now, redact, onUnwritable: () => {}, pid: process.pid });
+  const { signal } = new AbortController();
   const context: ToolContext = {
     service,
     jobs,
-    reader: createJobReader({ source: service, store: jobs, now }),
+    reader,
     once,
-    signal: new AbortController().signal,
-    lookAtJob,
+    signal,
+    lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),
   };

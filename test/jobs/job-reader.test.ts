@@ -1,227 +1,233 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import type { BridgeErrorFacts } from "../../src/errors.ts";
+import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { failureOf } from "../service/bridge.ts";
-import { createWatching, failure, job } from "./watching.ts";
+import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const BACKGROUND = { background: true };
-const PERSON = { background: false };
+const USER = { background: false };
 const FINAL = "https://cdn.example/final.mp4";
 
-function withFinalInList() {
-  const world = createWatching();
+/** Job a has completed, and the list has its final video. */
+function completedWorld() {
+  const world = new PolledWorld();
   world.start("a");
-  world.become("a", { status: "completed" });
-  world.service.list = [{ jobId: "a", status: "completed", finalVideoUrl: FINAL }];
+  world.change("a", { status: "completed" });
+  world.list = [{ jobId: "a", status: "completed", finalVideoUrl: FINAL }];
+  return world;
+}
+
+function runningWorld(...jobIds: string[]) {
+  const world = new PolledWorld();
+  world.start(...jobIds);
   return world;
 }
 
 const completed = job("a", { status: "completed" });
-const whole = job("a", { status: "completed", finalVideoUrl: FINAL });
+const withFinal = job("a", { status: "completed", finalVideoUrl: FINAL });
 
 describe("reading a job", () => {
-  it("asks the service and keeps what it says", async () => {
-    const { reader, store, start, until, asked, clock } = createWatching();
-    start("a");
-    const answer = reader.read("a", PERSON);
-    await until(1);
+  it("requests its status and stores it", async () => {
+    const world = runningWorld("a");
+    const answer = world.reader.read("a", USER);
+    await world.until(1);
 
     expect(await answer).toEqual(job("a"));
-    expect(store.get("a")?.job).toEqual(job("a"));
-    expect(asked()).toEqual(["0 a person"]);
-    expect(clock.pending()).toBe(0);
+    expect(world.store.get("a")).toMatchObject({ job: job("a"), fetchedAtMs: expect.any(Number) });
+    expect(world.requests()).toEqual(["0 a user"]);
+    expect(world.clock.pending()).toBe(0);
   });
 
-  it("is one flight, however many ask, and another when it is over", async () => {
-    const { reader, service, start, until, asked } = createWatching();
-    start("a", "b");
-    service.answerMs = 1_000;
+  it("shares one request among concurrent callers", async () => {
+    const world = runningWorld("a", "b");
+    world.answerMs = 1_000;
     const answers = [
-      reader.read("a", PERSON),
-      reader.read("a", BACKGROUND),
-      reader.read("b", BACKGROUND),
-      reader.read("a", PERSON),
+      world.reader.read("a", USER),
+      world.reader.read("a", BACKGROUND),
+      world.reader.read("b", BACKGROUND),
+      world.reader.read("a", USER),
     ];
-    await until(1);
+    await world.until(1);
     await Promise.all(answers);
-    void reader.read("a", BACKGROUND);
-    await until(3);
+    void world.reader.read("a", BACKGROUND);
+    await world.until(3);
 
-    expect(asked()).toEqual(["0 a person", "0 b", "1 a"]);
+    expect(world.requests()).toEqual(["0 a user", "0 b", "1 a"]);
   });
 
-  it("fails as the service does, for all who asked, and can be tried again", async () => {
-    const { reader, service, start, until, asked } = createWatching();
-    start("a");
-    service.failing.set("a", failure("service_failed", { status: 503 }));
+  it("fails as the service does, for all callers, and can be tried again", async () => {
+    const world = runningWorld("a");
+    world.failing.set("a", failure("service_failed", { status: 503 }));
     const failures = Promise.all([
-      failureOf(reader.read("a", PERSON)),
-      failureOf(reader.read("a", BACKGROUND)),
+      failureOf(world.reader.read("a", USER)),
+      failureOf(world.reader.read("a", BACKGROUND)),
     ]);
-    await until(1);
+    await world.until(1);
     expect((await failures).map(({ code }) => code)).toEqual(["service_failed", "service_failed"]);
 
-    service.failing.clear();
-    const answer = reader.read("a", PERSON);
-    await until(2);
+    world.failing.clear();
+    const answer = world.reader.read("a", USER);
+    await world.until(2);
 
     expect(await answer).toEqual(job("a"));
-    expect(asked()).toEqual(["0 a person", "1 a person"]);
+    expect(world.requests()).toEqual(["0 a user", "1 a user"]);
   });
 
-  it("of a person who joined a poll that failed is asked again, once for all such", async () => {
-    const { reader, service, start, until, asked } = createWatching();
-    start("a");
-    service.answerMs = 1_000;
-    service.failing.set("a", failure("timeout"));
-    const poll = failureOf(reader.read("a", BACKGROUND));
-    const people = [reader.read("a", PERSON), reader.read("a", PERSON)];
-    await until(0.5);
-    await until(1);
-    service.failing.clear();
-    await until(2);
+  it.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })])(
+    "sends one more request for the users who joined a poll that failed: %s",
+    async ({ facts }) => {
+      const world = runningWorld("a");
+      world.answerMs = 1_000;
+      world.failing.set("a", new BridgeError(facts));
+      const poll = failureOf(world.reader.read("a", BACKGROUND));
+      const users = [world.reader.read("a", USER), world.reader.read("a", USER)];
+      await world.until(0.5);
+      await world.until(1);
+      world.failing.clear();
+      await world.until(2);
 
-    expect((await poll).code).toBe("timeout");
-    expect(await Promise.all(people)).toEqual([job("a"), job("a")]);
-    expect(asked()).toEqual(["0 a", "1 a person"]);
-  });
-
-  it.each<BridgeErrorFacts["code"]>(["not_found", "unauthorized"])(
-    "of a person who joined a poll is not asked again where that changes nothing: %s",
-    async (code) => {
-      const { reader, service, start, until, asked } = createWatching();
-      start("a");
-      service.failing.set("a", failure(code));
-      const poll = failureOf(reader.read("a", BACKGROUND));
-      const person = failureOf(reader.read("a", PERSON));
-      await until(1);
-
-      expect([(await poll).code, (await person).code]).toEqual([code, code]);
-      expect(asked()).toEqual(["0 a"]);
+      expect((await poll).code).toBe(facts.code);
+      expect(await Promise.all(users)).toEqual([job("a"), job("a")]);
+      expect(world.requests()).toEqual(["0 a", "1 a user"]);
     },
   );
+
+  it.each<BridgeErrorFacts["code"]>(["not_found", "unauthorized"])(
+    "sends nothing more for a user who joined a poll that failed for good: %s",
+    async (code) => {
+      const world = runningWorld("a");
+      world.failing.set("a", failure(code));
+      const poll = failureOf(world.reader.read("a", BACKGROUND));
+      const user = failureOf(world.reader.read("a", USER));
+      await world.until(1);
+
+      expect([(await poll).code, (await user).code]).toEqual([code, code]);
+      expect(world.requests()).toEqual(["0 a"]);
+    },
+  );
+
+  it("gives the end back that is known where a lagging replica says that the job runs", async () => {
+    const world = completedWorld();
+    const first = world.reader.read("a", USER);
+    await world.until(1);
+    world.change("a", { status: "processing" });
+    const second = world.reader.read("a", USER);
+    await world.until(2);
+
+    expect([await first, await second]).toEqual([withFinal, withFinal]);
+    expect(world.changes).toEqual(["0 a completed"]);
+  });
 });
 
-describe("a reader who leaves", () => {
-  it("is told so at once, while the flight goes on for the others", async () => {
-    const { reader, service, store, start, until } = createWatching();
-    start("a");
-    service.answerMs = 1_000;
-    const leaving = new AbortController();
-    const left = failureOf(reader.read("a", { ...PERSON, signal: leaving.signal }));
-    const stays = reader.read("a", { ...PERSON, signal: new AbortController().signal });
-    leaving.abort();
+describe("a cancelled read", () => {
+  it("rejects at once, while the request goes on for the other callers", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 1_000;
+    const controller = new AbortController();
+    const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
+    const other = world.reader.read("a", { ...USER, signal: new AbortController().signal });
+    controller.abort();
 
-    expect((await left).code).toBe("cancelled");
-    await until(1);
-    expect(await stays).toEqual(job("a"));
-    expect(store.get("a")?.job).toEqual(job("a"));
+    expect((await cancelled).code).toBe("cancelled");
+    await world.until(1);
+    expect(await other).toEqual(job("a"));
   });
 
-  it("before anything was asked has nothing asked", async () => {
-    const { reader, start, asked } = createWatching();
-    start("a");
+  it("sends nothing if it was cancelled before", async () => {
+    const world = runningWorld("a");
 
-    expect((await failureOf(reader.read("a", { ...PERSON, signal: AbortSignal.abort() }))).code).toBe(
+    expect((await failureOf(world.reader.read("a", { ...USER, signal: AbortSignal.abort() }))).code).toBe(
       "cancelled",
     );
-    expect(asked()).toEqual([]);
+    expect(world.requests()).toEqual([]);
   });
 
-  it("has nobody ask again for them when the poll that they joined fails", async () => {
-    const { reader, service, start, until, asked } = createWatching();
-    start("a");
-    service.answerMs = 1_000;
-    service.failing.set("a", failure("timeout"));
-    const poll = failureOf(reader.read("a", BACKGROUND));
-    const leaving = new AbortController();
-    const left = failureOf(reader.read("a", { ...PERSON, signal: leaving.signal }));
-    await until(0.5);
-    leaving.abort();
-    await until(3);
+  it("sends nothing more when the poll that it joined fails", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 1_000;
+    world.failing.set("a", failure("timeout"));
+    const poll = failureOf(world.reader.read("a", BACKGROUND));
+    const controller = new AbortController();
+    const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
+    await world.until(0.5);
+    controller.abort();
+    await world.until(3);
 
-    expect([(await poll).code, (await left).code]).toEqual(["timeout", "cancelled"]);
-    expect(asked()).toEqual(["0 a"]);
+    expect([(await poll).code, (await cancelled).code]).toEqual(["timeout", "cancelled"]);
+    expect(world.requests()).toEqual(["0 a"]);
   });
 
-  it("leaves no listener on their signal", async () => {
-    const { reader, start, until } = createWatching();
-    start("a");
+  it("leaves no listener on its signal, nor does one that was answered", async () => {
+    const world = runningWorld("a");
     const { signal } = new AbortController();
-    const answer = reader.read("a", { ...PERSON, signal });
+    const answer = world.reader.read("a", { ...USER, signal });
     const during = getEventListeners(signal, "abort").length;
-    await until(1);
+    await world.until(1);
     await answer;
 
     expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
   });
 });
 
-describe("the final video", () => {
-  it("is looked up in the list for a person, with a short deadline, before anything is announced", async () => {
-    const { reader, heard, until, asked } = withFinalInList();
-    const answer = reader.read("a", PERSON);
-    await until(1);
+describe("the final video of a completed job", () => {
+  it("is looked up in the list for a user before the end is emitted", async () => {
+    const world = completedWorld();
+    const answer = world.reader.read("a", USER);
+    await world.until(1);
 
-    expect(await answer).toEqual(whole);
-    expect(asked()).toEqual(["0 a person", "0 videos person"]);
-    expect(heard).toEqual(["0 a completed"]);
+    expect(await answer).toEqual(withFinal);
+    expect(world.requests()).toEqual(["0 a user", "0 list user"]);
+    expect(world.changes).toEqual(["0 a completed"]);
   });
 
-  it("is not looked up by a poll, but by who then reads the job, whatever the age of the answer, once", async () => {
-    const { reader, heard, until, asked } = withFinalInList();
-    const poll = reader.read("a", BACKGROUND);
-    await until(1);
+  it("is not looked up by a poll, but once by the users who then read the job", async () => {
+    const world = completedWorld();
+    const poll = world.reader.read("a", BACKGROUND);
+    await world.until(1);
     expect(await poll).toEqual(completed);
 
-    const answers = [reader.readRecent("a", 5_000, PERSON), reader.readRecent("a", 5_000, PERSON)];
-    await until(2);
-    expect(await Promise.all(answers)).toEqual([whole, whole]);
-    expect(await reader.readRecent("a", 5_000, PERSON)).toEqual(whole);
+    const answers = [world.reader.readRecent("a", 5_000, USER), world.reader.readRecent("a", 5_000, USER)];
+    await world.until(2);
+    expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
+    expect(await world.reader.readRecent("a", 5_000, USER)).toEqual(withFinal);
 
-    expect(asked()).toEqual(["0 a", "1 videos person"]);
-    expect(heard).toEqual(["0 a completed"]);
+    expect(world.requests()).toEqual(["0 a", "1 list user"]);
+    expect(world.changes).toEqual(["0 a completed"]);
   });
 
-  it("is looked up by a poll that somebody waits for, or that a person has joined", async () => {
-    const waited = withFinalInList();
-    const poll = waited.reader.read("a", { background: true, awaited: true });
-    await waited.until(1);
-    expect(await poll).toEqual(whole);
-    expect(waited.asked()).toEqual(["0 a", "0 videos person"]);
+  it("is looked up where a user has joined a poll", async () => {
+    const world = completedWorld();
+    world.answerMs = 500;
+    const answers = [world.reader.read("a", BACKGROUND), world.reader.read("a", USER)];
+    await world.until(2);
 
-    const joined = withFinalInList();
-    joined.service.answerMs = 500;
-    const answers = [joined.reader.read("a", BACKGROUND), joined.reader.read("a", PERSON)];
-    await joined.until(2);
-    expect(await Promise.all(answers)).toEqual([whole, whole]);
-    expect(joined.asked()).toEqual(["0 a", "0.5 videos person"]);
+    expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
+    expect(world.requests()).toEqual(["0 a", "0.5 list user"]);
   });
 
-  it("is looked up once only where the list has none", async () => {
-    const { reader, service, until, asked } = withFinalInList();
-    service.list = [{ jobId: "a", status: "completed" }];
-    for (const each of [1, 2]) {
-      const answer = reader.read("a", PERSON);
-      await until(each);
-      expect(await answer).toEqual(completed);
+  it.each([
+    ["lags", (world: PolledWorld) => void (world.list = [])],
+    ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
+    ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
+  ])("is looked up again while the list %s, at most once in five seconds", async (_, breakList) => {
+    const world = completedWorld();
+    const { list } = world;
+    breakList(world);
+    const answers: unknown[] = [];
+    for (const second of [0, 2, 4.9]) {
+      await world.until(second);
+      void world.reader.readRecent("a", 60_000, USER).then((answer) => answers.push(answer));
     }
+    await world.until(6);
+    expect(answers).toEqual([completed, completed, completed]);
 
-    expect(asked()).toEqual(["0 a person", "0 videos person", "1 a person"]);
-  });
+    world.list = list;
+    world.failing.clear();
+    const last = world.reader.readRecent("a", 60_000, USER);
+    await world.until(7);
 
-  it("is looked up anew after a list that failed, which costs nobody the clips", async () => {
-    const { reader, service, until, asked } = withFinalInList();
-    service.failing.set("videos", failure("service_failed"));
-    const first = reader.read("a", PERSON);
-    await until(1);
-    expect(await first).toEqual(completed);
-
-    service.failing.clear();
-    const second = reader.read("a", PERSON);
-    await until(2);
-    expect(await second).toEqual(whole);
-    expect(asked()).toEqual(["0 a person", "0 videos person", "1 a person", "1 videos person"]);
+    expect(await last).toEqual(withFinal);
+    expect(world.requests()).toEqual(["0 a user", "0 list user", "6 list user"]);
   });
 
   it.each([
@@ -229,64 +235,61 @@ describe("the final video", () => {
     ["the job runs", job("a")],
     ["the job failed", job("a", { status: "failed" })],
   ])("is not looked up where %s", async (_, state) => {
-    const { reader, service, start, until, asked } = createWatching();
-    start("a");
-    service.jobs.set("a", state);
-    const answer = reader.read("a", PERSON);
-    await until(1);
+    const world = runningWorld("a");
+    world.jobs.set("a", state);
+    const answer = world.reader.read("a", USER);
+    await world.until(1);
 
     expect(await answer).toEqual(state);
-    expect(asked()).toEqual(["0 a person"]);
+    expect(world.requests()).toEqual(["0 a user"]);
   });
 
   it("is not looked up where a list has shown it already", async () => {
-    const { reader, store, service, until, asked } = withFinalInList();
-    store.list(service.list, true);
-    const answer = reader.read("a", PERSON);
-    await until(1);
+    const world = completedWorld();
+    world.store.list(world.list, true);
+    const answer = world.reader.read("a", USER);
+    await world.until(1);
 
-    expect(await answer).toEqual(whole);
-    expect(asked()).toEqual(["0 a person"]);
+    expect(await answer).toEqual(withFinal);
+    expect(world.requests()).toEqual(["0 a user"]);
   });
 });
 
 describe("reading a job's recent state", () => {
-  it("takes the last answer while it is young enough, and asks else", async () => {
-    const { reader, start, become, until, asked } = createWatching();
-    start("a");
-    const first = reader.readRecent("a", 5_000, PERSON);
-    await until(5);
-    become("a", { status: "rendering" });
-    expect([await first, await reader.readRecent("a", 5_000, PERSON)]).toEqual([job("a"), job("a")]);
+  it("takes the last answer while it is recent enough, and requests it else", async () => {
+    const world = runningWorld("a");
+    const first = world.reader.readRecent("a", 5_000, USER);
+    await world.until(5);
+    world.change("a", { status: "rendering" });
+    expect([await first, await world.reader.readRecent("a", 5_000, USER)]).toEqual([job("a"), job("a")]);
 
-    await until(5.1);
-    const later = reader.readRecent("a", 5_000, PERSON);
-    await until(6);
+    await world.until(5.1);
+    const later = world.reader.readRecent("a", 5_000, USER);
+    await world.until(6);
 
     expect(await later).toEqual(job("a", { status: "rendering" }));
-    expect(asked()).toEqual(["0 a person", "5.1 a person"]);
+    expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
   });
 
-  it("asks where only a list has told of the job", async () => {
-    const { reader, store, service, until, asked } = createWatching();
-    service.jobs.set("a", job("a", { status: "failed" }));
-    store.putStatus("a", "failed", true);
-    void reader.readRecent("a", 5_000, PERSON);
-    await until(1);
+  it("requests it where the end is known by the list alone", async () => {
+    const world = new PolledWorld();
+    world.jobs.set("a", withFinal);
+    world.store.putListedEnd("a", "completed");
+    const answer = world.reader.readRecent("a", Infinity, USER);
+    await world.until(1);
 
-    expect(asked()).toEqual(["0 a person"]);
+    expect(await answer).toEqual(withFinal);
+    expect(world.requests()).toEqual(["0 a user"]);
   });
 
-  it("asks when the clock was set back, since nobody knows then how old the answer is", async () => {
-    const { reader, clock, start, asked } = createWatching();
-    start("a");
-    const first = reader.read("a", PERSON);
-    await clock.runFor(1_000);
-    await first;
-    clock.set(-3_600_000);
-    void reader.readRecent("a", 5_000, PERSON);
-    await clock.runFor(1_000);
+  it("is not misled by a system clock that was changed", async () => {
+    const world = runningWorld("a");
+    void world.reader.read("a", USER);
+    await world.until(1);
+    world.clock.set(-3_600_000);
+    void world.reader.readRecent("a", 5_000, USER);
+    await world.until(2);
 
-    expect(asked()).toEqual(["0 a person", "-3599 a person"]);
+    expect(world.requests()).toEqual(["0 a user"]);
   });
 });

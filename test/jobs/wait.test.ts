@@ -1,171 +1,114 @@
 import { describe, expect, it } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { createWatching, failure, job } from "./watching.ts";
+import { failure, job, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";
+const CLIP = "https://cdn.example/1.mp4";
+
+function runningWorld(options?: ConstructorParameters<typeof PolledWorld>[0]) {
+  const world = new PolledWorld(options);
+  world.start("a");
+  return world;
+}
 
 /** A call that waits for job a, begun now. */
-function waiting(world: ReturnType<typeof createWatching>, forSeconds: number, from: Job = job("a")) {
-  const { watcher, store, clock } = world;
+function waitFor(world: PolledWorld, forSeconds: number, from: Job = job("a")) {
   const controller = new AbortController();
   const changes: Job[] = [];
   let answeredAt: number | undefined;
-  const answer = waitForEnd(
-    { watcher, store, clock },
-    {
-      job: from,
-      forMs: forSeconds * 1000,
-      signal: controller.signal,
-      onChange: (state) => changes.push(state),
-    },
-  ).then((state) => {
+  const answer = waitForEnd(world, {
+    job: from,
+    forMs: forSeconds * 1000,
+    signal: controller.signal,
+    onChange: (state) => changes.push(state),
+  }).then((state) => {
     answeredAt = world.seconds();
     return state;
   });
   return { answer, changes, answeredAt: () => answeredAt, cancel: () => controller.abort() };
 }
 
-function nothingLeft({ clock, watcher }: ReturnType<typeof createWatching>) {
-  return { timers: clock.pending(), watched: watcher.size() };
-}
+describe("a call that waits for a job", () => {
+  it("returns when the job ends, and reports each change until then", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 60);
+    const clips = (completed: number) => ({ progress: { total: 4, completed, failed: 0 } });
+    world.change("a", clips(1));
+    await world.until(20);
+    world.change("a", { ...clips(4), status: "completed", finalVideoUrl: FINAL });
+    await world.until(60);
 
-describe("waiting in a call for a job", () => {
-  it("returns with the job when it ends, and hears of every change until then", async () => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, 50);
-    const rendering = job("a", { progress: { total: 4, completed: 1, failed: 0 } });
-    world.become("a", rendering);
-    await world.until(12);
-    world.become("a", { progress: { total: 4, completed: 2, failed: 0 } });
-    await world.until(31);
-    const ended = job("a", { status: "completed", finalVideoUrl: FINAL });
-    world.become("a", ended);
-    await world.until(49);
-
-    const more = { progress: { total: 4, completed: 2, failed: 0 } };
-    expect(await wait.answer).toEqual({ ...ended, ...more });
-    expect(wait.changes).toEqual([
-      { ...rendering, ...more },
-      { ...ended, ...more },
-    ]);
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
+    const ended = job("a", { ...clips(4), status: "completed", finalVideoUrl: FINAL });
+    expect(await wait.answer).toEqual(ended);
+    expect(wait.changes).toEqual([job("a", clips(1)), ended]);
+    expect(wait.answeredAt()).toBeLessThan(60);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns after its time with the job as it then stands", async () => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, 20);
-    const rendering = job("a", { progress: { total: 4, completed: 0, failed: 0 } });
-    world.become("a", rendering);
-    await world.until(19.9);
-    expect(wait.answeredAt()).toBeUndefined();
-    await world.until(20);
+  it("returns the final video with the end, though the status names none", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 50);
+    world.change("a", { status: "completed" });
+    world.list = [{ jobId: "a", status: "completed", finalVideoUrl: FINAL }];
+    await world.until(13);
 
-    expect(await wait.answer).toEqual(rendering);
-    expect(wait.answeredAt()).toBe(20);
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
+    expect(await wait.answer).toEqual(job("a", { status: "completed", finalVideoUrl: FINAL }));
+    expect(world.requests()).toEqual(["12 a", "12 list user"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
   it.each([
     ["the job has ended", job("a", { status: "failed" }), 50],
     ["there is no time", job("a"), 0],
   ])("returns at once where %s", async (_, from, forSeconds) => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, forSeconds, from);
+    const world = runningWorld();
 
-    expect(await wait.answer).toBe(from);
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
+    expect(await waitFor(world, forSeconds, from).answer).toBe(from);
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns at once where the store knows of the end already", async () => {
-    const world = createWatching();
-    const ended = job("a", { status: "completed" });
+  it("returns at once where the end is known already", async () => {
+    const world = new PolledWorld();
+    const ended = job("a", { status: "failed" });
     world.store.put(ended);
 
-    expect(await waiting(world, 50).answer).toEqual(ended);
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
+    expect(await waitFor(world, 50).answer).toEqual(ended);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("ends with its call, while the job goes on and others watch it", async () => {
-    const world = createWatching();
-    world.start("a");
-    world.watch("a");
-    const wait = waiting(world, 50);
-    await world.until(5);
-    wait.cancel();
+  it("reads the clips where the end is known by the list alone", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 50);
+    const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
+    world.jobs.set("a", ended);
+    world.store.putListedEnd("a", "completed");
+    await world.until(1);
 
-    expect(await wait.answer).toEqual(job("a"));
-    expect(world.watcher.size()).toBe(1);
-    world.become("a", { status: "failed" });
-    await world.until(12);
-    expect({ asked: world.asked(), heard: world.heard, changes: wait.changes }).toEqual({
-      asked: ["12 a"],
-      heard: ["12 a failed"],
-      changes: [],
-    });
+    expect(await wait.answer).toEqual(ended);
+    expect(world.requests()).toEqual(["0 a user"]);
   });
 
-  it("does not begin in a call that is over", async () => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, 50);
-    wait.cancel();
-    await wait.answer;
-    const { watcher, store, clock } = world;
-    const over = { job: job("a"), forMs: 1_000, signal: AbortSignal.abort(), onChange() {} };
-
-    expect(await waitForEnd({ watcher, store, clock }, over)).toEqual(job("a"));
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
-  });
-
-  it("returns when nobody watches the job any longer", async () => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, 50);
-    world.service.failing.set("a", failure("unauthorized", { status: 401 }));
-    await world.until(12);
-
-    expect(await wait.answer).toEqual(job("a"));
-    expect(nothingLeft(world)).toEqual({ timers: 0, watched: 0 });
-  });
-
-  it("returns at once when too many are watched", async () => {
-    const world = createWatching({ maxWatched: 1 });
-    world.start("a", "b");
-    world.watch("b");
-
-    expect(await waiting(world, 50).answer).toEqual(job("a"));
-    expect(world.watcher.size()).toBe(1);
-  });
-
-  it("goes on when who hears of a change fails at it", async () => {
-    const world = createWatching();
-    world.start("a");
-    const { watcher, store, clock } = world;
-    const answer = waitForEnd(
-      { watcher, store, clock },
-      {
-        job: job("a"),
-        forMs: 50_000,
-        signal: new AbortController().signal,
-        onChange() {
-          throw new Error("its own affair");
-        },
+  it("is not disturbed by an error in its report of a change", async () => {
+    const world = runningWorld();
+    const answer = waitForEnd(world, {
+      job: job("a"),
+      forMs: 50_000,
+      signal: new AbortController().signal,
+      onChange() {
+        throw new Error("its own error");
       },
-    );
-    world.become("a", { status: "failed" });
+    });
+    world.change("a", { status: "failed" });
     await world.until(12);
 
     expect(await answer).toEqual(job("a", { status: "failed" }));
   });
 
-  it("does not mind other jobs", async () => {
-    const world = createWatching();
-    world.start("a", "b");
-    const wait = waiting(world, 20);
+  it("ignores the changes of other jobs", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 20);
     world.store.put(job("b", { status: "failed" }));
     await world.until(11);
 
@@ -176,16 +119,131 @@ describe("waiting in a call for a job", () => {
     wait.cancel();
     await wait.answer;
   });
+});
 
-  it("has the final video with the end, which the status has not", async () => {
-    const world = createWatching();
-    world.start("a");
-    const wait = waiting(world, 50);
-    world.become("a", { status: "completed" });
-    world.service.list = [{ jobId: "a", status: "completed", finalVideoUrl: FINAL }];
+describe("a wait that runs out", () => {
+  it("takes a last look a second before, and so returns the end that the polls have not found yet", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 4);
+    const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
+    await world.until(1.5);
+    world.jobs.set("a", ended);
+    await world.until(4);
+
+    expect(await wait.answer).toEqual(ended);
+    expect(wait.answeredAt()).toBe(3);
+    expect(world.requests()).toEqual(["3 a user"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("returns the running job when the time is over, not before, with the clips that it has by then", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 20);
     await world.until(13);
+    world.change("a", { videoUrls: [CLIP] });
+    await world.until(19.9);
+    expect(wait.answeredAt()).toBeUndefined();
+    await world.until(20);
 
-    expect(await wait.answer).toEqual(job("a", { status: "completed", finalVideoUrl: FINAL }));
-    expect(world.asked()).toEqual(["12 a", "12 videos person"]);
+    expect(await wait.answer).toEqual(job("a", { videoUrls: [CLIP] }));
+    expect(wait.answeredAt()).toBe(20);
+    expect(world.requests()).toEqual(["12 a", "19 a user"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("takes a poll that was just answered for the last look", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 13.2);
+    await world.until(14);
+
+    expect(await wait.answer).toEqual(job("a"));
+    expect(world.requests()).toEqual(["12 a"]);
+  });
+
+  it.each([
+    failure("service_failed", { status: 503 }),
+    failure("rate_limited", { outcome: "not_sent" }),
+    failure("unauthorized", { status: 401 }),
+  ])("returns the last known state in time where that look fails: %s", async (error) => {
+    const world = runningWorld();
+    const wait = waitFor(world, 4);
+    world.failing.set("a", error);
+    await world.until(4);
+
+    expect(await wait.answer).toEqual(job("a"));
+    expect(wait.answeredAt()).toBe(4);
+  });
+
+  it("returns the last known state in time where that look takes longer", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 4);
+    world.answerMs = 20_000;
+    await world.until(4);
+
+    expect(await wait.answer).toEqual(job("a"));
+    expect(wait.answeredAt()).toBe(4);
+    await world.until(30);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("a wait that is given up", () => {
+  it("returns with its cancelled call, takes no last look, and leaves the job to its other subscribers", async () => {
+    const world = runningWorld();
+    world.poller.watch("a");
+    const wait = waitFor(world, 50);
+    await world.until(5);
+    wait.cancel();
+
+    expect(await wait.answer).toEqual(job("a"));
+    expect(world.poller.size).toBe(1);
+    world.change("a", { status: "failed" });
+    await world.until(12);
+    expect({ requests: world.requests(), changes: world.changes, reported: wait.changes }).toEqual({
+      requests: ["12 a"],
+      changes: ["12 a failed"],
+      reported: [],
+    });
+  });
+
+  it("returns when the call is cancelled while the final video is looked up", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 50);
+    world.change("a", { status: "completed" });
+    world.answerMs = 1_000;
+    await world.until(13.5);
+    wait.cancel();
+
+    expect(await wait.answer).toEqual(job("a", { status: "completed" }));
+    expect(wait.answeredAt()).toBe(13.5);
+  });
+
+  it("does not begin in a call that was cancelled before", async () => {
+    const world = runningWorld();
+    const signal = AbortSignal.abort();
+
+    expect(await waitForEnd(world, { job: job("a"), forMs: 1_000, signal, onChange() {} })).toEqual(job("a"));
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("returns when the job is no longer polled", async () => {
+    const world = runningWorld();
+    const wait = waitFor(world, 50);
+    world.failing.set("a", failure("unauthorized", { status: 401 }));
+    await world.until(12);
+
+    expect(await wait.answer).toEqual(job("a"));
+    expect(world.requests()).toEqual(["12 a"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("returns at once when too many jobs are watched", async () => {
+    const world = runningWorld({ maxWatched: 1 });
+    world.poller.watch("b");
+
+    expect(await waitFor(world, 50).answer).toEqual(job("a"));
+    expect(world.poller.size).toBe(1);
+    expect(world.requests()).toEqual([]);
   });
 });

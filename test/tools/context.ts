@@ -1,9 +1,9 @@
 // What a tool is given, with everything but paid and public requests left out: for tests of one tool at a time.
 
-import { createJobStore } from "../../src/jobs/store.ts";
+import { systemClock } from "../../src/jobs/clock.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
 import type { SendOnce } from "../../src/once/send-once.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
-import { NOW } from "../once/process.ts";
 
 const notUsed = () => Promise.reject(new Error("This tool must not use that."));
 
@@ -18,8 +18,8 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
   const questions: Question[] = [];
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
-    jobs: createJobStore(() => NOW),
-    reader: { read: notUsed, readRecent: notUsed },
+    jobs: new JobStore(systemClock),
+    reader: { read: notUsed },
     once,
     signal: new AbortController().signal,
     lookAtJob: async () => undefined,

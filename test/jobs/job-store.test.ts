@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createJobStore } from "../../src/jobs/store.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { job } from "./watching.ts";
+import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { job } from "./polled-service.ts";
 
 const NOW = Date.UTC(2026, 10, 20);
 const CLIP = "https://cdn.example/1.mp4";
@@ -15,58 +16,51 @@ function page(first: number, count: number) {
   return Array.from({ length: count }, (_, index) => video(`j${first + index}`));
 }
 
-/** A store at a time that the test sets, with everything that it announces. */
+/** A store on a virtual clock, with everything that it emits. */
 function setup() {
-  const clock = { now: NOW };
-  const store = createJobStore(() => clock.now);
+  const clock = createVirtualClock(NOW);
+  const store = new JobStore(clock);
   const changed: string[] = [];
   const started: string[] = [];
-  store.changes.listen((jobId) => changed.push(jobId));
-  store.starts.listen((jobId) => started.push(jobId));
+  store.changes.on((jobId) => changed.push(jobId));
+  store.starts.on((jobId) => started.push(jobId));
   return { clock, store, changed, started };
 }
 
-describe("the jobs that this process knows", () => {
-  test("are none at first", () => {
-    expect(createJobStore(() => NOW).recent(10)).toEqual([]);
+describe("the known jobs", () => {
+  test("are none at first, in every store", () => {
+    setup().store.start("a", "Salt");
+
+    expect(setup().store.recent(10)).toEqual([]);
   });
 
-  test("are the ones it started, the latest first, with their topics and times", () => {
-    const { clock, store } = setup();
+  test("are the ones that this process started, the latest first, with their topics and times", async () => {
+    const { clock, store, changed, started } = setup();
     store.start("a", "Salt");
-    clock.now += 1_000;
+    await clock.runFor(1_000);
     store.start("b", "Moon");
 
     const [a, b] = [
-      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW },
-      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW + 1_000 },
+      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("a") },
+      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW + 1_000, job: job("b") },
     ];
     expect(store.recent(10)).toEqual([b, a]);
     expect(store.recent(1)).toEqual([b]);
-    expect(store.recent(0)).toEqual([]);
     expect(store.get("a")).toEqual(a);
     expect(store.get("c")).toBeUndefined();
+    expect({ changed, started }).toEqual({ changed: [], started: ["a", "b"] });
   });
 
-  test("are told of when this process starts them", () => {
-    const { store, changed, started } = setup();
-    store.start("a", "Salt");
-    store.put(job("b"));
-    store.list([video("c")], true);
-
-    expect({ changed, started }).toEqual({ changed: [], started: ["a"] });
-  });
-
-  test("get a new state where they are, and keep topic and time", () => {
+  test("keep topic, time and place when their state is updated", async () => {
     const { clock, store } = setup();
     store.start("a", "Salt");
     store.start("b", "Moon");
-    clock.now += 5_000;
+    await clock.runFor(5_000);
     const state = job("a", { status: "completed", videoUrls: [CLIP] });
 
     expect(store.put(state)).toEqual(state);
     expect(store.recent(10)).toEqual([
-      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW },
+      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW, job: job("b") },
       {
         jobId: "a",
         status: "completed",
@@ -78,7 +72,7 @@ describe("the jobs that this process knows", () => {
     ]);
   });
 
-  test("come first when they were asked for and not known", () => {
+  test("have a job first that was read and not known", () => {
     const { store } = setup();
     store.start("a", "Salt");
     store.put(job("b"));
@@ -86,10 +80,9 @@ describe("the jobs that this process knows", () => {
     expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["b", "a"]);
   });
 
-  test("are in the order of the service's newest page, each once, and nothing but what is needed is kept", () => {
+  test("follow the order of the service's newest page, each once, and keep nothing else of it", () => {
     const { store } = setup();
-    store.start("a", "Salt");
-    store.start("b", "Moon");
+    store.put(job("a"));
     store.list(
       [{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")],
       true,
@@ -97,13 +90,13 @@ describe("the jobs that this process knows", () => {
 
     expect(store.recent(10)).toEqual([
       { jobId: "c", status: "completed", finalVideoUrl: FINAL },
-      { jobId: "b", status: "completed", topic: "Moon", createdAtMs: NOW },
+      { jobId: "b", status: "completed" },
       { jobId: "d", status: "failed" },
-      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW },
+      { jobId: "a", status: "processing", job: job("a"), fetchedAtMs: NOW },
     ]);
   });
 
-  test("of a later page come after all others", () => {
+  test("have the jobs of a later page after all others", () => {
     const { store } = setup();
     store.list([video("d"), video("c")], true);
     store.list([video("b"), video("a")], false);
@@ -112,17 +105,7 @@ describe("the jobs that this process knows", () => {
     expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
   });
 
-  test("stay as they are when a page is empty", () => {
-    const { store } = setup();
-    store.start("a", "Salt");
-    const before = store.recent(10);
-    store.list([], true);
-    store.list([], false);
-
-    expect(store.recent(10)).toEqual(before);
-  });
-
-  test("are two thousand at most, and the oldest are forgotten", () => {
+  test("are two thousand at most: the oldest are forgotten", () => {
     const { store } = setup();
     store.list(page(0, 2_500), true);
     store.list(page(2_500, 10), false);
@@ -135,22 +118,45 @@ describe("the jobs that this process knows", () => {
       last: "j1998",
     });
   });
+});
 
-  test("are not the next store's", () => {
-    createJobStore(() => NOW).start("a", "Salt");
+describe("the jobs of earlier processes", () => {
+  const recalled = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
 
-    expect(createJobStore(() => NOW).recent(10)).toEqual([]);
-  });
+  test("come below what is known already, and nothing is emitted", () => {
+    const { store, changed, started } = setup();
+    store.put(job("new"));
 
-  test("are those of earlier processes too", () => {
-    const store = createJobStore(() => NOW);
-    store.start("new", "Moon");
-    store.recall([{ jobId: "old", topic: "Salt", createdAtMs: NOW - 60_000 }]);
+    store.recall([recalled("old"), recalled("older")]);
 
     expect(store.recent(10)).toEqual([
-      { jobId: "new", status: "processing", topic: "Moon", createdAtMs: NOW },
-      { jobId: "old", status: "processing", topic: "Salt", createdAtMs: NOW - 60_000 },
+      { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW },
+      { ...recalled("old"), status: "processing" },
+      { ...recalled("older"), status: "processing" },
     ]);
+    expect({ changed, started }).toEqual({ changed: [], started: [] });
+  });
+
+  test("fill in topic and time of a known job that lacks them, and leave its state and place alone", () => {
+    const { store, changed } = setup();
+    store.put(job("b"));
+    store.put(job("a", { status: "completed" }));
+    store.start("c", "Salt");
+    changed.length = 0;
+
+    store.recall([recalled("b"), recalled("a"), recalled("c")]);
+
+    expect(store.recent(10)).toEqual([
+      { jobId: "c", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("c") },
+      {
+        ...recalled("a"),
+        status: "completed",
+        job: job("a", { status: "completed" }),
+        fetchedAtMs: NOW,
+      },
+      { ...recalled("b"), status: "processing", job: job("b"), fetchedAtMs: NOW },
+    ]);
+    expect(changed).toEqual([]);
   });
 });
 
@@ -170,7 +176,7 @@ describe("a change of a job", () => {
     ["its count of finished clips", { progress: { total: 3, completed: 2, failed: 0 } }],
     ["its count of failed clips", { progress: { total: 3, completed: 1, failed: 1 } }],
     ["its end", { status: "failed" }],
-  ])("is announced: %s", (_, more) => {
+  ])("is emitted: %s", (_, more) => {
     const { store, changed } = setup();
     store.put(running);
 
@@ -195,20 +201,32 @@ describe("a change of a job", () => {
     expect(store.get("a")?.job).toEqual(job("a", { ...running, ...more }));
   });
 
-  test("is not what is learnt first, unless it is the end", () => {
+  test("is not the first answer of a job, unless that is the end", () => {
     const { store, changed } = setup();
-    store.start("a", "Salt");
     store.put(running);
     store.put(job("b", { status: "completed" }));
 
     expect(changed).toEqual(["b"]);
   });
 
-  test("is announced when the store has it already", () => {
+  test.each<[string, Partial<Job>, string[]]>([
+    ["which says the same", { progress: { total: 3, completed: 0, failed: 0 } }, []],
+    ["which has another status", { status: "rendering" }, ["a"]],
+    ["which has a clip", { videoUrls: [CLIP] }, ["a"]],
+  ])("is the first answer after the start by this process %s: %j", (_, more, expected) => {
+    const { store, changed } = setup();
+    store.start("a", "Salt");
+
+    store.put(job("a", more));
+
+    expect(changed).toEqual(expected);
+  });
+
+  test("is in the store when it is emitted", () => {
     const { store } = setup();
     const states: unknown[] = [];
     store.put(running);
-    store.changes.listen((jobId) => states.push(store.get(jobId)?.job));
+    store.changes.on((jobId) => states.push(store.get(jobId)?.job));
     const ended = job("a", { status: "completed" });
 
     store.put(ended);
@@ -216,84 +234,93 @@ describe("a change of a job", () => {
     expect(states).toEqual([ended]);
   });
 
-  test("is not what is learnt after the end, unless the service takes the end back", () => {
+  test("is not emitted after the end, though a later answer is kept", () => {
     const { store, changed } = setup();
     store.put(job("a", { status: "completed" }));
-    store.put(job("a", { status: "completed", videoUrls: [CLIP] }));
-    expect(changed).toEqual(["a"]);
+    const later = job("a", { status: "completed", videoUrls: [CLIP] });
 
-    store.put(running);
-    expect(changed).toEqual(["a", "a"]);
-  });
-
-  test("reaches the other listeners when one throws", () => {
-    const store = createJobStore(() => NOW);
-    const changed: string[] = [];
-    store.changes.listen(() => {
-      throw new Error("its own affair");
-    });
-    store.changes.listen((jobId) => changed.push(jobId));
-
-    store.put(job("a", { status: "failed" }));
+    store.put(later);
 
     expect(changed).toEqual(["a"]);
+    expect(store.get("a")?.job).toEqual(later);
   });
 });
 
-describe("what the video list says", () => {
-  test("of a status alone is announced, keeps what else is known, and makes it no fresh answer", () => {
+describe("a job that has ended", () => {
+  test.each(["completed", "failed"])("stays %s where a later answer says that it runs", async (status) => {
+    const { clock, store, changed } = setup();
+    const ended = job("a", { status, videoUrls: [CLIP] });
+    store.put(ended);
+    await clock.runFor(1_000);
+
+    expect(store.put(job("a"))).toEqual(ended);
+    expect(store.get("a")).toEqual({ jobId: "a", status, job: ended, fetchedAtMs: NOW });
+    expect(changed).toEqual(["a"]);
+  });
+
+  test("stays so where the list says that it runs", () => {
+    const { store, changed } = setup();
+    store.put(job("a", { status: "completed" }));
+    store.list([video("b", "failed")], true);
+
+    store.list([video("a", "processing"), video("b", "processing")], true);
+
+    expect(store.recent(10)).toEqual([
+      { jobId: "a", status: "completed", job: job("a", { status: "completed" }), fetchedAtMs: NOW },
+      { jobId: "b", status: "failed" },
+    ]);
+    expect(changed).toEqual(["a"]);
+  });
+
+  test("takes another end from a later answer, which is not emitted", () => {
+    const { store, changed } = setup();
+    store.put(job("a", { status: "failed" }));
+
+    store.put(job("a", { status: "completed" }));
+
+    expect(store.get("a")?.job).toEqual(job("a", { status: "completed" }));
+    expect(changed).toEqual(["a"]);
+  });
+
+  test("by the list's word alone is emitted once, keeps its clips, and is no answer of the job", () => {
     const { store, changed } = setup();
     store.put(job("a", { videoUrls: [CLIP] }));
 
-    store.putStatus("a", "completed", true);
-
-    expect(changed).toEqual(["a"]);
+    store.putListedEnd("a", "completed");
     expect(store.get("a")).toEqual({
       jobId: "a",
       status: "completed",
       job: job("a", { status: "completed", videoUrls: [CLIP] }),
     });
+    const confirmed = job("a", { status: "completed", videoUrls: [CLIP, FINAL] });
+    store.put(confirmed);
+    store.putListedEnd("a", "failed");
+
+    expect(store.get("a")?.job).toEqual(confirmed);
+    expect(changed).toEqual(["a"]);
   });
 
-  test("of a status alone may be all that is known", () => {
-    const { store, changed } = setup();
-    store.putStatus("a", "rendering", false);
-    store.putStatus("b", "failed", true);
-
-    expect(changed).toEqual(["b"]);
-    expect(store.recent(10)).toEqual([
-      { jobId: "b", status: "failed", job: job("b", { status: "failed" }) },
-      { jobId: "a", status: "rendering", job: job("a", { status: "rendering" }) },
-    ]);
-  });
-
-  test("of a status alone changes nothing where it is the same, or the job has told of its end", () => {
+  test("by the list's word alone runs again where its own answer says so, which is emitted", () => {
     const { store, changed } = setup();
     store.put(job("a"));
-    store.put(job("b", { status: "completed" }));
-    const before = store.recent(10);
+    store.putListedEnd("a", "completed");
 
-    store.putStatus("a", "processing", false);
-    store.putStatus("b", "processing", false);
-
-    expect(store.recent(10)).toEqual(before);
-    expect(changed).toEqual(["b"]);
+    expect(store.put(job("a"))).toEqual(job("a"));
+    expect(changed).toEqual(["a", "a"]);
   });
+});
 
-  test("on a page is not announced, and takes back no end", () => {
+describe("the video list", () => {
+  test("is no change, and only the job's own answer updates its state", () => {
     const { store, changed } = setup();
     store.put(job("a"));
-    store.put(job("b", { status: "completed" }));
-    store.list([video("a", "completed"), video("b", "processing")], true);
+    store.list([video("a", "completed")], true);
 
-    expect(changed).toEqual(["b"]);
-    expect(store.recent(10)).toEqual([
-      { jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW },
-      { jobId: "b", status: "completed", job: job("b", { status: "completed" }), fetchedAtMs: NOW },
-    ]);
+    expect(changed).toEqual([]);
+    expect(store.recent(10)).toEqual([{ jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW }]);
   });
 
-  test("of a final video belongs to the completed job, whichever is known first", () => {
+  test("gives a completed job its final video, whichever is known first", () => {
     const { store } = setup();
     const [completed, whole] = [
       job("a", { status: "completed" }),
@@ -307,7 +334,7 @@ describe("what the video list says", () => {
     expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
   });
 
-  test("of a final video is none of a job that runs or failed, and less than what the job itself says", () => {
+  test("gives no final video to a job that runs or failed, nor another one to a job that names its own", () => {
     const { store } = setup();
     for (const jobId of ["a", "b", "c"])
       store.list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], true);
@@ -326,14 +353,14 @@ describe("what the video list says", () => {
     ["2026-13-45T00:00:00Z", undefined],
     [1_700_000_000_000, undefined],
     [undefined, undefined],
-  ])("of the creation %j is %j", (createdAt, createdAtMs) => {
+  ])("that dates the creation as %j gives %j", (createdAt, createdAtMs) => {
     const { store } = setup();
     store.list([{ ...video("a"), createdAt }], true);
 
     expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
   });
 
-  test("of the creation is less than what this process knows by its own clock", () => {
+  test("does not change the time at which this process started the job", () => {
     const { store } = setup();
     store.start("a", "Salt");
     store.list([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], true);
@@ -342,8 +369,8 @@ describe("what the video list says", () => {
   });
 });
 
-describe("why a job is watched no more", () => {
-  test("is announced, and stays with what is known of the job while it runs", () => {
+describe("the reason why polling ended", () => {
+  test("is emitted, and stays with the job while it runs", () => {
     const { store, changed } = setup();
     store.put(job("a"));
 
@@ -360,7 +387,7 @@ describe("why a job is watched no more", () => {
     });
   });
 
-  test("can be said of a job of which nothing else is known", () => {
+  test("is kept for a job of which nothing else is known", () => {
     const { store, changed } = setup();
     store.endWatch("a", "Watching ended.");
 
@@ -368,14 +395,14 @@ describe("why a job is watched no more", () => {
     expect(store.recent(10)).toEqual([{ jobId: "a", status: "unknown", watchEnded: "Watching ended." }]);
   });
 
-  test("is forgotten when somebody watches it again, which is not announced, or when it has ended", () => {
+  test("is forgotten when the job is watched again, which is not emitted, or has ended", () => {
     const { store, changed } = setup();
     store.endWatch("a", "Watching ended.");
     store.endWatch("b", "Watching ended.");
     changed.length = 0;
 
     store.resumeWatch("a");
-    store.resumeWatch("never heard of");
+    store.resumeWatch("unknown");
     expect(changed).toEqual([]);
     store.put(job("b", { status: "completed" }));
 
@@ -393,6 +420,6 @@ describe("the URI of a job", () => {
     ["../é", "faceless://jobs/..%2F%C3%A9"],
     ["x\uD800y", "faceless://jobs/x%EF%BF%BDy"],
   ])("of %j is %s", (jobId, uri) => {
-    expect(createJobStore(() => NOW).uri(jobId)).toBe(uri);
+    expect(new JobStore(createVirtualClock(NOW)).uri(jobId)).toBe(uri);
   });
 });

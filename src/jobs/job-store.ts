@@ -1,0 +1,197 @@
+// The last known state of each job that this process started, read or saw in a list. Emits a change only where the state
+// really changed. Its size is bounded; it sends no requests.
+
+import type { Job, Video } from "../service/schemas.ts";
+import type { Clock } from "./clock.ts";
+import { Emitter, type Subscribable } from "./emitter.ts";
+
+export interface KnownJob {
+  readonly jobId: string;
+  /** As last seen anywhere; the list's word where the job itself was never read. */
+  readonly status: string;
+  /** Of a job that was started on this computer. */
+  readonly topic?: string;
+  /** Milliseconds since the epoch, where known. */
+  readonly createdAtMs?: number;
+  /** The job's own last answer; for a job that this process started, at first what the start said. */
+  readonly job?: Job;
+  /** When the service gave that answer, on the monotonic clock. */
+  readonly fetchedAtMs?: number;
+  /** From the video list. */
+  readonly finalVideoUrl?: string;
+  /** Why the job is no longer polled though it has not ended, as a sentence. */
+  readonly watchEnded?: string;
+}
+
+/** A job of an earlier process. */
+export type RecalledJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAtMs">>;
+
+const MAX_KNOWN_JOBS = 2_000;
+
+export class JobStore {
+  readonly #clock: Pick<Clock, "now" | "monotonicMs">;
+  /** The most recent first, as far as their order is known. */
+  #known = new Map<string, KnownJob>();
+  readonly #changes = new Emitter<string>();
+  readonly #starts = new Emitter<string>();
+
+  constructor(clock: Pick<Clock, "now" | "monotonicMs">) {
+    this.#clock = clock;
+  }
+
+  /** Emits the id of each job whose state has changed. Its end is the last change. */
+  get changes(): Subscribable<string> {
+    return this.#changes;
+  }
+
+  /** Emits the id of each job that this process starts. */
+  get starts(): Subscribable<string> {
+    return this.#starts;
+  }
+
+  get(jobId: string): KnownJob | undefined {
+    return this.#known.get(jobId);
+  }
+
+  /** At most `limit` jobs, the most recent first. */
+  recent(limit: number): readonly KnownJob[] {
+    return [...this.#known.values()].slice(0, limit);
+  }
+
+  uri(jobId: string): string {
+    // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
+    return `faceless://jobs/${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
+  }
+
+  /** Adds a job that was started just now with this topic. */
+  start(jobId: string, topic: string): void {
+    const status = "processing";
+    const job: Job = { jobId, status, done: false, videoUrls: [] };
+    this.#merge(
+      [{ status, job, ...this.#known.get(jobId), jobId, topic, createdAtMs: this.#clock.now() }],
+      "first",
+    );
+    this.#starts.emit(jobId);
+  }
+
+  /** Adds jobs of earlier processes, the most recent first, below those that are known. Emits nothing. */
+  recall(jobs: readonly RecalledJob[]): void {
+    const recalled = jobs.map((job) => ({ ...job, status: "processing", ...this.#known.get(job.jobId) }));
+    for (const job of recalled) if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
+    this.#merge(
+      recalled.filter(({ jobId }) => !this.#known.has(jobId)),
+      "last",
+    );
+  }
+
+  /**
+   * Updates a job from its own answer and returns the job as it is now known: with the final video from the list, and still
+   * ended where it had ended before, since a lagging replica of the service may answer with an older state.
+   */
+  put(answer: Job): Job {
+    const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
+    const isEndConfirmed = before.job?.done === true && before.fetchedAtMs !== undefined;
+    if (before.job !== undefined && isEndConfirmed && !answer.done) return before.job;
+    const finalVideoUrl =
+      answer.finalVideoUrl ?? (answer.status === "completed" ? before.finalVideoUrl : undefined);
+    const job = finalVideoUrl === undefined ? answer : { ...answer, finalVideoUrl };
+    this.#set({
+      ...before,
+      jobId: job.jobId,
+      status: job.status,
+      job,
+      fetchedAtMs: this.#clock.monotonicMs(),
+      ...(watchEnded !== undefined && !job.done && { watchEnded }),
+    });
+    if (hasChanged(before.job, job)) this.#changes.emit(job.jobId);
+    return job;
+  }
+
+  /** Updates from a page of the video list; `newest` for the first page. Emits nothing: only a job's own answer is a change. */
+  list(videos: readonly Video[], newest: boolean): void {
+    const jobs = videos.map((video): KnownJob => {
+      const { jobId, finalVideoUrl } = video;
+      const { job, createdAtMs, status } = this.#known.get(jobId) ?? {};
+      return {
+        jobId,
+        // A list may lag behind.
+        status: status === "completed" || status === "failed" ? status : video.status,
+        ...(finalVideoUrl !== undefined && { finalVideoUrl }),
+        ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
+        // The service's clock may differ from ours, by which a job that was started here is timed.
+        ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
+      };
+    });
+    this.#merge(jobs, newest ? "first" : "last");
+  }
+
+  /**
+   * Takes the video list's word that a job has ended, where the rate limit leaves no room to ask the job itself. It counts as no
+   * answer of the job: the next read asks for that, and may still deny the end.
+   */
+  putListedEnd(jobId: string, status: string): void {
+    const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
+    if (before.job?.done === true) return;
+    this.#set({ ...before, jobId, status, job: { videoUrls: [], ...before.job, jobId, status, done: true } });
+    this.#changes.emit(jobId);
+  }
+
+  /** Notes that polling ended before the job did. Emitted, so that subscribers can read why. */
+  endWatch(jobId: string, reason: string): void {
+    this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
+    this.#changes.emit(jobId);
+  }
+
+  /** Notes that the job is polled again. */
+  resumeWatch(jobId: string): void {
+    const job = this.#known.get(jobId);
+    if (job?.watchEnded === undefined) return;
+    const { watchEnded: _, ...watched } = job;
+    this.#set(watched);
+  }
+
+  #set(job: KnownJob): void {
+    if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
+    else this.#merge([job], "first");
+  }
+
+  #merge(jobs: readonly KnownJob[], place: "first" | "last"): void {
+    const merged = jobs.map((job) => ({ ...this.#known.get(job.jobId), ...job }));
+    const named = new Set(jobs.map(({ jobId }) => jobId));
+    const others = [...this.#known.values()].filter(({ jobId }) => !named.has(jobId));
+    const ordered = place === "first" ? [...merged, ...others] : [...others, ...merged];
+    this.#known = new Map(ordered.slice(0, MAX_KNOWN_JOBS).map((job) => [job.jobId, job]));
+  }
+}
+
+/** The first answer is a change only if it is the end; after the end nothing is, unless the list's word for it is denied. */
+function hasChanged(before: Job | undefined, after: Job): boolean {
+  if (before === undefined) return after.done;
+  return before.done ? !after.done : !isSameState(before, after);
+}
+
+/** Compares the documented fields only: a service may stamp every answer, and sign its links anew each time. */
+function isSameState(a: Job, b: Job): boolean {
+  return (
+    a.status === b.status &&
+    (a.progress?.total ?? b.progress?.total) === (b.progress?.total ?? a.progress?.total) &&
+    (a.progress?.completed ?? 0) === (b.progress?.completed ?? 0) &&
+    (a.progress?.failed ?? 0) === (b.progress?.failed ?? 0) &&
+    a.videoUrls.length === b.videoUrls.length &&
+    a.videoUrls.every((url, index) => isSameLink(url, b.videoUrls[index])) &&
+    isSameLink(a.audioUrl, b.audioUrl) &&
+    isSameLink(a.finalVideoUrl, b.finalVideoUrl)
+  );
+}
+
+/** Ignores the signature of a link. */
+function isSameLink(a: string | undefined, b: string | undefined): boolean {
+  return a === b || a?.split(/[?#]/, 1)[0] === b?.split(/[?#]/, 1)[0];
+}
+
+/** Reads a field that the documentation doesn't show, so that any other shape of it is no error. */
+function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
+  const createdAtMs =
+    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  return createdAtMs <= nowMs ? { createdAtMs } : {};
+}

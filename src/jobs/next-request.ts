@@ -1,0 +1,40 @@
+// Which of the due jobs to ask for next, and whether by its own status or by the video list that they share. Pure.
+
+import type { WatchedJob } from "./watched-job.ts";
+
+export type NextRequest = { readonly kind: "list" } | { readonly kind: "status"; readonly job: WatchedJob };
+
+/**
+ * The most important request, or undefined when nothing is due. The list is worth it for two or more jobs that are due, or nearly
+ * so; a job that it doesn't show goes first once it is more urgent than those on average, so that neither side starves.
+ * @param idle the jobs that no request in flight answers for
+ */
+export function chooseRequest(
+  idle: readonly WatchedJob[],
+  { canList, nowMs }: { readonly canList: boolean; readonly nowMs: number },
+): NextRequest | undefined {
+  const due = idle.filter(({ dueMs }) => dueMs <= nowMs);
+  const toConfirm = first(
+    due.filter((job) => job.isToConfirm()),
+    ({ dueMs }) => dueMs,
+  );
+  if (toConfirm !== undefined) return { kind: "status", job: toConfirm };
+  const shared = new Set(canList ? idle.filter((job) => job.onFirstPage && job.isNearlyDue()) : []);
+  const listed = shared.size > 1 ? due.filter((job) => shared.has(job)) : [];
+  const others = listed.length > 0 ? due.filter((job) => !shared.has(job)) : due;
+  const alone = first(others, (job) => -job.urgency());
+  const urgency = listed.reduce((sum, job) => sum + job.urgency(), 0) / listed.length;
+  if (alone !== undefined && (listed.length === 0 || alone.urgency() > urgency))
+    return { kind: "status", job: alone };
+  return listed.length > 0 ? { kind: "list" } : undefined;
+}
+
+/** The item of the lowest rank. */
+export function first<Item>(items: readonly Item[], rank: (item: Item) => number): Item | undefined {
+  let best: { readonly item: Item; readonly rank: number } | undefined;
+  for (const item of items) {
+    const ranked = { item, rank: rank(item) };
+    if (best === undefined || ranked.rank < best.rank) best = ranked;
+  }
+  return best?.item;
+}

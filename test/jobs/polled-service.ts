@@ -1,0 +1,164 @@
+// The real store, reader and poller on a virtual clock, in front of a service whose state a test changes as it goes and that
+// records what was requested, and when.
+
+import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
+import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
+import { Poller } from "../../src/jobs/poller.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import type { Job, Video } from "../../src/service/schemas.ts";
+import { createVirtualClock } from "../bench/virtual-clock.ts";
+
+export const START_MS = Date.UTC(2026, 10, 20);
+
+export function job(jobId: string, more: Partial<Job> = {}): Job {
+  const status = more.status ?? "processing";
+  return { videoUrls: [], ...more, jobId, status, done: status === "completed" || status === "failed" };
+}
+
+/** An error as the service client makes them. */
+export function failure(code: BridgeErrorFacts["code"], more: Partial<BridgeErrorFacts> = {}): BridgeError {
+  const retryable = ["timeout", "network", "service_failed", "rate_limited", "bad_answer"].includes(code);
+  return new BridgeError({
+    code,
+    message: `${code}.`,
+    nextStep: "",
+    outcome: "rejected",
+    retryable,
+    ...more,
+  });
+}
+
+export function ids(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+}
+
+export interface WorldOptions {
+  /** FACELESS_POLL_SECONDS. */
+  readonly fixedMs?: number;
+  readonly maxWatched?: number;
+}
+
+export class PolledWorld {
+  readonly clock = createVirtualClock(START_MS);
+  readonly store = new JobStore(this.clock);
+  readonly schedule: Schedule;
+  readonly reader: JobReader;
+  readonly poller: Poller;
+  /** What the status of each job says. */
+  readonly jobs = new Map<string, Job>();
+  /** The video list, newest first. */
+  list: Video[] = [];
+  pageSize = 100;
+  answerMs = 0;
+  /** How far apart background requests have to be, beyond the first two. */
+  paceMs = 0;
+  /** How long background requests have to wait at the least. */
+  waitMs = 0;
+  /** What fails with which error: a job's id, or "list". */
+  readonly failing = new Map<string, Error>();
+  /** Every change that the store emitted: seconds since the start, the job, and what the store says of it. */
+  readonly changes: string[] = [];
+  /** Every request: seconds since the start, "list" or the job, and "user" for a request that isn't a poll. */
+  readonly #requests: string[] = [];
+  /** When the next background request is due at an even pace. */
+  #nextBackgroundMs = 0;
+
+  constructor({ fixedMs, maxWatched }: WorldOptions = {}) {
+    const source: JobSource & { backgroundWaitMs(): number } = {
+      getJob: (jobId, options) =>
+        this.#answer(jobId, options, () => {
+          const found = this.jobs.get(jobId);
+          if (found === undefined) throw failure("not_found", { status: 404 });
+          return found;
+        }),
+      listNewestVideos: (options) =>
+        this.#answer("list", options, () => ({ videos: this.list.slice(0, this.pageSize) })),
+      backgroundWaitMs: () =>
+        Math.max(this.waitMs, this.#nextBackgroundMs - this.paceMs - this.clock.monotonicMs(), 0),
+    };
+    const { clock, store } = this;
+    this.schedule = new Schedule({ fixedMs, random: () => 0.5 });
+    this.reader = new JobReader({ source, store, clock });
+    this.poller = new Poller({
+      source,
+      reader: this.reader,
+      store,
+      schedule: this.schedule,
+      clock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      maxWatched,
+    });
+    store.changes.on((jobId) => {
+      const known = store.get(jobId);
+      this.changes.push(`${this.seconds()} ${jobId} ${known?.watchEnded ?? known?.status}`);
+    });
+  }
+
+  async #answer<T>(what: string, { background }: RequestOptions, make: () => T): Promise<T> {
+    // As the real client, which counts a request a little after it was called.
+    await Promise.resolve();
+    if (background)
+      this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, this.clock.monotonicMs()) + this.paceMs;
+    this.#requests.push(`${this.seconds()} ${what}${background ? "" : " user"}`);
+    await new Promise<void>((resolve) => void this.clock.after(this.answerMs, resolve));
+    const error = this.failing.get(what);
+    if (error !== undefined) throw error;
+    return make();
+  }
+
+  /** Since the start. */
+  seconds(): number {
+    return Math.round((this.clock.monotonicMs() - START_MS) / 100) / 10;
+  }
+
+  /** Lets time pass until so many seconds after the start. */
+  until(seconds: number): Promise<void> {
+    return this.clock.runUntil(START_MS + seconds * 1000);
+  }
+
+  /** The requests since the last call. */
+  requests(): string[] {
+    return this.#requests.splice(0);
+  }
+
+  /** Jobs that this process starts now, the last one being the newest. */
+  start(...jobIds: string[]): void {
+    for (const jobId of jobIds) {
+      this.store.start(jobId, "topic");
+      this.jobs.set(jobId, job(jobId));
+      this.list.unshift({ jobId, status: "processing" });
+    }
+  }
+
+  /** Running jobs that were started elsewhere, each older than the one before. */
+  found(...jobIds: string[]): void {
+    for (const jobId of jobIds) {
+      this.jobs.set(jobId, job(jobId));
+      this.list.push({ jobId, status: "processing" });
+    }
+  }
+
+  /** Changes a job, in its status and in the list. */
+  change(jobId: string, more: Partial<Job>): void {
+    const state = job(jobId, { ...this.jobs.get(jobId), ...more });
+    this.jobs.set(jobId, state);
+    this.listAs(jobId, state.status);
+  }
+
+  /** Changes what the list says of a job, but not its status. */
+  listAs(jobId: string, status: string): void {
+    for (const video of this.list) if (video.jobId === jobId) video.status = status;
+  }
+
+  watchAll(...jobIds: string[]): (() => void)[] {
+    return jobIds.map((jobId) => this.poller.watch(jobId));
+  }
+
+  /** What must be left of polling when nobody watches. */
+  leftovers() {
+    return { watched: this.poller.size, timers: this.clock.pending() };
+  }
+}
+
+export const NOTHING_LEFT = { watched: 0, timers: 0 };

@@ -1,0 +1,304 @@
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../service/bridge.ts";
+import { failure, ids, job, NOTHING_LEFT, PolledWorld, START_MS } from "./polled-service.ts";
+
+const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
+
+function runningWorld(...jobIds: string[]) {
+  const world = new PolledWorld();
+  world.start(...jobIds);
+  return world;
+}
+
+describe("a watched job", () => {
+  it("is polled by its age until it has ended, which is emitted once", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    await world.until(119);
+    world.change("a", { status: "completed" });
+    await world.until(600);
+
+    expect(world.requests()).toEqual(["12 a", "42 a", "72 a", "102 a", "110 a", "118 a", "126 a"]);
+    expect(world.changes).toEqual(["126 a completed"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("has one poller, however many watch it", async () => {
+    const world = runningWorld("a");
+    for (let each = 0; each < 20; each++) world.poller.watch("a");
+    await world.until(80);
+
+    expect(world.requests()).toEqual(["12 a", "42 a", "72 a"]);
+    expect(world.poller.size).toBe(1);
+  });
+
+  it("emits each change of its state and nothing else", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    const counts = (completed: number) => ({ total: 9, completed, failed: 0 });
+    world.change("a", { progress: counts(0) });
+    await world.until(41);
+    world.change("a", { progress: counts(1) });
+    await world.until(71);
+    world.change("a", { progress: counts(1), checkedAt: "now" });
+    await world.until(101);
+    world.change("a", { status: "failed" });
+    await world.until(200);
+
+    expect(world.changes).toEqual(["42 a processing", "102 a failed"]);
+  });
+
+  it("goes on being polled under any other status", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.change("a", { status: "archived" });
+    await world.until(43);
+
+    expect(world.requests()).toEqual(["12 a", "42 a"]);
+    expect(world.poller.size).toBe(1);
+  });
+
+  it.each([
+    [2, ["10 a", "40 a"]],
+    [11.5, ["0.5 a", "30.5 a"]],
+    [100, ["0 a", "8 a", "16 a", "24 a", "32 a", "40 a"]],
+  ])("is polled by the age that the video list names: %d s", async (ageSeconds, requests) => {
+    const world = new PolledWorld();
+    world.found("a");
+    world.store.list([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], true);
+    world.poller.watch("a");
+    await world.until(40);
+
+    expect(world.requests()).toEqual(requests);
+  });
+
+  it("is polled at once and then every 10 s where its age is not known", async () => {
+    const world = new PolledWorld();
+    world.found("a");
+    world.poller.watch("a");
+    await world.until(25);
+
+    expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
+  });
+
+  it("is polled at a fixed interval where one is set", async () => {
+    const world = new PolledWorld({ fixedMs: 2_500 });
+    world.start("a");
+    world.poller.watch("a");
+    await world.until(10);
+
+    expect(world.requests()).toEqual(["2.5 a", "5 a", "7.5 a", "10 a"]);
+  });
+
+  it("is not polled when its end is known", async () => {
+    const world = runningWorld("a");
+    world.store.put(job("a", { status: "completed" }));
+    const unwatch = world.poller.watch("a");
+    await world.until(3_600);
+    unwatch();
+
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("is polled no more once a user has read its end", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.change("a", { status: "failed" });
+    await world.until(5);
+    void world.reader.read("a", { background: false });
+    await world.until(600);
+
+    expect(world.requests()).toEqual(["5 a user"]);
+    expect(world.changes).toEqual(["5 a failed"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("counts a user's read as a poll", async () => {
+    const world = new PolledWorld();
+    world.found("a");
+    void world.reader.read("a", { background: false });
+    await world.until(1);
+    world.poller.watch("a");
+    await world.until(12);
+    void world.reader.read("a", { background: false });
+    await world.until(23);
+
+    expect(world.requests()).toEqual(["0 a user", "10 a", "12 a user", "22 a"]);
+  });
+
+  it("is first polled at 12 s even if a user has read it before", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    await world.until(10);
+    void world.reader.read("a", { background: false });
+    await world.until(50);
+
+    expect(world.requests()).toEqual(["10 a user", "12 a", "42 a"]);
+  });
+
+  it.each([-7_200_000, 1_800_000])(
+    "is polled as ever when the system clock is changed by %d ms",
+    async (byMs) => {
+      const world = new PolledWorld();
+      world.found("a");
+      world.poller.watch("a");
+      await world.until(15);
+      world.clock.set(byMs);
+      await world.until(25);
+
+      expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
+    },
+  );
+});
+
+describe("the durations of completed jobs", () => {
+  /** Job `jobId` is seen running at 12 s and done at 42 s. */
+  async function complete(world: PolledWorld, jobId: string, status: "completed" | "failed") {
+    const startedAt = world.seconds();
+    world.start(jobId);
+    world.poller.watch(jobId);
+    await world.until(startedAt + 41);
+    world.change(jobId, { status });
+    await world.until(startedAt + 50);
+  }
+
+  it.each([
+    // The middle of 12 and 42 is 27 s, of the usual 165: less than the smallest factor, 0.3.
+    ["scale the schedule of later jobs", "completed", 3.6],
+    ["don't count where a job failed", "failed", 12],
+  ] as const)("%s", async (_, status, firstPollSeconds) => {
+    const world = new PolledWorld();
+    for (const jobId of ids("quick", 5)) await complete(world, jobId, status);
+    world.requests();
+    const startedAt = world.seconds();
+    world.start("a");
+    world.poller.watch("a");
+    await world.until(startedAt + 13);
+
+    expect(world.requests()[0]).toBe(`${startedAt + firstPollSeconds} a`);
+  });
+});
+
+describe("the end of watching", () => {
+  it("comes with the last unwatch, and a second call of the same one is harmless", async () => {
+    const world = runningWorld("a");
+    const [unwatch, unwatchToo] = world.watchAll("a", "a");
+    unwatch?.();
+    unwatch?.();
+    await world.until(12);
+    expect(world.requests()).toEqual(["12 a"]);
+
+    unwatchToo?.();
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    await world.until(600);
+    expect(world.requests()).toEqual([]);
+  });
+
+  it("leaves nothing behind where a poll is in flight", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 5_000;
+    const unwatch = world.poller.watch("a");
+    await world.until(13);
+    unwatch();
+    await world.until(600);
+
+    expect(world.requests()).toEqual(["12 a"]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("does not count an answer from before against the job when it is watched again", async () => {
+    const world = new PolledWorld({ fixedMs: 10_000 });
+    world.answerMs = 5_000;
+    world.start("a");
+    world.jobs.delete("a");
+    const unwatch = world.poller.watch("a");
+    await world.until(26);
+    unwatch();
+    world.poller.watch("a");
+    await world.until(31);
+
+    // The second 404 is the first one to the second watch.
+    expect(world.requests()).toEqual(["10 a", "25 a"]);
+    expect(world.changes).toEqual([]);
+    expect(world.poller.size).toBe(1);
+  });
+
+  it("comes for all jobs with the end of the connection, and none can be watched after it", async () => {
+    const world = runningWorld("a", "b");
+    const [unwatch] = world.watchAll("a", "b");
+    world.poller.close();
+    world.poller.watch("a");
+    unwatch?.();
+    await world.until(600);
+
+    expect(world.requests()).toEqual([]);
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  it("keeps the answer of a poll in flight, and sends nothing more", async () => {
+    const world = runningWorld("a");
+    world.answerMs = 5_000;
+    world.poller.watch("a");
+    await world.until(13);
+    world.change("a", { status: "rendering" });
+    world.poller.close();
+    await world.until(600);
+
+    expect(world.requests()).toEqual(["12 a"]);
+    expect(world.store.get("a")?.status).toBe("rendering");
+    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("two hundred watched jobs", () => {
+  it("are the most: another is refused with an error that says so", async () => {
+    const world = new PolledWorld();
+    world.watchAll(...ids("j", 200), "j0");
+
+    expect(await failureOf(new Promise(() => world.poller.watch("one more")))).toEqual({
+      code: "limit_reached",
+      message: "200 jobs are watched already, which is the most.",
+      nextStep: "End another subscription first, or ask with get_video_status now and then.",
+      outcome: "not_sent",
+      retryable: true,
+    });
+  });
+
+  it("make room when one has ended or is watched no more", async () => {
+    const world = new PolledWorld({ maxWatched: 2 });
+    world.found("a", "b");
+    world.store.put(job("done", { status: "completed" }));
+    const [, unwatch] = world.watchAll("a", "b", "done");
+    world.change("a", { status: "failed" });
+    await world.until(30);
+    unwatch?.();
+
+    world.watchAll("c", "d");
+    expect(world.poller.size).toBe(2);
+  });
+});
+
+describe("polls", () => {
+  it("are four in flight at most", async () => {
+    const world = new PolledWorld();
+    world.found(...ids("j", 9));
+    world.failing.set("list", failure("service_failed"));
+    world.answerMs = 30_000;
+    world.watchAll(...ids("j", 9));
+    await world.until(59);
+
+    expect(world.requests()).toEqual(["0 list", "30 j0", "30 j1", "30 j2", "30 j3"]);
+  });
+
+  it("are sent only when the rate limiter lets them pass", async () => {
+    const world = runningWorld("a");
+    world.poller.watch("a");
+    world.waitMs = 60_000;
+    await world.until(100);
+    world.waitMs = 0;
+    await world.until(200);
+
+    expect(world.requests()[0]).toBe("132 a");
+  });
+});

@@ -1,0 +1,301 @@
+// A service that fails and whose list may be wrong, with subscribers, users and waiting calls, in front of the real poller, reader,
+// store, schedule and rate limiter on a virtual clock. It collects every broken promise, since an error that is thrown in the middle
+// of it all would be caught there.
+
+import type { BridgeError } from "../../src/errors.ts";
+import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import { JobStore } from "../../src/jobs/job-store.ts";
+import { waitForEnd } from "../../src/jobs/wait.ts";
+import { Poller } from "../../src/jobs/poller.ts";
+import { createAllowance } from "../../src/service/allowance.ts";
+import type { Job } from "../../src/service/schemas.ts";
+import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { seededRandom } from "../fixtures/durations.ts";
+import { createLimitedService } from "../fixtures/rate-limit.ts";
+import { failure, job, START_MS } from "./polled-service.ts";
+
+const LIMIT = 60;
+const MAX_POLLS_PER_MINUTE = 36;
+export const JOBS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const;
+export type JobId = (typeof JOBS)[number];
+/** Less than the shortest interval of the schedule, of the pause after a 429, and of a tenth of jitter. */
+const MIN_INTERVAL_MS = 4_500;
+/** How long a wait may look for the final video after the end. */
+const FINAL_VIDEO_MS = 3_000;
+export const FAULTS = ["429", "429 with Retry-After", "503", "timeout"] as const;
+export type Fault = (typeof FAULTS)[number];
+
+interface Subscriber {
+  readonly jobId: JobId;
+  readonly unwatch: () => void;
+  endNotified: boolean;
+}
+
+interface WaitingCall {
+  readonly jobId: JobId;
+  /** Until then it has the job polled; after that it may look for the final video. */
+  readonly untilMs: number;
+  readonly cancel: () => void;
+}
+
+export class RandomWorld {
+  readonly brokenPromises = new Set<string>();
+  readonly clock = createVirtualClock(START_MS);
+  readonly store = new JobStore(this.clock);
+  readonly subscribers: Subscriber[] = [];
+  readonly waiting = new Set<WaitingCall>();
+  readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
+  /** Jobs of which the list says wrongly that they have completed. */
+  readonly #wronglyListed = new Set<JobId>();
+  readonly #allowance = createAllowance({ now: this.clock.now });
+  readonly #service = createLimitedService({ limit: LIMIT, windowMs: 60_000, encoding: "seconds left" });
+  readonly #random: () => number;
+  readonly #faults: Fault[] = [];
+  /** Requests in flight; each has a timer. */
+  #inFlight = 0;
+  readonly #inFlightJobs = new Set<string>();
+  readonly #pollsMs: number[] = [];
+  /** When a job's status was last polled, unless there is a reason since to poll it again at once. */
+  readonly #polledMs = new Map<string, number>();
+  /** The last state that was emitted. */
+  readonly #emitted = new Map<string, string>();
+  readonly #listed: readonly JobId[];
+  readonly #schedule: Schedule;
+  #minScale = 1;
+  readonly #reader;
+  readonly #poller;
+
+  /** @param options.unlisted how many jobs the list never shows */
+  constructor({ seed, unlisted }: { seed: number; unlisted: number }) {
+    this.#random = seededRandom(seed);
+    this.#listed = JOBS.slice(unlisted);
+    this.#schedule = new Schedule({ random: this.#random });
+    const source = {
+      getJob: (jobId: string, options: RequestOptions) => this.#getJob(jobId, options),
+      listNewestVideos: (options: RequestOptions) => this.#send(options, () => ({ videos: this.#list() })),
+      backgroundWaitMs: () => this.#allowance.waitMs("background"),
+    };
+    const { store, clock } = this;
+    this.#reader = new JobReader({ source, store, clock });
+    this.#poller = new Poller({
+      source,
+      reader: this.#reader,
+      store,
+      schedule: this.#schedule,
+      clock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+    });
+    store.changes.on((jobId) => this.#onChange(jobId));
+    // The age of the others is not known.
+    for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) store.start(jobId, "topic");
+  }
+
+  // --- the service
+
+  async #getJob(jobId: string, options: RequestOptions): Promise<Job> {
+    this.#expect(!this.#inFlightJobs.has(jobId), `two requests at once for ${jobId}`);
+    if (options.background) {
+      this.#expect(this.#watched().has(jobId), `${jobId} is polled though nobody watches it`);
+      const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
+      this.#minScale = Math.min(this.#minScale, this.#schedule.scale);
+      this.#expect(
+        sinceLastMs >= MIN_INTERVAL_MS * this.#minScale,
+        `${jobId} is polled again after ${sinceLastMs} ms`,
+      );
+      this.#polledMs.set(jobId, this.clock.now());
+    }
+    this.#inFlightJobs.add(jobId);
+    try {
+      return await this.#send(options, () => this.#state(jobId));
+    } finally {
+      this.#inFlightJobs.delete(jobId);
+    }
+  }
+
+  async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
+    await Promise.resolve();
+    // The real client makes a user's request wait for its turn or refuses it: either way nothing is sent.
+    if (!background && this.#allowance.waitMs("person") > 0) throw failure("rate_limited");
+    if (background) this.#countPoll();
+    const slot = this.#allowance.take(background ? "background" : "person");
+    const fault = this.#faults.shift();
+    // The state is that of any moment between request and response.
+    const early = this.#random() < 0.5 ? answer() : undefined;
+    this.#inFlight += 1;
+    const tookMs = fault === "timeout" ? 20_000 : 3_000 * this.#random() ** 3;
+    await new Promise<void>((resolve) => void this.clock.after(tookMs, resolve));
+    this.#inFlight -= 1;
+    if (fault === "timeout") {
+      slot.settle();
+      throw failure("timeout");
+    }
+    const { status, headers } = this.#service.answer(this.clock.now());
+    this.#expect(status === 200, "a 429 that the rate limiter should have prevented");
+    const error = errorOf(fault);
+    slot.settle({
+      status: error?.facts.status ?? status,
+      headers: fault === "429 with Retry-After" ? { ...headers, "retry-after": "7" } : headers,
+    });
+    if (error !== undefined) throw error;
+    return early ?? answer();
+  }
+
+  #countPoll() {
+    const nowMs = this.clock.now();
+    this.#pollsMs.push(nowMs);
+    // Less a rounding error: the 37th may come exactly a minute after the first.
+    const lastMinute = this.#pollsMs.filter((atMs) => atMs > nowMs - 60_000 + 0.01);
+    this.#expect(lastMinute.length <= MAX_POLLS_PER_MINUTE, `${lastMinute.length} polls in a minute`);
+  }
+
+  #state(jobId: string): Job {
+    const state = [...this.#jobs.values()].find((each) => each.jobId === jobId);
+    if (state === undefined) throw failure("not_found");
+    return state;
+  }
+
+  #list() {
+    return this.#listed.map((jobId) => {
+      const status = this.#wronglyListed.has(jobId) ? "completed" : this.#state(jobId).status;
+      // It may have to be confirmed at once.
+      if (status !== "processing") this.#polledMs.delete(jobId);
+      return { jobId, status, finalVideoUrl: `https://media.example/${jobId}` };
+    });
+  }
+
+  progress(jobId: JobId) {
+    const before = this.#state(jobId);
+    if (before.done) return;
+    const completed = Math.min(9, (before.progress?.completed ?? 0) + 1);
+    this.#jobs.set(jobId, job(jobId, { progress: { total: 9, completed, failed: 0 } }));
+  }
+
+  end(jobId: JobId, status: "completed" | "failed") {
+    const before = this.#state(jobId);
+    if (!before.done) this.#jobs.set(jobId, job(jobId, { ...before, status }));
+  }
+
+  listWrongly(jobId: JobId) {
+    this.#wronglyListed.add(jobId);
+  }
+
+  break(fault: Fault, times: number) {
+    for (let each = 0; each < times; each++) this.#faults.push(fault);
+  }
+
+  // --- subscribers, users and waiting calls
+
+  subscribe(jobId: JobId) {
+    this.#polledMs.delete(jobId);
+    const unwatch = this.#poller.watch(jobId);
+    this.subscribers.push({ jobId, unwatch, endNotified: this.#isEndKnown(jobId) });
+  }
+
+  unsubscribe(index: number) {
+    const [subscriber] = this.subscribers.splice(index, 1);
+    subscriber?.unwatch();
+    // The second call must not end another one's watch.
+    subscriber?.unwatch();
+  }
+
+  /** As get_video_status does. */
+  read(jobId: JobId, signal = new AbortController().signal) {
+    return this.#reader.read(jobId, { background: false, signal });
+  }
+
+  async wait(jobId: JobId, forMs: number): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { clock, store } = this;
+    const first = await this.read(jobId, signal);
+    this.#polledMs.delete(jobId);
+    const untilMs = clock.now() + forMs;
+    const call = { jobId, untilMs, cancel: () => controller.abort() };
+    this.waiting.add(call);
+    const latest = await waitForEnd(
+      { poller: this.#poller, reader: this.#reader, store, clock },
+      { job: first, forMs, signal, onChange: () => {} },
+    );
+    this.waiting.delete(call);
+    this.#expect(clock.now() <= untilMs + FINAL_VIDEO_MS, "a wait took longer than it may");
+    const isEarly = clock.now() < untilMs && !signal.aborted && store.get(jobId)?.watchEnded === undefined;
+    this.#expect(!isEarly || latest.done || this.#wronglyListed.has(jobId), "a wait ended for no reason");
+  }
+
+  cancelWait() {
+    for (const { cancel } of [...this.waiting].slice(0, 1)) cancel();
+  }
+
+  endConnection() {
+    while (this.subscribers.length > 0) this.unsubscribe(0);
+    for (const { cancel } of this.waiting) cancel();
+  }
+
+  // --- what always holds
+
+  #watched(): Set<string> {
+    const waiting = [...this.waiting].filter(({ untilMs }) => untilMs > this.clock.now());
+    return new Set([...this.subscribers, ...waiting].map(({ jobId }) => jobId));
+  }
+
+  #isEndKnown(jobId: string): boolean {
+    return this.store.get(jobId)?.job?.done === true;
+  }
+
+  #onChange(jobId: string) {
+    const { job: known, watchEnded } = this.store.get(jobId) ?? {};
+    const state = JSON.stringify([known?.status, known?.progress, watchEnded]);
+    this.#expect(state !== this.#emitted.get(jobId), `emitted without a change: ${state}`);
+    this.#emitted.set(jobId, state);
+    const isEnd = known?.done === true;
+    const isWronglyListed = JOBS.some((each) => each === jobId && this.#wronglyListed.has(each));
+    this.#expect(!isEnd || this.#state(jobId).done || isWronglyListed, `a wrong end of ${jobId} is emitted`);
+    for (const subscriber of this.subscribers) {
+      if (subscriber.jobId !== jobId) continue;
+      this.#expect(!isEnd || !subscriber.endNotified, `the end of ${jobId} is notified twice`);
+      subscriber.endNotified = isEnd;
+    }
+  }
+
+  check() {
+    const watched = this.#watched();
+    const polled = [...watched].filter(
+      (jobId) => !this.#isEndKnown(jobId) && this.store.get(jobId)?.watchEnded === undefined,
+    ).length;
+    const { size } = this.#poller;
+    this.#expect(size === polled, `${size} jobs are polled, where ${polled} are watched`);
+    const timers = this.#inFlight + 2 * this.waiting.size + (watched.size > 0 ? 1 : 0);
+    const pending = this.clock.pending();
+    this.#expect(pending <= timers, `${pending} timers, where ${timers} have a reason`);
+  }
+
+  /** The service recovers, all jobs end, and every subscriber who is left is notified of that. */
+  async settle() {
+    this.#faults.length = 0;
+    this.#wronglyListed.clear();
+    for (const jobId of JOBS) this.end(jobId, "completed");
+    await this.clock.runFor(10 * 60_000);
+    this.check();
+    for (const { jobId, endNotified } of this.subscribers)
+      this.#expect(
+        endNotified || this.store.get(jobId)?.watchEnded !== undefined,
+        `the end of ${jobId} is not notified`,
+      );
+    this.endConnection();
+    await this.clock.runFor(0);
+    this.#expect(this.clock.pending() === 0 && this.waiting.size === 0, "something is left");
+    this.#poller.close();
+  }
+
+  #expect(holds: boolean, otherwise: string) {
+    if (!holds) this.brokenPromises.add(otherwise);
+  }
+}
+
+function errorOf(fault: Fault | undefined): BridgeError | undefined {
+  if (fault === "503") return failure("service_failed", { status: 503 });
+  if (fault === "429") return failure("rate_limited", { status: 429 });
+  if (fault === "429 with Retry-After") return failure("rate_limited", { status: 429, retryAfterSeconds: 7 });
+  return undefined;
+}
