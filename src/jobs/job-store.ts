@@ -90,8 +90,7 @@ export class JobStore {
    */
   put(answer: Job): Job {
     const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
-    const isEndConfirmed = before.job?.done === true && before.fetchedAtMs !== undefined;
-    if (before.job !== undefined && isEndConfirmed && !answer.done) return before.job;
+    if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
       answer.finalVideoUrl ?? (answer.status === "completed" ? before.finalVideoUrl : undefined);
     const job = finalVideoUrl === undefined ? answer : { ...answer, finalVideoUrl };
@@ -126,8 +125,8 @@ export class JobStore {
   }
 
   /**
-   * Takes the video list's word that a job has ended, where the rate limit leaves no room to ask the job itself. It counts as no
-   * answer of the job: the next read asks for that, and may still deny the end.
+   * Takes the video list's word that a job has ended, where the rate limit leaves no room to ask the job itself. It has no clips, so the next
+   * read asks the job for them.
    */
   putListedEnd(jobId: string, status: string): void {
     const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
@@ -164,10 +163,10 @@ export class JobStore {
   }
 }
 
-/** The first answer is a change only if it is the end; after the end nothing is, unless the list's word for it is denied. */
+/** The first answer is a change only if it is the end; after the end nothing is. */
 function hasChanged(before: Job | undefined, after: Job): boolean {
   if (before === undefined) return after.done;
-  return before.done ? !after.done : !isSameState(before, after);
+  return !before.done && !isSameState(before, after);
 }
 
 /** Compares the documented fields only: a service may stamp every answer, and sign its links anew each time. */

@@ -41,8 +41,6 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #maxWatched: number;
   readonly #jobs = new Map<string, WatchedJob>();
-  /** Watched jobs that have ended by the list's word alone. They are no longer polled, but read once when there is time. */
-  readonly #unconfirmed = new Map<string, WatchedJob>();
   readonly #unsubscribe: Unsubscribe;
   /** For the next request; none while nothing is due or too many are in flight. */
   #cancelTimer: (() => void) | undefined;
@@ -74,11 +72,8 @@ export class Poller {
    * polled. Throws a BridgeError when too many jobs are watched.
    */
   watch(jobId: string): Unsubscribe {
-    const { job: state, fetchedAtMs } = this.#options.store.get(jobId) ?? {};
-    const hasEnded = state?.done === true;
-    if (this.#closed || (hasEnded && fetchedAtMs !== undefined)) return () => {};
-    const jobs = hasEnded ? this.#unconfirmed : this.#jobs;
-    const job = jobs.get(jobId) ?? this.#add(jobId, jobs);
+    if (this.#closed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
+    const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
     this.#setTimer();
     let watching = true;
@@ -86,7 +81,7 @@ export class Poller {
       if (!watching) return;
       watching = false;
       job.watchers -= 1;
-      if (job.watchers === 0) this.#remove(job);
+      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#jobs.delete(jobId);
       this.#setTimer();
     };
   }
@@ -96,21 +91,15 @@ export class Poller {
     this.#closed = true;
     this.#unsubscribe();
     this.#jobs.clear();
-    this.#unconfirmed.clear();
     this.#setTimer();
   }
 
-  #add(jobId: string, jobs: Map<string, WatchedJob>): WatchedJob {
+  #add(jobId: string): WatchedJob {
     if (this.#jobs.size >= this.#maxWatched) throw tooManyError(this.#maxWatched);
     const job = new WatchedJob(jobId, this.#options);
-    jobs.set(jobId, job);
+    this.#jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
     return job;
-  }
-
-  #remove(job: WatchedJob): void {
-    for (const jobs of [this.#jobs, this.#unconfirmed])
-      if (jobs.get(job.jobId) === job) jobs.delete(job.jobId);
   }
 
   #idleJobs(): WatchedJob[] {
@@ -145,9 +134,7 @@ export class Poller {
    * have to wait for the rate limiter, only where that delays none of them.
    */
   #nextClipsRead(pollMs: number): { readonly job: WatchedJob; readonly atMs: number } | undefined {
-    const candidates = this.#jobs.size > 1 ? this.#idleJobs() : [];
-    candidates.push(...[...this.#unconfirmed.values()].filter(({ inFlight }) => !inFlight));
-    const job = first(candidates, ({ statusDueMs }) => statusDueMs);
+    const job = first(this.#jobs.size > 1 ? this.#idleJobs() : [], ({ statusDueMs }) => statusDueMs);
     if (job === undefined) return undefined;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#throttledMs > THROTTLED_FOR_MS) return { job, atMs: job.statusDueMs };
@@ -159,9 +146,6 @@ export class Poller {
   #tick(): void {
     this.#cancelTimer = undefined;
     this.#endOverdue();
-    // A user's read confirms an end as well.
-    for (const { jobId } of Array.from(this.#unconfirmed.values()))
-      if (this.#options.store.get(jobId)?.fetchedAtMs !== undefined) this.#unconfirmed.delete(jobId);
     if (this.#waitMs() === 0) this.#sendNext();
     this.#setTimer();
   }
@@ -186,8 +170,7 @@ export class Poller {
     this.#lastSentMs = this.#options.clock.monotonicMs();
     try {
       const { done } = await this.#options.reader.read(job.jobId, { background: true });
-      if (done) this.#unconfirmed.delete(job.jobId);
-      else job.seenRunning();
+      if (!done) job.seenRunning();
     } catch (error) {
       this.#failed(job, error);
     } finally {
@@ -233,26 +216,21 @@ export class Poller {
     // Its own status, in flight or read since, is newer.
     if (job.inFlight || job.statusMs > sentMs) return void (job.onFirstPage = !isEnd(status));
     job.seenInList(status, store.get(jobId)?.job?.status);
-    // The job's own status has the word, and the clips, wherever there is room to ask for it.
+    // The job's own status has the clips, so it is asked first wherever the rate limiter has room.
     const isBusy =
       this.#waitMs() > 0 || [...this.#jobs.values()].some((other) => other !== job && other.isToConfirm());
     if (job.confirmSinceMs !== undefined && isEnd(status) && isBusy) store.putListedEnd(jobId, status);
   }
 
-  /** A job has ended, whoever read that, or the list's word for its end was denied. */
+  /** Ends the polling of a job that has ended, whoever read that. */
   #changed(jobId: string): void {
     const { store, schedule } = this.#options;
-    const { status, job: state, fetchedAtMs } = store.get(jobId) ?? {};
-    const job = this.#jobs.get(jobId) ?? this.#unconfirmed.get(jobId);
-    if (job === undefined || state === undefined) return;
-    if (!state.done) {
-      this.#unconfirmed.delete(jobId);
-      this.#jobs.set(jobId, job);
-    } else if (this.#jobs.delete(jobId)) {
-      const durationMs = status === "completed" ? job.durationMs() : undefined;
-      if (durationMs !== undefined) schedule.recordCompletion(durationMs);
-      if (fetchedAtMs === undefined) this.#unconfirmed.set(jobId, job);
-    }
+    const { status, job: state } = store.get(jobId) ?? {};
+    const job = this.#jobs.get(jobId);
+    if (job === undefined || state?.done !== true) return;
+    this.#jobs.delete(jobId);
+    const durationMs = status === "completed" ? job.durationMs() : undefined;
+    if (durationMs !== undefined) schedule.recordCompletion(durationMs);
     this.#setTimer();
   }
 
@@ -295,13 +273,12 @@ export class Poller {
 
   #endOverdue(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const job of [...this.#jobs.values(), ...this.#unconfirmed.values()])
+    for (const job of Array.from(this.#jobs.values()))
       if (nowMs - job.watchedSinceMs >= MAX_WATCH_MS)
         this.#endWatch(job, "Watching ended after 60 minutes: ask with get_video_status how far the job is.");
   }
 
   #endWatch(job: WatchedJob, reason: string): void {
-    if (this.#unconfirmed.delete(job.jobId)) return;
     this.#jobs.delete(job.jobId);
     this.#options.log.info(`${job.jobId}: ${reason}`);
     this.#options.store.endWatch(job.jobId, reason);

@@ -300,13 +300,15 @@ describe("a job that has ended", () => {
     expect(changed).toEqual(["a"]);
   });
 
-  test("by the list's word alone runs again where its own answer says so, which is emitted", () => {
+  test("by the list's word alone never runs again either, and takes the clips of its own answer", () => {
     const { store, changed } = setup();
     store.put(job("a"));
     store.putListedEnd("a", "completed");
 
-    expect(store.put(job("a"))).toEqual(job("a"));
-    expect(changed).toEqual(["a", "a"]);
+    expect(store.put(job("a"))).toMatchObject({ status: "completed", done: true });
+    const ended = job("a", { status: "completed", videoUrls: ["https://cdn.example/1.mp4"] });
+    expect(store.put(ended)).toEqual(ended);
+    expect(changed).toEqual(["a"]);
   });
 });
 
