@@ -1,8 +1,8 @@
-// The built file over real stdio, driven by real clients of both eras against the sandbox.
+// The built file over stdio, driven by real clients of both kinds against the sandbox.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -27,7 +27,7 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
 }
 
 describe.each(ERAS)("%s", (_name, connect) => {
-  test("makes, follows, publishes and lists a sandbox video and sees the connected platforms", async () => {
+  test("makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
     const client = await connect(FAST_SANDBOX);
 
     const started = await client.call("generate_video", { topic: "Why the sea is salty", duration: 10 });
@@ -73,7 +73,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
   });
 
-  test("gets every result twice: as structure, and as one sentence followed by the same object in JSON", async () => {
+  test("gets every result as structured content, and as one sentence followed by the same object in JSON", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -95,7 +95,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     }
   });
 
-  test("pages through the videos with the cursor that it was given", async () => {
+  test("pages through the videos with the returned cursor", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobIds = [
       await startVideo(client, "one"),
@@ -117,7 +117,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(seen).toEqual(jobIds.reverse());
   });
 
-  test("is told of a failed call what failed, what was spent, whether to call again and what to do", async () => {
+  test("learns from a failed call what failed, what was spent, whether to call again and what to do", async () => {
     const client = await connect(FAST_SANDBOX);
     const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
     expect(result).toMatchObject({
@@ -132,7 +132,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     );
   });
 
-  test("is refused what the documentation rules out, before anything is sent", async () => {
+  test("has arguments refused that the documentation rules out, and nothing is sent", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = "00000000-0000-4000-8000-000000000000";
     const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
@@ -187,7 +187,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(JSON.parse(content.text)).toEqual(structuredContent);
   });
 
-  test("finds recent jobs among the resources and completes their ids", async () => {
+  test("lists recent jobs as resources and completes their ids", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client, "The tide");
     const { resources } = await client.raw.listResources();
@@ -206,7 +206,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(completion.values).toEqual([jobId]);
   });
 
-  test("gets a JSON-RPC error for an unknown job, a job that is no job, and an unknown prompt", async () => {
+  test("gets a JSON-RPC error for an unknown job, an invalid job id and an unknown prompt", async () => {
     const client = await connect(FAST_SANDBOX);
     for (const id of ["00000000-0000-4000-8000-000000000000", "nonsense"]) {
       const uri = `faceless://jobs/${id}`;
@@ -231,7 +231,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(await complete("subject", "")).toEqual([]);
   });
 
-  test("without settings lists everything, and each call says what to set and where the key comes from", async () => {
+  test("without settings lists everything, and each call names what to set and where to get the key", async () => {
     const client = await connect({
       env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
     });
@@ -261,7 +261,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
   });
 
-  test("is shown only what the operator allows", async () => {
+  test("sees only the tools that the options allow", async () => {
     const names = async (...args: string[]) =>
       (await (await connect({ args: ["--sandbox", ...args] })).raw.listTools()).tools.map(({ name }) => name);
     const readers = ["get_video_status", "list_videos", "list_connected_platforms"];
@@ -271,7 +271,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     await expect(client.call("generate_video", { topic: "x" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("starts no more videos than FACELESS_MAX_GENERATIONS, and a refused one doesn't count", async () => {
+  test("starts at most FACELESS_MAX_GENERATIONS videos, and a rejected one doesn't count", async () => {
     const client = await connect({
       ...FAST_SANDBOX,
       env: { ...FAST_SANDBOX.env, FACELESS_MAX_GENERATIONS: "1" },
@@ -305,8 +305,9 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
   },
 );
 
-test("what answers initialize and tools/list loads neither undici nor the sandbox nor an MCP client", async () => {
+test("initialize and tools/list load neither undici nor the sandbox nor an MCP client", async () => {
   const folder = await mkdtemp(join(tmpdir(), "faceless-coverage-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
   const { raw } = await connectNew({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
   await raw.listTools();
   await raw.close();

@@ -148,24 +148,19 @@ export class StdioTransport implements Transport {
   }
 
   #trackInbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) {
-      if (message.id !== undefined) this.#asked.delete(message.id);
-    } else if ("id" in message) {
-      // A listen request is answered when its subscription ends; the SDK limits how many there are.
-      if (message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
-    } else if (message.method === "notifications/cancelled") {
-      // The SDK doesn't answer a cancelled request.
+    if (!("method" in message)) forget(this.#asked, message.id);
+    // The SDK doesn't answer a cancelled request.
+    else if (message.method === "notifications/cancelled")
       forget(this.#inFlight, message.params?.["requestId"]);
-    }
+    // A listen request is answered when its subscription ends; the SDK limits how many there are.
+    else if ("id" in message && message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
   }
 
   #trackOutbound(message: JSONRPCMessage): void {
-    if ("method" in message && "id" in message) this.#asked.add(message.id);
-    else if ("id" in message && message.id !== undefined) this.#inFlight.delete(message.id);
-    else if ("method" in message && message.method === "notifications/cancelled")
-      forget(this.#asked, message.params?.["requestId"]);
-    else return;
-    // The limit may have been lifted. Not at once: the SDK may be in the middle of its own sending.
+    if (!("method" in message)) forget(this.#inFlight, message.id);
+    else if (message.method === "notifications/cancelled") forget(this.#asked, message.params?.["requestId"]);
+    else if ("id" in message) this.#asked.add(message.id);
+    // One more may be delivered now. Not at once: the SDK may be in the middle of its own sending.
     queueMicrotask(this.#deliverLines);
   }
 
