@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/service/{retry,did-it-leave,allowance,rate-limit-reset}.test.ts",
+      "test/service/{retry,did-it-leave,rate-limiter,rate-limit-headers}.test.ts",
       "test/jobs/{schedule,journal,journal-limits}.test.ts",
       "test/text.test.ts",
     ],

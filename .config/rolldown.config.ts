@@ -37,7 +37,7 @@ export default {
         { name: "start", test: /src.(config|settings|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs).|src.(errors|text|log)\.ts|src.commands.(serve|state-folder)|sdk-shims|service.(deferred|options)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs).|src.(errors|text|log)\.ts|src.commands.(serve|state-folder)|sdk-shims|service.(lazy-service|options)\.ts/,
         },
       ],
     },

@@ -1,7 +1,7 @@
 // Checks, one thing after the other, whether a video could be made with the environment as it is, and says how to mend
 // what is wrong. Only reads: it sends GETs, spends nothing and leaves nothing behind.
 
-import type { Operation } from "../service/failures.ts";
+import type { Operation } from "../service/errors.ts";
 import { createRequests, type Requests } from "../service/requests.ts";
 import { TransportFailure } from "../service/transport-failure.ts";
 import type { Environment, Settings } from "../settings.ts";
@@ -147,7 +147,7 @@ async function* serviceChecks(
   yield check;
   yield await checkPlatforms(get, discovery, async () => {
     // Loaded here: the SDK's client behind it is needed for nothing else.
-    const { listThroughMcp } = await import("../service/platforms.ts");
+    const { listThroughMcp } = await import("../service/connected-platforms.ts");
     const endpoint = requests.address("/api/mcp");
     return listThroughMcp({
       operation: PLATFORMS,

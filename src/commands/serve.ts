@@ -19,7 +19,7 @@ import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
-import { deferService, unconfiguredService } from "../service/deferred.ts";
+import { deferService, unconfiguredService } from "../service/lazy-service.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
 import { createRedact, type Redact } from "../text.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";

@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, toBridgeError } from "../errors.ts";
-import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./discovery.ts";
-import { cancelledError, limitError, type Operation, pagingLoopError } from "./failures.ts";
+import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
+import { cancelledError, limitError, type Operation, pagingLoopError } from "./errors.ts";
 import { createLinks } from "./links.ts";
 import {
   type CallOptions,
@@ -156,7 +156,7 @@ export function createService(options: RequestsOptions): Service {
         const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
         const { platformsUrl } = await discover(PLATFORMS, end, options.signal);
         // Loaded here: the SDK's client behind it is needed for this one operation.
-        const { listThroughMcp, readPlatforms } = await import("./platforms.ts");
+        const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
         if (platformsUrl !== undefined) {
           const platforms = await perform(
             PLATFORMS,

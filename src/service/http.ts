@@ -3,7 +3,7 @@
 // JSON or retries. Loaded on first use: undici is the heaviest thing here.
 
 import type { Proxies } from "../settings.ts";
-import { createAgents } from "./agents.ts";
+import { createAgents } from "./connection-pool.ts";
 import { createDeparture } from "./did-it-leave.ts";
 import { describeNetworkError, type FailureKind, TransportFailure } from "./transport-failure.ts";
 

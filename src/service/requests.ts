@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import { type BridgeError, toBridgeError } from "../errors.ts";
 import type { ServiceSettings } from "../settings.ts";
-import { type Allowance, createAllowance } from "./allowance.ts";
+import { type Allowance, createAllowance } from "./rate-limiter.ts";
 import {
   allowanceError,
   badAnswerError,
@@ -14,9 +14,9 @@ import {
   parseJson,
   statusError,
   transportError,
-} from "./failures.ts";
+} from "./errors.ts";
 import type { Answer, Exchange, Http } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-reset.ts";
+import { readRetryAfterMs } from "./rate-limit-headers.ts";
 import { type AttemptFailure, createRetryBudget, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 

@@ -6,7 +6,7 @@ import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.
 import { createSchedule } from "../../src/jobs/schedule.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { createWatcher } from "../../src/jobs/watcher.ts";
-import { createAllowance } from "../../src/service/allowance.ts";
+import { createAllowance } from "../../src/service/rate-limiter.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import type { JobEnd, Random } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";

@@ -7,7 +7,7 @@ import { createSchedule, type Schedule } from "../../src/jobs/schedule.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { createWatcher } from "../../src/jobs/watcher.ts";
-import { createAllowance } from "../../src/service/allowance.ts";
+import { createAllowance } from "../../src/service/rate-limiter.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";

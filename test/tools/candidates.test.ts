@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import type { Service } from "../../src/service/client.ts";
-import { unconfiguredService } from "../../src/service/deferred.ts";
+import { unconfiguredService } from "../../src/service/lazy-service.ts";
 import type { CallOptions } from "../../src/service/requests.ts";
 import type { Video } from "../../src/service/schemas.ts";
 import { withCandidates } from "../../src/tools/candidates.ts";

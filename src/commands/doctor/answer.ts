@@ -1,10 +1,10 @@
 // What one answer of the video list says of the service, the key, the allowance and the clock. Pure.
 
 import type { BridgeErrorFacts } from "../../errors.ts";
-import type { AllowanceStatus } from "../../service/allowance.ts";
-import { type Operation, parseJson, statusError } from "../../service/failures.ts";
+import type { AllowanceStatus } from "../../service/rate-limiter.ts";
+import { type Operation, parseJson, statusError } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
-import { readRetryAfterMs } from "../../service/rate-limit-reset.ts";
+import { readRetryAfterMs } from "../../service/rate-limit-headers.ts";
 import { videoPageSchema } from "../../service/schemas.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { namesApiPath } from "./environment.ts";

@@ -2,8 +2,8 @@
 // platforms. Only reads.
 
 import { BridgeError } from "../../errors.ts";
-import { type Discovery, readOpenApi } from "../../service/discovery.ts";
-import { type Operation, parseJson } from "../../service/failures.ts";
+import { type Discovery, readOpenApi } from "../../service/openapi.ts";
+import { type Operation, parseJson } from "../../service/errors.ts";
 import { type Answer } from "../../service/http.ts";
 import { readJson } from "../../service/requests.ts";
 import type { ConnectedPlatforms } from "../../service/schemas.ts";
@@ -87,7 +87,7 @@ async function getPlatforms(get: Get, url: URL): Promise<ConnectedPlatforms | st
   const answer = await get(url);
   if (!isSuccess(answer)) return `HTTP ${answer.status}`;
   // Loaded here: the SDK's client behind it is needed for nothing else.
-  const { readPlatforms } = await import("../../service/platforms.ts");
+  const { readPlatforms } = await import("../../service/connected-platforms.ts");
   return readPlatforms(parseJson(answer.text)) ?? "the answer lists none that could be read";
 }
 

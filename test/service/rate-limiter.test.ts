@@ -12,7 +12,7 @@ import {
   string,
 } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createAllowance, type Allowance, type RequestKind } from "../../src/service/allowance.ts";
+import { createAllowance, type Allowance, type RequestKind } from "../../src/service/rate-limiter.ts";
 import { createLimitedService, ENCODING_NAMES } from "../fixtures/rate-limit.ts";
 
 const START = Date.UTC(2026, 10, 20, 5, 0, 0);

@@ -1,7 +1,7 @@
 import { isMainThread } from "node:worker_threads";
 import { assert, constantFrom, property, string, integer, oneof } from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { createResetReader, readRetryAfterMs } from "../../src/service/rate-limit-reset.ts";
+import { createResetReader, readRetryAfterMs } from "../../src/service/rate-limit-headers.ts";
 import { ENCODINGS, ENCODING_NAMES } from "../fixtures/rate-limit.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { BridgeError, describeFailure } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
-import { deferService, unconfiguredService } from "../../src/service/deferred.ts";
+import { deferService, unconfiguredService } from "../../src/service/lazy-service.ts";
 
 interface Call {
   readonly method: string;

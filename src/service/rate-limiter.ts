@@ -7,7 +7,7 @@ import {
   headerValue,
   readRetryAfterMs,
   type ResetReading,
-} from "./rate-limit-reset.ts";
+} from "./rate-limit-headers.ts";
 
 /** A person waits for it, or nobody does. */
 export type RequestKind = "person" | "background";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DISCOVERED_NOTHING, readOpenApi } from "../../src/service/discovery.ts";
+import { DISCOVERED_NOTHING, readOpenApi } from "../../src/service/openapi.ts";
 
 const BASE = new URL("https://api.example/prefix");
 

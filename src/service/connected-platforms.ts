@@ -15,9 +15,9 @@ import {
   type Operation,
   statusError,
   transportError,
-} from "./failures.ts";
+} from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-reset.ts";
+import { readRetryAfterMs } from "./rate-limit-headers.ts";
 import { GET_HEADERS_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
 import { TransportFailure } from "./transport-failure.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readPlatforms } from "../../src/service/platforms.ts";
+import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { envelope, type Handler, type Reply } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf } from "./bridge.ts";
 import { type Answer, newEndpoint, oldEndpoint } from "./mcp-endpoints.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Agents, createAgents } from "../../src/service/agents.ts";
+import { type Agents, createAgents } from "../../src/service/connection-pool.ts";
 import { createHttp, type Exchange, type Http } from "../../src/service/http.ts";
 import type { Proxies } from "../../src/settings.ts";
 import { CERTIFICATE, trustCertificate } from "../faults/till.ts";
