@@ -1,9 +1,9 @@
 // Checks, one thing after the other, whether a video could be made with the environment as it is, and says how to mend
 // what is wrong. Only reads: it sends GETs, spends nothing and leaves nothing behind.
 
-import type { Operation } from "../service/errors.ts";
+import { OPERATIONS } from "../service/client.ts";
+import { TransportFailure } from "../service/errors.ts";
 import { createRequests, type Requests } from "../service/requests.ts";
-import { TransportFailure } from "../service/transport-failure.ts";
 import type { Environment, Settings } from "../settings.ts";
 import { VERSION } from "../version.ts";
 import { checkAllowance, checkAnswer, checkClock } from "./doctor/answer.ts";
@@ -137,8 +137,8 @@ async function* serviceChecks(
   yield pass("connection", `${manner}, answered in ${endMs - startMs} ms`);
   const judged = checkAnswer({ answer, atMs, hasKey, baseUrl });
   yield* judged;
-  requests.allowance.learn(answer.headers, answer.status);
-  yield checkAllowance(answer.status, requests.allowance.status());
+  requests.limiter.update(answer);
+  yield checkAllowance(answer.status, requests.limiter.status());
   yield checkClock(answer, atMs);
   if (!judged.every(({ status }) => status === "ok")) return;
 
@@ -150,17 +150,15 @@ async function* serviceChecks(
     const { listThroughMcp } = await import("../service/connected-platforms.ts");
     const endpoint = requests.address("/api/mcp");
     return listThroughMcp({
-      operation: PLATFORMS,
+      operation: OPERATIONS.listConnectedPlatforms,
       endpoint,
       requests,
       version: VERSION,
       now,
-      deadlineMs: EXTRA_MS,
+      endsAtMs: requests.monotonicMs() + EXTRA_MS,
     });
   });
 }
-
-const PLATFORMS: Operation = { what: "the connected platforms", method: "GET" };
 
 function getter(requests: Requests, hasKey: boolean, deadlineMs: number): Get {
   const { authorization, ...anonymous } = requests.headers;

@@ -19,7 +19,9 @@ import { createServer } from "../mcp/server.ts";
 import { createStdioTransport } from "../mcp/stdio.ts";
 import { createSubscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
-import { deferService, unconfiguredService } from "../service/lazy-service.ts";
+import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
+import type { CallOptions } from "../service/requests.ts";
+import type { VideosQuery } from "../service/schemas.ts";
 import type { ServiceSettings, Settings } from "../settings.ts";
 import { createRedact, type Redact } from "../text.ts";
 import { createGenerationLimit } from "../tools/generation-limit.ts";
@@ -123,7 +125,13 @@ function createApplication(
     ...(settings.pollSeconds !== undefined && { fixedMs: settings.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const watcher = createWatcher({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
+  const source = {
+    ...service,
+    listing: () => ({ maxLimit: 100, canPage: false }),
+    listVideos: (query: VideosQuery, options?: CallOptions) =>
+      query.limit === undefined ? service.listVideos(query, options) : service.listNewestVideos(options),
+  };
+  const watcher = createWatcher({ source, reader, store: jobs, schedule, clock, log, maxWatched });
   return {
     version: VERSION,
     settings,
@@ -160,9 +168,9 @@ function journalFolder({ stateDir, sandbox, problems }: Settings): string | unde
 function serviceOf(settings: Settings): Service {
   const { service, problems, sandbox } = settings;
   if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return deferService(() => startSandboxService(settings));
+  if (sandbox) return lazyService(() => startSandboxService(settings));
   if (service === undefined) throw new TypeError("Settings without a problem name a service.");
-  return deferService(() => connectService(service, settings));
+  return lazyService(() => connectService(service, settings));
 }
 
 async function connectService(service: ServiceSettings, { pollSeconds }: Settings): Promise<Service> {
@@ -173,7 +181,7 @@ async function connectService(service: ServiceSettings, { pollSeconds }: Setting
     now: Date.now,
     random: Math.random,
     // Whoever sets the interval has it, unless the service itself names a limit.
-    ...(pollSeconds !== undefined && { unknownPolls: Infinity }),
+    ...(pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
   });
 }
 

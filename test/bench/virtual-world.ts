@@ -6,7 +6,7 @@ import { createJobReader, type RequestOptions } from "../../src/jobs/job-reader.
 import { createSchedule } from "../../src/jobs/schedule.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { createWatcher } from "../../src/jobs/watcher.ts";
-import { createAllowance } from "../../src/service/rate-limiter.ts";
+import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import type { JobEnd, Random } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
@@ -38,17 +38,22 @@ export function createWorld({ random, limitPerMinute, canPage, fixedMs }: WorldO
     windowMs: 60_000,
     encoding: "epoch seconds",
   });
-  const allowance = createAllowance({ now: clock.now });
+  const allowance = new RateLimiter({ monotonicMs: clock.now, now: clock.now });
   const counts = { polls: 0, reads: 0, refused: 0 };
 
   const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
     // As the real client, which takes its slot a few turns after it was asked.
     await Promise.resolve();
-    const slot = allowance.take(background ? "background" : "person");
+    let slot = allowance.tryAcquire(background ? "background" : "user");
+    while ("retryInMs" in slot) {
+      const { retryInMs } = slot;
+      await new Promise<void>((resolve) => void clock.after(retryInMs, resolve));
+      slot = allowance.tryAcquire(background ? "background" : "user");
+    }
     counts[background ? "polls" : "reads"] += 1;
     await new Promise<void>((resolve) => void clock.after(LATENCY_MS, resolve));
     const { status, headers } = service.answer(clock.now());
-    slot.settle({ status, headers });
+    slot.release({ status, headers });
     if (status === 200) return answer();
     counts.refused += 1;
     throw new BridgeError({

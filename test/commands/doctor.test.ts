@@ -7,7 +7,7 @@ import { runDoctor } from "../../src/commands/doctor.ts";
 import { checkFailure } from "../../src/commands/doctor/connection.ts";
 import { checkNode } from "../../src/commands/doctor/environment.ts";
 import { proxyFor } from "../../src/commands/doctor/route.ts";
-import { TransportFailure } from "../../src/service/transport-failure.ts";
+import { TransportFailure } from "../../src/service/errors.ts";
 import { type Environment, readSettings } from "../../src/settings.ts";
 
 test.each([

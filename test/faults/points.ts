@@ -86,10 +86,10 @@ const onHello = (act: (socket: Socket) => void) => (socket: Socket) => {
   return "hold" as const;
 };
 
-const BROKEN = "the connection was broken off (ECONNRESET)";
-const CLOSED = "the connection was broken off (UND_ERR_SOCKET)";
+const BROKEN = "the connection was closed (ECONNRESET)";
+const CLOSED = "the connection was closed (UND_ERR_SOCKET)";
 const REFUSED = "the proxy refused the connection";
-const DROPPED = "the proxy broke the connection off";
+const DROPPED = "the proxy closed the connection";
 const WAIT = "no answer within 1 s";
 const FAILED = "The service, or a gateway before it, failed on {what} (HTTP {status}).";
 const failedWith = (status: number) => left(FAILED.replace("{status}", String(status)), "service_failed");
@@ -180,7 +180,7 @@ export const POINTS: readonly Point[] = [
     answer: reset,
     verdict: {
       direct: left(unusable(BROKEN)),
-      proxy: left(unusable("the connection was broken off ({broken})")),
+      proxy: left(unusable("the connection was closed ({broken})")),
     },
   },
   {
@@ -200,7 +200,7 @@ export const POINTS: readonly Point[] = [
   {
     name: "garbage for an answer",
     answer: (socket) => void socket.end(`SSH-2.0-${CANARY}\r\n\r\n`),
-    verdict: left(unusable("the answer is no HTTP")),
+    verdict: left(unusable("the answer is not HTTP")),
   },
   {
     name: "headers without end",
@@ -253,7 +253,7 @@ export const POINTS: readonly Point[] = [
     answer: say("429 Slow\r\nretry-after: 3600", words),
     verdict: limited(3600, 1, 1),
   },
-  { name: "200 as HTML", answer: say("200 OK", html), verdict: odd("it is no JSON") },
+  { name: "200 as HTML", answer: say("200 OK", html), verdict: odd("it is not JSON") },
   {
     name: "200 without what matters",
     answer: say("200 OK", JSON.stringify({ note: CANARY })),

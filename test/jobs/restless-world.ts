@@ -7,7 +7,7 @@ import { createSchedule, type Schedule } from "../../src/jobs/schedule.ts";
 import { createJobStore } from "../../src/jobs/store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { createWatcher } from "../../src/jobs/watcher.ts";
-import { createAllowance } from "../../src/service/rate-limiter.ts";
+import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
@@ -45,7 +45,7 @@ export class RestlessWorld {
   readonly waiting = new Set<Waiting>();
   readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
   readonly #listLies = new Set<JobId>();
-  readonly #allowance = createAllowance({ now: this.clock.now });
+  readonly #allowance = new RateLimiter({ monotonicMs: this.clock.now, now: this.clock.now });
   readonly #service = createLimitedService({ limit: LIMIT, windowMs: 60_000, encoding: "seconds left" });
   readonly #random: () => number;
   readonly #faults: Fault[] = [];
@@ -113,9 +113,9 @@ export class RestlessWorld {
   async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
     await Promise.resolve();
     // The real client has a person's call wait for its turn or refuses it: either way nothing is sent.
-    if (!background && this.#allowance.waitMs("person") > 0) throw failure("rate_limited");
+    const slot = this.#allowance.tryAcquire(background ? "background" : "user");
+    if ("retryInMs" in slot) throw failure("rate_limited");
     if (background) this.#countPoll();
-    const slot = this.#allowance.take(background ? "background" : "person");
     const fault = this.#faults.shift();
     // What is told may be as old as the question, or as new as the answer.
     const early = this.#random() < 0.5 ? answer() : undefined;
@@ -124,13 +124,13 @@ export class RestlessWorld {
     await new Promise<void>((resolve) => void this.clock.after(tookMs, resolve));
     this.#onTheirWay -= 1;
     if (fault === "timeout") {
-      slot.settle();
+      slot.release();
       throw failure("timeout");
     }
     const { status, headers } = this.#service.answer(this.clock.now());
     this.#claim(status === 200, "a 429 of our own making");
     const error = errorOf(fault);
-    slot.settle({
+    slot.release({
       status: error?.facts.status ?? status,
       headers: fault === "429 with Retry-After" ? { ...headers, "retry-after": "7" } : headers,
     });

@@ -1,15 +1,15 @@
 // What one answer of the video list says of the service, the key, the allowance and the clock. Pure.
 
 import type { BridgeErrorFacts } from "../../errors.ts";
-import type { AllowanceStatus } from "../../service/rate-limiter.ts";
-import { type Operation, parseJson, statusError } from "../../service/errors.ts";
+import { OPERATIONS } from "../../service/client.ts";
+import { parseJson, statusError } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
 import { readRetryAfterMs } from "../../service/rate-limit-headers.ts";
+import type { RateLimitStatus } from "../../service/rate-limiter.ts";
 import { videoPageSchema } from "../../service/schemas.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { namesApiPath } from "./environment.ts";
 
-const LIST: Operation = { what: "the video list", method: "GET" };
 const MOST_SKEW_MS = 60_000;
 
 export interface Heard {
@@ -24,7 +24,7 @@ export interface Heard {
 export function checkAnswer({ answer, atMs, hasKey, baseUrl }: Heard): readonly Check[] {
   const { status } = answer;
   if (status >= 200 && status < 300) return checkSuccess(answer, hasKey);
-  const { facts } = statusError(LIST, answer, readRetryAfterMs(answer.headers, atMs));
+  const { facts } = statusError(OPERATIONS.listVideos, answer, readRetryAfterMs(answer.headers, atMs));
   const detail = withAnswer(facts);
   const remedy = facts.nextStep.replace(/\.$/, "");
   const answers = pass("service", `answers (HTTP ${status})`);
@@ -79,7 +79,7 @@ function withAnswer({ message, status, serviceWords }: BridgeErrorFacts): string
 
 export function checkAllowance(
   status: number,
-  { limit, remaining, resetInMs, pausedMs }: AllowanceStatus,
+  { limit, remaining, resetInMs, pausedMs }: RateLimitStatus,
 ): Check {
   const seconds = (ms: number) => `${Math.max(1, Math.ceil(ms / 1000))} s`;
   if (status === 429)

@@ -1,6 +1,6 @@
 // What it means that the service could not be asked: from the network's own code to a sentence and a remedy. Pure.
 
-import type { TransportFailure } from "../../service/transport-failure.ts";
+import type { TransportFailure } from "../../service/errors.ts";
 import { type Check, codeOf, fail } from "./check.ts";
 import { placeOf, type Proxy } from "./route.ts";
 
@@ -95,7 +95,7 @@ function explain(failure: TransportFailure, baseUrl: URL): Explanation {
         ];
   if (/UNREACH|^ENETDOWN$/.test(code))
     return [`there is no way to ${place} (${code})`, "Check that this machine is online"];
-  if (kind === "too_large" || !sent)
+  if (kind === "unreadable" || !sent)
     return [`${place} could not be asked: ${reason}`, "Check the network and FACELESS_BASE_URL"];
   return [
     `${place} gives no HTTP answer: ${reason}`,

@@ -2,12 +2,12 @@
 // platforms. Only reads.
 
 import { BridgeError } from "../../errors.ts";
-import { type Discovery, readOpenApi } from "../../service/openapi.ts";
-import { type Operation, parseJson } from "../../service/errors.ts";
+import { OPERATIONS } from "../../service/client.ts";
+import { parseJson, TransportFailure } from "../../service/errors.ts";
 import { type Answer } from "../../service/http.ts";
+import { type Discovery, readOpenApi } from "../../service/openapi.ts";
 import { readJson } from "../../service/requests.ts";
 import type { ConnectedPlatforms } from "../../service/schemas.ts";
-import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
 import { type Check, pass, skip, warn } from "./check.ts";
 
@@ -19,7 +19,6 @@ export interface CheckedDocument {
   readonly discovery?: Discovery;
 }
 
-const DOCUMENT: Operation = { what: "its OpenAPI document", method: "GET" };
 const MOST_NAMED = 10;
 
 export async function checkDocument(get: Get, url: URL, baseUrl: URL): Promise<CheckedDocument> {
@@ -29,7 +28,7 @@ export async function checkDocument(get: Get, url: URL, baseUrl: URL): Promise<C
   try {
     const answer = await get(url);
     if (!isSuccess(answer)) return trouble(`the service gives no OpenAPI document (HTTP ${answer.status})`);
-    const discovery = readOpenApi(readJson(DOCUMENT, answer), baseUrl);
+    const discovery = readOpenApi(readJson(OPERATIONS.readOpenApi, answer), baseUrl);
     const { pagingConfirmed, pagingParameter, platformsUrl } = discovery;
     const paging = pagingConfirmed
       ? `names the paging parameter ${cleanServiceText(pagingParameter, 60)}`
