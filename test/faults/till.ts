@@ -74,14 +74,17 @@ export function trustCertificate(): () => void {
 export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
   const folder = mkdtempSync(join(tmpdir(), "till-"));
   const redact = createRedact(CANARY);
-  const now = Date.now;
+  const now = () => Date.now();
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
   const real = createService({
     settings: { apiKey: CANARY, baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
     now,
+    // Both clocks are the one that a test may set.
+    monotonicMs: now,
     random: () => 0,
+    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 0 } }),
   });
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
   const journal = createJournal({ folder, now, redact, onUnwritable: (reason) => log.error(reason) });
