@@ -16,12 +16,6 @@ export interface Permit {
   release(response?: RateLimitedResponse): void;
 }
 
-/** Which request a response belongs to. */
-interface RequestNumber {
-  readonly order: number;
-  readonly kind: RequestKind;
-}
-
 export interface RateLimitStatus {
   readonly limit?: number;
   /** As last reported, less the requests in flight. */
@@ -68,6 +62,7 @@ export class RateLimiter {
   #inFlight = 0;
   #acquired = 0; // numbers the requests, so that overtaken answers are recognised
   #newestAnswered = 0;
+  #backgroundInFlight = 0;
   #backgroundSent = 0; // in this window
   #nextBackgroundMs = -Infinity; // when the next one is due at an even pace
 
@@ -85,17 +80,19 @@ export class RateLimiter {
       const atMs = this.#monotonicMs();
       this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, atMs) + this.#backgroundGapMs(atMs);
       this.#backgroundSent += 1;
+      this.#backgroundInFlight += 1;
     }
     this.#inFlight += 1;
     this.#acquired += 1;
-    const request = { order: this.#acquired, kind };
+    const order = this.#acquired;
     let released = false;
     return {
       release: (response) => {
         if (released) return;
         released = true;
         this.#inFlight -= 1;
-        if (response !== undefined) this.update(response, request);
+        if (response !== undefined) this.update(response, order);
+        if (kind === "background") this.#backgroundInFlight -= 1;
       },
     };
   }
@@ -111,17 +108,17 @@ export class RateLimiter {
     return Math.ceil(Math.max(0, readyAtMs - atMs, resumesAtMs - atMs));
   }
 
-  /** Takes in a response to a request, by default to one that was sent without a permit. */
-  update(
-    { status, headers }: RateLimitedResponse,
-    request: RequestNumber = { order: this.#acquired, kind: "user" },
-  ): void {
+  /** Takes in a response; `order` is the number of its request, by default one that was sent without a permit. */
+  update({ status, headers }: RateLimitedResponse, order = this.#acquired): void {
     const atMs = this.#monotonicMs();
     this.#endWindow(atMs);
     this.#limit = readCount(headers["x-ratelimit-limit"], 1) ?? this.#limit;
     const remaining = readCount(headers["x-ratelimit-remaining"], 0);
     const resetsAtMs = this.#readResetsAtMs(headers, atMs);
-    if (request.order >= this.#newestAnswered) this.#believe(remaining, resetsAtMs, request);
+    const isLaterWindow = this.#isAfterKnownWindow(resetsAtMs);
+    const isRefilled = this.#isRefilled(remaining, atMs);
+    if (isLaterWindow || isRefilled) this.#beginBackgroundWindow();
+    if (isLaterWindow || order >= this.#newestAnswered) this.#believe(remaining, resetsAtMs, order);
     else this.#believeOvertaken(remaining, resetsAtMs);
     // What was spaced by a guess is spaced by what is known now.
     this.#nextBackgroundMs = Math.min(this.#nextBackgroundMs, atMs + 2 * this.#backgroundGapMs(atMs));
@@ -151,11 +148,12 @@ export class RateLimiter {
     if (this.#resetsAtMs === undefined || atMs < this.#resetsAtMs) return;
     this.#remaining = this.#limit ?? Infinity;
     this.#resetsAtMs = undefined;
-    this.#beginBackgroundWindow(0);
+    this.#beginBackgroundWindow();
   }
 
-  #beginBackgroundWindow(sent: number): void {
-    this.#backgroundSent = sent;
+  #beginBackgroundWindow(): void {
+    // Those in flight may be counted by the service in this window or in the last.
+    this.#backgroundSent = this.#backgroundInFlight;
     this.#nextBackgroundMs = -Infinity;
   }
 
@@ -202,21 +200,21 @@ export class RateLimiter {
     return atMs + reading.inMs + ROUNDING_MS;
   }
 
-  #believe(
-    remaining: number | undefined,
-    resetsAtMs: number | undefined,
-    { order, kind }: RequestNumber,
-  ): void {
-    const known = this.#resetsAtMs;
-    if (known !== undefined && resetsAtMs !== undefined) {
-      const isRefilled = remaining !== undefined && remaining > this.#remaining && resetsAtMs > known;
-      // The request itself belongs to the new window.
-      if (isRefilled || resetsAtMs > known + SAME_WINDOW_MS)
-        this.#beginBackgroundWindow(kind === "background" ? 1 : 0);
-    }
-    this.#resetsAtMs = resetsAtMs ?? known;
+  #isAfterKnownWindow(resetsAtMs: number | undefined): boolean {
+    if (resetsAtMs === undefined || this.#resetsAtMs === undefined) return false;
+    return resetsAtMs > this.#resetsAtMs + SAME_WINDOW_MS;
+  }
+
+  /** Tells a window of a second or two from the one before, whose end differs by no more than two readings of the same. */
+  #isRefilled(remaining: number | undefined, atMs: number): boolean {
+    if (remaining === undefined || this.#resetsAtMs === undefined) return false;
+    return remaining > this.#remaining && atMs >= this.#resetsAtMs - ROUNDING_MS;
+  }
+
+  #believe(remaining: number | undefined, resetsAtMs: number | undefined, order: number): void {
+    this.#resetsAtMs = resetsAtMs ?? this.#resetsAtMs;
     if (remaining === undefined) return;
-    this.#newestAnswered = order;
+    this.#newestAnswered = Math.max(this.#newestAnswered, order);
     this.#remaining = remaining;
   }
 
@@ -234,8 +232,8 @@ export class RateLimiter {
     const unnamedMs = Math.min(PAUSE.maxUnnamedMs, PAUSE.firstMs * PAUSE.factor ** (this.#refusals - 1));
     const pauseMs = Math.min(PAUSE.maxMs, retryAfterMs ?? resetInMs ?? unnamedMs);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, atMs + pauseMs);
-    // Retry-After takes precedence over the reset, also when it is sooner.
-    if (retryAfterMs !== undefined) this.#resetsAtMs = this.#pausedUntilMs;
+    // Retry-After takes precedence over the reset, also when it is sooner: after it the service is asked, whatever remained.
+    if (retryAfterMs !== undefined) this.#remaining = this.#limit ?? Infinity;
   }
 }
 

@@ -115,7 +115,6 @@ export class RestlessWorld {
     // The real client has a person's call wait for its turn or refuses it: either way nothing is sent.
     const slot = this.#allowance.tryAcquire(background ? "background" : "user");
     if ("retryInMs" in slot) throw failure("rate_limited");
-    if (background) this.#countPoll();
     const fault = this.#faults.shift();
     // What is told may be as old as the question, or as new as the answer.
     const early = this.#random() < 0.5 ? answer() : undefined;
@@ -128,6 +127,7 @@ export class RestlessWorld {
       throw failure("timeout");
     }
     const { status, headers } = this.#service.answer(this.clock.now());
+    if (background) this.#countPoll();
     this.#claim(status === 200, "a 429 of our own making");
     const error = errorOf(fault);
     slot.release({
@@ -139,11 +139,10 @@ export class RestlessWorld {
   }
 
   #countPoll() {
-    const nowMs = this.clock.now();
-    this.#polls.push(nowMs);
-    // Less what sums of fractions are off by: the 37th may come exactly a minute after the first.
-    const lastMinute = this.#polls.filter((atMs) => atMs > nowMs - 60_000 + 0.01);
-    this.#claim(lastMinute.length <= MOST_POLLS_A_MINUTE, `${lastMinute.length} polls in a minute`);
+    const window = Math.floor(this.clock.now() / 60_000);
+    this.#polls.push(window);
+    const count = this.#polls.filter((other) => other === window).length;
+    this.#claim(count <= MOST_POLLS_A_MINUTE, `${count} polls in the service's minute`);
   }
 
   #state(jobId: string): Job {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Permit, RateLimiter, type RequestKind } from "../../src/service/rate-limiter.ts";
+import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService, ENCODING_NAMES } from "../fixtures/rate-limit.ts";
 
 const EPOCH_MS = Date.UTC(2026, 10, 20, 5, 0, 0);
@@ -233,7 +234,7 @@ describe("the headers of an answer", () => {
     ["fewer left in the same window", told(60, 9, 31), 9],
     ["fewer left, 2 s from its end as known", told(60, 9, 32), 9],
     ["the window before", told(60, 3, 0), 10],
-    ["fewer left, more than 2 s from its end as known", told(60, 9, 33), 10],
+    ["fewer left, more than 2 s before its end as known", told(60, 9, 27), 10],
     ["nothing of a window", { "x-ratelimit-remaining": "3" }, 10],
     ["nothing", {}, 10],
   ])("that were overtaken count only where they show less of this window: %s", (_, headers, remaining) => {
@@ -244,6 +245,16 @@ describe("the headers of an answer", () => {
     first.release(ok(headers));
 
     expect(limiter.status()).toEqual({ limit: 60, remaining, resetInMs: 30_000, pausedMs: 0 });
+  });
+
+  test("that were overtaken are believed where they show a later window", () => {
+    const { limiter } = setup();
+    const [first, second] = [acquire(limiter), acquire(limiter)];
+
+    second.release(ok(told(60, 10, 1)));
+    first.release(ok(told(60, 59, 60)));
+
+    expect(limiter.status()).toEqual({ limit: 60, remaining: 59, resetInMs: 60_000, pausedMs: 0 });
   });
 });
 
@@ -385,7 +396,7 @@ describe("polls", () => {
     acquire(limiter, "background").release(ok(told(2, 1, 30)));
     expect(limiter.waitMs("background")).toBe(31_000);
 
-    limiter.update(ok(told(2, 2, 31)));
+    limiter.update(ok(told(2, 2, 60)));
 
     expect(limiter.waitMs("background")).toBe(0);
   });
@@ -396,8 +407,36 @@ describe("polls", () => {
 
     const polls = poll(it, 60_000, () => service.answer(EPOCH_MS + it.clock.ms));
 
-    expect(polls.length).toBeGreaterThan(100);
+    expect(polls.length).toBeGreaterThan(60);
   });
+});
+
+test("Polls keep to their 60 % also where answers take seconds and overtake each other", () => {
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      const random = seededRandom(seed);
+      const { clock, limiter } = setup();
+      clock.ms = Math.floor(60_000 * random());
+      const service = createLimitedService({ limit: 60, windowMs: 60_000, encoding: "seconds left" });
+      const busyFromMs = 150_000 * random();
+      const counts = new Map<number, number>();
+      let inFlight: { readonly answeredMs: number; readonly permit: Permit }[] = [];
+      for (let turn = 0; turn < 3_000; turn++) {
+        clock.ms += 100;
+        for (const { permit } of inFlight.filter(({ answeredMs }) => answeredMs <= clock.ms)) {
+          const minute = Math.floor(clock.ms / 60_000);
+          counts.set(minute, (counts.get(minute) ?? 0) + 1);
+          permit.release(service.answer(clock.ms));
+        }
+        inFlight = inFlight.filter(({ answeredMs }) => answeredMs > clock.ms);
+        if (inFlight.length >= 4 || (clock.ms < busyFromMs && random() < 0.9)) continue;
+        const permit = limiter.tryAcquire("background");
+        if ("release" in permit) inFlight.push({ answeredMs: clock.ms + 3_000 * random() ** 3, permit });
+      }
+      for (const count of counts.values()) expect(count).toBeLessThanOrEqual(36);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test("Nothing is refused by the service, and polls keep to their 60 %, whatever its limit, window and header units", () => {
