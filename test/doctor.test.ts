@@ -175,7 +175,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "an address with a wrong path",
     env: async () => ({ FACELESS_BASE_URL: `${(await answering(NO_VIDEOS)).url}/app` }),
     name: "service",
-    detail: /nothing at the address of the video list \(HTTP 404; its words: "No such path\."\)$/,
+    detail: /nothing at this address \(HTTP 404; its words: "No such path\."\)$/,
     remedy: /^Check the path in FACELESS_BASE_URL/,
   },
   {
@@ -234,7 +234,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "plain HTTP at a port of TLS",
     env: async () => ({ FACELESS_BASE_URL: `http://127.0.0.1:${(await tlsService("127.0.0.1")).port}` }),
     name: "connection",
-    detail: /gives no HTTP answer: the connection was broken off/,
+    detail: /gives no HTTP answer: the connection was closed/,
     remedy: /whether it begins with https:\/\/ as it should$/,
   },
   {
@@ -244,7 +244,7 @@ const BROKEN: readonly BrokenSetUp[] = [
       return { FACELESS_BASE_URL: `http://127.0.0.1:${await listening(greeter)}` };
     },
     name: "connection",
-    detail: /gives no HTTP answer: the answer is no HTTP$/,
+    detail: /gives no HTTP answer: the answer is not HTTP$/,
     remedy: /^Check the port in FACELESS_BASE_URL/,
   },
   {
@@ -306,7 +306,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "a key without the right",
     env: () => at(envelope(403, "forbidden", "Not with this key.")),
     name: "key",
-    detail: /does not allow this key the video list \(HTTP 403; its words: "Not with this key\."\)$/,
+    detail: /This API key is not allowed to list videos \(HTTP 403; its words: "Not with this key\."\)$/,
     remedy: /what the key may do$/,
   },
   {
@@ -327,15 +327,15 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "a service that is down",
     env: () => at({ status: 503 }),
     name: "service",
-    detail: /failed on the video list \(HTTP 503\)$/,
+    detail: /failed while handling the request to list the videos \(HTTP 503\)$/,
     remedy: /^Try again in a minute$/,
   },
   {
     what: "a redirect to another origin",
     env: () => at({ status: 301, headers: { location: "https://www.videos.test/api/v1/videos" } }),
     name: "service",
-    detail: /a redirect to https:\/\/www\.videos\.test, which is never followed/,
-    remedy: /^Set FACELESS_BASE_URL to the address that the service really answers at$/,
+    detail: /a redirect to https:\/\/www\.videos\.test, which was not followed/,
+    remedy: /^Set FACELESS_BASE_URL to the address at which the service itself answers$/,
   },
   {
     what: "a rate limit that is used up",
@@ -445,7 +445,7 @@ describe("doctor", () => {
       {
         name: "connection",
         status: "fail",
-        detail: expect.stringMatching(/takes the request, but there is no answer within 7 s$/),
+        detail: expect.stringMatching(/takes the request, but no answer came: it took longer than 7 s$/),
         remedy: "Try again in a minute",
       },
     ]);
@@ -577,7 +577,7 @@ describe("doctor", () => {
       ALL_CHECKS.map((name) => [expect.stringMatching(/^(ok|warn|fail|skip)$/), name]),
     );
     expect(lines.find((line) => line.startsWith("fail"))).toMatch(
-      /^fail {2}service +the service, or a gateway before it, failed on the video list \(HTTP 503\)\. Try again in a minute\.$/,
+      /^fail {2}service +the service, or a gateway in front of it, failed while handling the request to list the videos \(HTTP 503\)\. Try again in a minute\.$/,
     );
     expect(lines.slice(-3)).toEqual(["", "No video can be made before this is mended: service.", ""]);
     // eslint-disable-next-line no-control-regex -- escape sequences are the very thing that must not be there

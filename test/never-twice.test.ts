@@ -120,7 +120,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(lost.structuredContent).toBeUndefined();
     expect(lost._meta?.["faceless/error"]).toEqual({ code: "network", outcome: "unknown", retryable: false });
     expect(textOf(lost)).toBe(
-      `The service gave no usable answer to the new video: the connection was broken off (ECONNRESET). The request left, and it is not known whether a video was started and credits were spent. Do not call again before checking. The newest jobs that could be it: ${JOB} (processing). Look with list_videos whether the video was started: if it is there, follow it with get_video_status.`,
+      `The request to start the video was sent, but no complete answer came back: the connection was closed (ECONNRESET). The request left, and it is not known whether a video was started and credits were spent. Do not call again before checking. The newest jobs that could be it: ${JOB} (processing). Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.`,
     );
 
     const again = await client.call("generate_video", TIDES);

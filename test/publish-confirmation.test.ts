@@ -157,7 +157,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     const lost = await publish();
     expect(lost._meta?.["faceless/error"]).toEqual({ code: "network", outcome: "unknown", retryable: false });
     expect(textOf(lost)).toBe(
-      "The service gave no usable answer to publishing the video: the connection was broken off (ECONNRESET). The request left, and it is not known whether the video was published. Do not call again before checking. Look at the accounts themselves whether the video was posted there.",
+      "The request to publish the video was sent, but no complete answer came back: the connection was closed (ECONNRESET). The request left, and it is not known whether the video was published. Do not call again before checking. The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
     );
     expect(posts()).toBe(1);
 

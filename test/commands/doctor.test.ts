@@ -126,7 +126,7 @@ describe("a failure of the network", () => {
     ["UND_ERR_CONNECT_TIMEOUT", false, "timeout", /can't be reached: why$/, /a firewall may be in between/],
     ["EADDRNOTAVAIL", false, "network", /could not be asked: why$/, /Check the network/],
     ["ECONNRESET", true, "network", /no HTTP answer: why$/, /https:\/\//],
-    [undefined, true, "timeout", /takes the request, but there is why$/, /Try again/],
+    [undefined, true, "timeout", /takes the request, but no answer came: why$/, /Try again/],
   ] as const)("with code %s (sent: %s) has its own words", (code, sent, kind, detail, remedy) => {
     expect(checkFailure(failure(code, sent, "why", kind), new URL("https://videos.test"), undefined)).toEqual(
       {

@@ -88,7 +88,7 @@ function explain(failure: TransportFailure, baseUrl: URL): Explanation {
     return [`the answer of ${place} did not arrive whole: ${reason}`, "Try again in a minute"];
   if (kind === "timeout")
     return sent
-      ? [`${place} takes the request, but there is ${reason}`, "Try again in a minute"]
+      ? [`${place} takes the request, but no answer came: ${reason}`, "Try again in a minute"]
       : [
           `${place} can't be reached: ${reason}`,
           "Check the network. If it is reached through a proxy alone, set HTTPS_PROXY; a firewall may be in between",
