@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests of the rooms that decide what may be sent, when, and what of it may be shown: what mutants are run against. */
+/** The tests of the modules that decide what may be sent, when, and what of it may be shown: mutants are run against them. */
 export default defineConfig({
   test: {
     include: [
-      "test/service/{retry,did-it-leave,allowance,rate-limit-reset}.test.ts",
+      "test/service/{retry,rate-limiter,rate-limit-headers,requests}.test.ts",
       "test/jobs/{schedule,journal,journal-limits}.test.ts",
       "test/{text,redact}.test.ts",
     ],

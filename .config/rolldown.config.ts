@@ -19,7 +19,6 @@ export default {
     alias: {
       "@modelcontextprotocol/server/_shims": beside("sdk-shims.ts"),
       "@modelcontextprotocol/client/_shims": beside("sdk-shims.ts"),
-      undici$: beside("undici-parts.mjs"),
     },
   },
   transform: { target: "node20" },
@@ -37,7 +36,7 @@ export default {
         { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs).|src.(errors|text|redact|log)\.ts|src.commands.(serve|state-folder)|sdk-shims|service.(deferred|options)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs|once).|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application|state-folder)|sdk-shims|service.(lazy-service|options)\.ts/,
         },
       ],
     },

@@ -14,7 +14,7 @@ import build from "../.config/rolldown.config.ts";
 import { run } from "./fixtures/run.ts";
 
 /** Bytes, unpacked. */
-const LARGEST_BYTES = 1_600_000;
+const LARGEST_BYTES = 1_800_000;
 /** Each file of the tarball, or each kind of file where names hold a hash. */
 const FILES = [
   /^CHANGELOG\.md$/,

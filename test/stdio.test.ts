@@ -128,7 +128,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toBe(
-      'The account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." No video was started, so no credits were spent. Calling again unchanged will fail again. Add credits to the account, then call again.',
+      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." No video was started, so no credits were spent. Calling again unchanged will fail again. Add credits to the account, then call again.',
     );
   });
 

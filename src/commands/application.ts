@@ -43,18 +43,12 @@ export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact, host, maxWatched } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
-  const source = {
-    getJob: service.getJob,
-    listNewestVideos: (some: { background: boolean; deadlineMs?: number }) =>
-      service.listVideos(some.background ? { limit: service.listing().maxLimit } : {}, some),
-    backgroundWaitMs: service.backgroundWaitMs,
-  };
-  const reader = new JobReader({ source, store: jobs, clock });
+  const reader = new JobReader({ source: service, store: jobs, clock });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const poller = new Poller({ source, reader, store: jobs, schedule, clock, log, maxWatched });
+  const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
   const lookAtJob = (jobId: string, signal: AbortSignal | undefined) => {
     const known = jobs.get(jobId)?.job;
     if (known?.done === true && known.finalVideoUrl !== undefined) return Promise.resolve(known);

@@ -8,7 +8,7 @@ import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import type { Service } from "../service/client.ts";
-import { deferService, unconfiguredService } from "../service/deferred.ts";
+import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
 import type { Config, ServiceConfig } from "../config.ts";
 import { createRedact } from "../redact.ts";
 import { VERSION } from "../version.ts";
@@ -92,9 +92,9 @@ export function serve(
 function serviceOf(config: Config): Service {
   const { service, problems, sandbox } = config;
   if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return deferService(() => startSandboxService(config));
+  if (sandbox) return lazyService(() => startSandboxService(config));
   if (service === undefined) throw new TypeError("Config without a problem name a service.");
-  return deferService(() => connectService(service, config));
+  return lazyService(() => connectService(service, config));
 }
 
 async function connectService(service: ServiceConfig, { pollSeconds }: Config): Promise<Service> {
@@ -105,7 +105,7 @@ async function connectService(service: ServiceConfig, { pollSeconds }: Config): 
     now: Date.now,
     random: Math.random,
     // Whoever sets the interval has it, unless the service itself names a limit.
-    ...(pollSeconds !== undefined && { unknownPolls: Infinity }),
+    ...(pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
   });
 }
 

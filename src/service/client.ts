@@ -1,11 +1,11 @@
-// The service's documented operations, one method each, with domain types in and out. It knows nothing of tools or of
-// watching.
+// The service's documented operations, one method each, with domain types in and out. It knows nothing of tools or polling.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, toBridgeError } from "../errors.ts";
-import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./discovery.ts";
-import { cancelledError, limitError, type Operation, pagingLoopError } from "./failures.ts";
+import { lazy } from "../lazy.ts";
+import { cancelledError, limitError, type Operation, pagingLoopError } from "./errors.ts";
 import { createLinks } from "./links.ts";
+import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import {
   type CallOptions,
   createRequests,
@@ -31,179 +31,218 @@ import {
 
 /** Every method throws a BridgeError and nothing else. */
 export interface Service {
+  /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   generate(request: GenerationRequest, options?: CallOptions): Promise<Generation>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
+  /** Makes the video public. Sent once, as `generate`. */
   publish(request: PublishRequest, options?: CallOptions): Promise<Publication>;
   listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
+  /** The first page of the video list, with as many videos as the service allows up to 100. */
+  listNewestVideos(options?: CallOptions): Promise<VideoPage>;
   listConnectedPlatforms(options?: CallOptions): Promise<ConnectedPlatforms>;
-  /** What the video list can do, as far as it is known by now; asking has the service's document read. */
-  listing(): { readonly maxLimit: number; readonly canPage: boolean };
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number;
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   close(): void;
 }
 
-/** Longest that a call waits for the OpenAPI document, which only betters a guess. */
-const DISCOVERY_PATIENCE_MS = 2_000;
+/** For callers that must neither pay, publish nor close. */
+export type ServiceReader = Omit<Service, "generate" | "publish" | "close">;
 
-/** The largest page that a poll asks for, unless the service allows less. */
-const MOST_LISTED = 100;
+/** Longest that calls wait for the OpenAPI document, which only improves a guess. */
+const DOCUMENT_PATIENCE_MS = 2_000;
+const MAX_NEWEST_VIDEOS = 100;
 
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
-  nextStep: "Take the jobId from generate_video or list_videos, unchanged.",
-};
-const GENERATE: Operation = {
-  what: "the new video",
-  method: "POST",
-  check:
-    "Look with list_videos whether the video was started: if it is there, follow it with get_video_status.",
-};
-const STATUS: Operation = { what: "the status of the job", method: "GET", notFound: UNKNOWN_JOB };
-const PUBLISH: Operation = {
-  what: "publishing the video",
-  method: "POST",
-  check: "Look at the accounts themselves whether the video was posted there.",
-  notFound: UNKNOWN_JOB,
-};
-const LIST: Operation = { what: "the video list", method: "GET" };
-const OPENAPI: Operation = { what: "its OpenAPI document", method: "GET" };
-const PLATFORMS: Operation = {
-  what: "the connected platforms",
-  method: "GET",
-  notFound: {
-    message: "The service offers no list of the connected platforms.",
-    nextStep: "Ask the person which accounts are connected: the service's website shows them.",
-  },
+  nextStep: "Use a jobId from generate_video or list_videos, unchanged.",
 };
 
-/** A client of the configured service. Nothing is loaded or sent before the first call. */
+export const OPERATIONS = {
+  generate: {
+    verb: "start the video",
+    activity: "start videos",
+    method: "POST",
+    whenUnknown:
+      "Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.",
+  },
+  getJob: {
+    verb: "read the job's status",
+    activity: "read the status of jobs",
+    method: "GET",
+    notFound: UNKNOWN_JOB,
+  },
+  publish: {
+    verb: "publish the video",
+    activity: "publish videos",
+    method: "POST",
+    whenUnknown:
+      "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
+    notFound: UNKNOWN_JOB,
+  },
+  listVideos: { verb: "list the videos", activity: "list videos", method: "GET" },
+  readOpenApi: {
+    verb: "read the service's OpenAPI document",
+    activity: "read the service's OpenAPI document",
+    method: "GET",
+  },
+  listConnectedPlatforms: {
+    verb: "list the connected platforms",
+    activity: "list the connected platforms",
+    method: "GET",
+    notFound: {
+      message: "The service offers no list of the connected platforms.",
+      nextStep: "Ask the user which accounts are connected: the service's website shows them.",
+    },
+  },
+} as const satisfies Record<string, Operation>;
+
+/** A client of the service that the configuration names. Nothing is loaded or sent before the first call. */
 export function createService(options: RequestsOptions): Service {
   const { config, version, now } = options;
   const requests = createRequests(options);
   const links = createLinks(config.baseUrl);
-  const { address, ask, perform } = requests;
-  /** What the document said, once it is read. */
-  let known: Discovery | undefined;
-  let reading: { readonly discovery: Promise<Discovery>; readonly patienceEnd: number } | undefined;
+  const { address, ask, perform, monotonicMs } = requests;
+  let documentAwaitedUntilMs: number | undefined;
 
-  const readDocument = () =>
-    perform(OPENAPI, { url: address("/api/v1/openapi.json") }, {})
-      .then((answer) => (known = readOpenApi(readJson(OPENAPI, answer), config.baseUrl)))
+  const readDocument = lazy(() =>
+    perform(OPERATIONS.readOpenApi, { url: address("/api/v1/openapi.json") }, {})
+      .then((answer) => readOpenApi(readJson(OPERATIONS.readOpenApi, answer), config.baseUrl))
       .catch((error: unknown) => {
-        // Nobody was there to say anything: the next call asks again. Every other answer stands.
-        if (error instanceof BridgeError && error.facts.outcome === "not_sent") reading = undefined;
+        // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
+        if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
         return DISCOVERED_NOTHING;
-      });
+      }),
+  );
 
-  const startReading = () =>
-    (reading ??= { discovery: readDocument(), patienceEnd: now() + DISCOVERY_PATIENCE_MS });
-
-  /** What the document says, if it says it while the call can wait. Only the first calls wait at all. */
-  const discover = async (operation: Operation, end: number, signal?: AbortSignal): Promise<Discovery> => {
-    const reading = startReading();
-    const patienceMs = Math.min(reading.patienceEnd - now(), (end - now()) / 2);
-    const patience = sleep(Math.max(0, patienceMs), DISCOVERED_NOTHING, { ref: false, signal });
-    const discovery = await Promise.race([reading.discovery, patience]).catch(() => undefined);
-    if (discovery === undefined || signal?.aborted === true) throw cancelledError(operation);
+  /** What the OpenAPI document says, if it arrives while the call can wait. Only the first calls wait at all. */
+  const discover = async (
+    operation: Operation,
+    endsAtMs: number,
+    signal?: AbortSignal,
+  ): Promise<Discovery> => {
+    const document = readDocument().catch(() => DISCOVERED_NOTHING);
+    const nowMs = monotonicMs();
+    documentAwaitedUntilMs ??= nowMs + DOCUMENT_PATIENCE_MS;
+    const patienceMs = Math.max(0, Math.min(documentAwaitedUntilMs - nowMs, (endsAtMs - nowMs) / 2));
+    const patience = sleep(patienceMs, DISCOVERED_NOTHING, { ref: false, signal }).catch(
+      () => DISCOVERED_NOTHING,
+    );
+    const discovery = await Promise.race([document, patience]);
+    if (signal?.aborted === true) throw cancelledError(operation);
     return discovery;
+  };
+
+  const endOf = ({ deadlineMs = GET_DEADLINE_MS }: CallOptions) => monotonicMs() + deadlineMs;
+  const until = (endsAtMs: number, options: CallOptions): CallOptions => ({
+    ...options,
+    deadlineMs: endsAtMs - monotonicMs(),
+  });
+
+  const readPage = async (query: Record<string, string | undefined>, options: CallOptions) => {
+    const url = address("/api/v1/videos", query);
+    const { nextCursor, ...page } = links.ofPage(
+      await ask(OPERATIONS.listVideos, videoPageSchema, { url }, options),
+    );
+    return { ...page, ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }) };
   };
 
   return {
     generate: (request, options = {}) =>
-      guarded(GENERATE, async () => {
+      guarded(OPERATIONS.generate, async () => {
         const url = address("/api/v1/generate");
-        return links.ofGeneration(await ask(GENERATE, generationSchema, { url, body: request }, options));
+        return links.ofGeneration(
+          await ask(OPERATIONS.generate, generationSchema, { url, body: request }, options),
+        );
       }),
 
     getJob: (jobId, options = {}) =>
-      guarded(STATUS, async () => {
+      guarded(OPERATIONS.getJob, async () => {
         const url = address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-        const status = await ask(STATUS, jobStatusSchema, { url }, options);
+        const status = await ask(OPERATIONS.getJob, jobStatusSchema, { url }, options);
         return links.ofJob({ ...status, jobId, done: isTerminal(status.status) });
       }),
 
     publish: (request, options = {}) =>
-      guarded(PUBLISH, async () => {
+      guarded(OPERATIONS.publish, async () => {
         const url = address("/api/v1/publish");
-        return links.ofPublication(await ask(PUBLISH, publicationSchema, { url, body: request }, options));
+        return links.ofPublication(
+          await ask(OPERATIONS.publish, publicationSchema, { url, body: request }, options),
+        );
       }),
 
     listVideos: ({ limit, cursor }, options = {}) =>
-      guarded(LIST, async () => {
-        const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
-        const asked = limit !== undefined || cursor !== undefined;
-        const { pagingParameter, limit: bounds } = asked
-          ? await discover(LIST, end, options.signal)
-          : DISCOVERED_NOTHING;
+      guarded(OPERATIONS.listVideos, async () => {
+        if (limit === undefined && cursor === undefined) return readPage({}, options);
+        const endsAtMs = endOf(options);
+        const { pagingParameter, limit: bounds } = await discover(
+          OPERATIONS.listVideos,
+          endsAtMs,
+          options.signal,
+        );
         if (limit !== undefined && (limit < (bounds.min ?? limit) || limit > (bounds.max ?? limit)))
           throw limitError(limit, bounds.min, bounds.max);
         const query = { limit: limit?.toString(), [pagingParameter]: cursor };
-        const page = await ask(
-          LIST,
-          videoPageSchema,
-          { url: address("/api/v1/videos", query) },
-          { ...options, deadlineMs: end - now() },
-        );
+        const page = await readPage(query, until(endsAtMs, options));
         if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
-        const { nextCursor, ...rest } = links.ofPage(page);
-        return { ...rest, ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }) };
+        return page;
+      }),
+
+    listNewestVideos: (options = {}) =>
+      guarded(OPERATIONS.listVideos, async () => {
+        const endsAtMs = endOf(options);
+        const { limit } = await discover(OPERATIONS.listVideos, endsAtMs, options.signal);
+        // The documentation names neither bounds nor default of limit. A limit of ours could be refused with 400 or 422, and the
+        // poller would lose the list for good; without one the service chooses a page that it allows.
+        const size =
+          limit.max === undefined
+            ? undefined
+            : Math.max(limit.min ?? 1, Math.min(MAX_NEWEST_VIDEOS, limit.max));
+        return readPage({ limit: size?.toString() }, until(endsAtMs, options));
       }),
 
     listConnectedPlatforms: (options = {}) =>
-      guarded(PLATFORMS, async () => {
-        const end = now() + (options.deadlineMs ?? GET_DEADLINE_MS);
-        const { platformsUrl } = await discover(PLATFORMS, end, options.signal);
-        // Loaded here: the SDK's client behind it is needed for this one operation.
-        const { listThroughMcp, readPlatforms } = await import("./platforms.ts");
+      guarded(OPERATIONS.listConnectedPlatforms, async () => {
+        const operation = OPERATIONS.listConnectedPlatforms;
+        const endsAtMs = endOf(options);
+        const { platformsUrl } = await discover(operation, endsAtMs, options.signal);
+        // Loaded here: the MCP client behind it is needed for this operation alone.
+        const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
         if (platformsUrl !== undefined) {
-          const platforms = await perform(
-            PLATFORMS,
-            { url: platformsUrl },
-            { ...options, deadlineMs: end - now() },
-          )
-            .then((answer) => readPlatforms(readJson(PLATFORMS, answer)))
+          const platforms = await perform(operation, { url: platformsUrl }, until(endsAtMs, options))
+            .then((answer) => readPlatforms(readJson(operation, answer)))
             .catch((error: unknown) => {
               const status = error instanceof BridgeError ? error.facts.status : undefined;
-              // A path that the document promised and the service doesn't have: the MCP endpoint is left.
+              // The document promised a path that the service doesn't have: the MCP endpoint is left.
               if (status === 404 || status === 405 || status === 501) return undefined;
               throw error;
             });
           if (platforms !== undefined) return links.ofPlatforms(platforms);
         }
+        const { signal } = options;
         return links.ofPlatforms(
           await listThroughMcp({
-            operation: PLATFORMS,
+            operation,
             endpoint: address("/api/mcp"),
             requests,
             version,
             now,
-            deadlineMs: Math.max(1, end - now()),
-            signal: options.signal,
+            endsAtMs,
+            signal,
           }),
         );
       }),
 
-    listing() {
-      startReading();
-      const { limit, pagingConfirmed } = known ?? DISCOVERED_NOTHING;
-      return { maxLimit: Math.min(MOST_LISTED, limit.max ?? MOST_LISTED), canPage: pagingConfirmed };
-    },
-
-    backgroundWaitMs: () => requests.allowance.waitMs("background"),
-
-    close() {
-      requests.close();
-    },
+    backgroundWaitMs: () => requests.limiter.waitMs("background"),
+    close: () => requests.close(),
   };
 }
 
 /** Keeps the promise that a method throws a BridgeError and nothing else. */
-async function guarded<Result>(operation: Operation, run: () => Promise<Result>): Promise<Result> {
+async function guarded<Result>({ method }: Operation, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
-    throw toBridgeError(error, operation.method === "GET" ? "rejected" : "unknown");
+    throw toBridgeError(error, method === "GET" ? "rejected" : "unknown");
   }
 }

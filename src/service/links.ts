@@ -1,13 +1,13 @@
-// Which links of the service are handed on: https, or plain http within this machine where the service itself is there;
-// never with user info. Its documented links must be that; of all else it says, what is no link passes untouched.
+// Which of the service's links are passed on: https, or plain http on this computer if the service itself runs here; never with
+// user info. Its documented links must be that. Among its other fields, only texts that are links are looked at.
 
 import { isLoopback } from "../loopback.ts";
 import type { ConnectedPlatforms, Generation, Job, Publication, Video, VideoPage } from "./schemas.ts";
 
-/** Each answer without links that are not safe. Ids, states and cursors are no links, whatever they look like. */
+/** Each answer without its unsafe links. Ids, states and cursors are never treated as links. */
 export interface Links {
   ofGeneration(generation: Generation): Generation;
-  /** With the number of what was left out, where there was anything. */
+  /** Adds `unsafeLinksLeftOut`, the number of links left out, unless it is 0. */
   ofJob(job: Job): Job;
   ofPublication(publication: Publication): Publication;
   ofPage(page: VideoPage): VideoPage;
@@ -16,8 +16,8 @@ export interface Links {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// A whole text that leads somewhere, or runs, when it is opened. With a blank in it, it is prose, except where what follows
-// is a script or a document; after the colon a blank makes it prose in any case ("Data: 5 clips").
+// A whole text that leads somewhere, or runs, when it is opened. A text with a blank is prose, unless it is a script or a data
+// URL; right after the colon a blank always makes it prose ("Data: 5 clips").
 const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript|vbscript|data):\S.*)$/is;
 
 export function createLinks(baseUrl: URL): Links {
@@ -28,8 +28,8 @@ export function createLinks(baseUrl: URL): Links {
     return url.protocol === "https:" || (url.protocol === "http:" && local && isLoopback(url.hostname));
   };
 
-  /** Takes out of what passes through, however deep, the texts that are links and not safe. */
-  const createSieve = () => {
+  /** Removes unsafe links from fields at any depth, and counts them. */
+  const createFilter = () => {
     let leftOut = 0;
     const safe = (link: string | undefined): link is string => {
       if (link === undefined) return false;
@@ -39,29 +39,29 @@ export function createLinks(baseUrl: URL): Links {
     };
     const passes = (value: unknown): boolean =>
       typeof value !== "string" || !LINK.test(asOpened(value)) || safe(value);
-    const sift = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.filter(passes).map(sift);
+    const filter = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.filter(passes).map(filter);
       return isFields(value) ? among(value) : value;
     };
-    // A loop, which takes less of the stack than what tidied the answer: nesting must not cost it now.
+    // A loop, which uses less stack than `tidied`: what that could walk, this can.
     const among = (fields: Fields): Record<string, unknown> => {
       const kept: [string, unknown][] = [];
-      for (const [name, value] of Object.entries(fields)) if (passes(value)) kept.push([name, sift(value)]);
+      for (const [name, value] of Object.entries(fields)) if (passes(value)) kept.push([name, filter(value)]);
       return Object.fromEntries(kept);
     };
     return { safe, among, leftOut: () => leftOut };
   };
 
   const ofVideo = ({ jobId, status, finalVideoUrl, ...rest }: Video): Video => {
-    const { safe, among } = createSieve();
+    const { safe, among } = createFilter();
     return { jobId, status, ...among(rest), ...(safe(finalVideoUrl) && { finalVideoUrl }) };
   };
 
   return {
-    ofGeneration: ({ jobId, status, ...rest }) => ({ jobId, status, ...createSieve().among(rest) }),
+    ofGeneration: ({ jobId, status, ...rest }) => ({ jobId, status, ...createFilter().among(rest) }),
 
     ofJob({ jobId, status, done, videoUrls, audioUrl, finalVideoUrl, ...rest }) {
-      const { safe, among, leftOut } = createSieve();
+      const { safe, among, leftOut } = createFilter();
       return {
         jobId,
         status,
@@ -76,7 +76,7 @@ export function createLinks(baseUrl: URL): Links {
     },
 
     ofPublication({ results, ...rest }) {
-      const { among } = createSieve();
+      const { among } = createFilter();
       return {
         ...among(rest),
         results: results.map(({ platform, ok, ...more }) => ({ platform, ok, ...among(more) })),
@@ -84,18 +84,18 @@ export function createLinks(baseUrl: URL): Links {
     },
 
     ofPage({ videos, nextCursor, ...rest }) {
-      const page = { ...createSieve().among(rest), videos: videos.map(ofVideo) };
+      const page = { ...createFilter().among(rest), videos: videos.map(ofVideo) };
       return nextCursor === undefined ? page : { ...page, nextCursor };
     },
 
     ofPlatforms({ platforms }) {
-      const { among } = createSieve();
+      const { among } = createFilter();
       return { platforms: platforms.map(({ platform, ...more }) => ({ platform, ...among(more) })) };
     },
   };
 }
 
-/** As whoever opens a link reads it: without the tabs, line breaks and outer blanks that hide its scheme. */
+/** As a browser reads a link: without the tabs, line breaks and outer blanks that could hide its scheme. */
 function asOpened(text: string): string {
   return text.replace(/[\t\n\r]+/g, "").trim();
 }

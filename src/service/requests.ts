@@ -1,57 +1,72 @@
-// Makes a request of an operation: sends it through http.ts (loaded on first use), as often as retry.ts allows, within its
-// deadline, and answers with parsed JSON or a BridgeError. Knows the wire's form, not what the operations mean.
+// Carries out one operation: acquires a permit from the rate limiter, sends through http.ts (loaded on first use) as often as
+// retry.ts allows, within a deadline, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleepFor } from "node:timers/promises";
 import type * as z from "zod";
 import { type BridgeError, toBridgeError } from "../errors.ts";
+import { lazy } from "../lazy.ts";
 import type { ServiceConfig } from "../config.ts";
-import { type Allowance, createAllowance } from "./allowance.ts";
 import {
-  allowanceError,
   badAnswerError,
   cancelledError,
   type Operation,
+  outOfTimeError,
   parseJson,
+  rateLimitedError,
   statusError,
+  TransportFailure,
   transportError,
-} from "./failures.ts";
-import type { Answer, Exchange, Http } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-reset.ts";
-import { type AttemptFailure, createRetryBudget, retryDelayMs } from "./retry.ts";
-import { TransportFailure } from "./transport-failure.ts";
+} from "./errors.ts";
+import type { Answer, Http, HttpRequest } from "./http.ts";
+import { readRetryAfterMs } from "./rate-limit-headers.ts";
+import { type Permit, RateLimiter, type RequestKind } from "./rate-limiter.ts";
+import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs, RetryThrottle } from "./retry.ts";
 
 export interface CallOptions {
-  /** Withdraws the call. A paid or public request that has left is seen through all the same. */
+  /** Cancels the call. A paid or public request that was sent is seen through all the same. */
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the usual deadline of the operation. */
+  /** For the whole call, instead of the usual 20 s of a GET and 38 s of a POST. A POST is not begun with less than 10 s left. */
   readonly deadlineMs?: number | undefined;
-  /** Nobody waits for it: it is made once, and counts as a poll. Ask `backgroundWaitMs` before. */
+  /** A poll: it is tried once, and gets a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
 }
 
-export interface Request {
+/** What is asked of the service. */
+export interface RequestParts {
   readonly url: URL;
   readonly body?: unknown;
+}
+
+/** Until when, and for whom, a request may wait for the rate limiter. */
+export interface Turn {
+  readonly kind: RequestKind;
+  /** By `monotonicMs`. */
+  readonly endsAtMs: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Requests {
   /** The service's URL of a path below its base, whose prefix is kept. */
   address(path: string, query?: Record<string, string | undefined>): URL;
-  /** The headers that every request carries. Holds the key. */
+  /** The headers that every request carries. They hold the key. */
   readonly headers: Readonly<Record<string, string>>;
   http(): Promise<Http>;
-  /** The rate budget of the whole process. */
-  readonly allowance: Allowance;
+  /** The rate limit of the whole process. */
+  readonly limiter: RateLimiter;
+  /** Milliseconds of the clock that all deadlines go by. */
+  readonly monotonicMs: () => number;
+  /** Waits for the rate limiter as long as the deadline allows. Throws a BridgeError: nothing was sent. */
+  acquire(operation: Operation, turn: Turn): Promise<Permit>;
   /** The 2xx answer, after as many attempts as the policy allows. */
-  perform(operation: Operation, request: Request, options: CallOptions): Promise<Answer>;
+  perform(operation: Operation, request: RequestParts, options: CallOptions): Promise<Answer>;
   /** The same, parsed by a schema. */
   ask<Schema extends z.ZodType>(
     operation: Operation,
     schema: Schema,
-    request: Request,
+    request: RequestParts,
     options: CallOptions,
   ): Promise<z.output<Schema>>;
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   close(): void;
 }
 
@@ -59,112 +74,111 @@ export interface RequestsOptions {
   readonly config: ServiceConfig;
   /** Of this bridge, for the user-agent. */
   readonly version: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, only to read absolute times in headers. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never jumps; measures every deadline. performance.now unless given. */
+  readonly monotonicMs?: (() => number) | undefined;
+  /** Waits on that clock, and rejects when the signal aborts. A timer unless given. */
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Background requests a minute as long as the service has named no limit. */
-  readonly unknownPolls?: number | undefined;
+  /** Background requests per minute while the service names no limit. */
+  readonly backgroundPerMinute?: number | undefined;
+  /** What must be left of a deadline to begin an attempt. 250 ms for a GET and 10 s for a POST unless given. */
+  readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
 }
 
 export const GET_DEADLINE_MS = 20_000;
-// A call must end within 45 s of a service that never answers, and a client gives up at 60: so a POST has less than
-// the minute that its headers may take, and what follows it (a look at the newest videos) has the rest.
+// A call must end within 45 s of a service that never answers, and a client gives up at 60. A POST has less than the minute that
+// its headers may take, and what follows it (a look at the newest videos) has the rest.
 const POST_DEADLINE_MS = 38_000;
 export const GET_HEADERS_MS = 30_000;
 const POST_HEADERS_MS = 60_000;
-/** Too little time for a request to be worth making. */
-const SHORTEST_ATTEMPT_MS = 1_000;
 
-export function createRequests({ config, version, now, random, unknownPolls }: RequestsOptions): Requests {
+export function createRequests(options: RequestsOptions): Requests {
+  const { config, version, now, random, minAttemptMs = MIN_ATTEMPT_MS } = options;
+  const { monotonicMs = () => performance.now(), sleep = sleepUnreferenced } = options;
   const { apiKey, baseUrl, proxies } = config;
-  const budget = createRetryBudget();
-  const allowance = createAllowance({ now, unknownPolls });
+  const throttle = new RetryThrottle();
+  const limiter = new RateLimiter({
+    monotonicMs,
+    now,
+    backgroundPerMinute: options.backgroundPerMinute,
+  });
   const headers = {
     accept: "application/json",
+    "accept-encoding": "identity",
     authorization: `Bearer ${apiKey}`,
     "user-agent": `faceless-video-mcp/${version}`,
   };
-  let loading: Promise<Http> | undefined;
-  let closed = false;
+  const closing = new AbortController();
 
-  const loadHttp = () =>
-    (loading ??= import("./http.ts").then(
-      ({ createHttp }) => {
-        const http = createHttp({ origin: baseUrl.origin, proxies });
-        if (closed) http.destroy();
-        return http;
-      },
-      (error: unknown) => {
-        // This server's files are gone, as after an update: nothing can have left.
-        throw toBridgeError(error, "not_sent");
-      },
-    ));
+  const http = lazy(async () => {
+    try {
+      const { createHttp } = await import("./http.ts");
+      const loaded = createHttp({ origin: baseUrl.origin, proxies });
+      if (closing.signal.aborted) loaded.destroy();
+      closing.signal.addEventListener("abort", () => loaded.destroy(), { once: true });
+      return loaded;
+    } catch (error) {
+      // This server's files are gone, as after an update: nothing can have been sent.
+      throw toBridgeError(error, "not_sent");
+    }
+  });
 
-  /** The 2xx answer, after as many attempts as the policy allows. */
+  const acquire = async (operation: Operation, { kind, endsAtMs, signal }: Turn): Promise<Permit> => {
+    const { method } = operation;
+    for (let hasWaited = false; ; hasWaited = true) {
+      if (signal?.aborted === true) throw cancelledError(operation);
+      const leftMs = endsAtMs - monotonicMs();
+      // A GET that is cut short loses nothing: it needs no time unless it was held back here.
+      if ((method === "POST" || hasWaited) && leftMs < minAttemptMs[method]) throw outOfTimeError(operation);
+      const permit = limiter.tryAcquire(kind);
+      if ("release" in permit) return permit;
+      const { retryInMs } = permit;
+      if (retryInMs + minAttemptMs[method] > leftMs) throw rateLimitedError(operation, retryInMs);
+      // Aborted or not, the next turn looks.
+      await sleep(retryInMs, signal).catch(() => {});
+    }
+  };
+
   const perform = async (
     operation: Operation,
-    { url, body }: Request,
-    options: CallOptions,
+    { url, body }: RequestParts,
+    { signal, deadlineMs, background = false }: CallOptions,
   ): Promise<Answer> => {
     const { method } = operation;
-    const end = now() + (options.deadlineMs ?? (method === "GET" ? GET_DEADLINE_MS : POST_DEADLINE_MS));
-    const exchange: Omit<Exchange, "deadlineMs"> = {
+    const endsAtMs = monotonicMs() + (deadlineMs ?? (method === "GET" ? GET_DEADLINE_MS : POST_DEADLINE_MS));
+    const request: Omit<HttpRequest, "deadlineMs"> = {
       method,
       url,
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       headersTimeoutMs: method === "GET" ? GET_HEADERS_MS : POST_HEADERS_MS,
-      signal: options.signal,
-      seenThrough: method === "POST",
+      signal,
+      finishOnceSent: method === "POST",
     };
-    const http = await loadHttp();
-    const kind = options.background === true ? "background" : "person";
+    const { send } = await http();
     for (let attempt = 1; ; attempt++) {
-      if (kind === "person") await waitForTurn(operation, end, options.signal);
-      if (options.signal?.aborted === true) throw cancelledError(operation);
-      const slot = allowance.take(kind);
-      const tried = await attemptOnce(http, { ...exchange, deadlineMs: Math.max(1, end - now()) });
-      slot.settle(tried.answer);
+      const kind = background ? "background" : "user";
+      const permit = await acquire(operation, { kind, endsAtMs, signal });
+      const leftMs = Math.max(1, endsAtMs - monotonicMs());
+      const tried = await attemptOnce(send, { ...request, deadlineMs: leftMs }, permit);
       if (tried.ok) {
-        budget.succeed();
+        throttle.recordSuccess();
         return tried.answer;
       }
-      const { error, failure } = judge(operation, tried, now(), allowance.waitMs(kind));
+      const { error, failure } = judge(operation, tried, now(), limiter.waitMs("user"));
+      const remainingMs = endsAtMs - monotonicMs();
       const delayMs =
-        // No credits are no credits, whichever status says so. A poll that failed is the watcher's to repeat.
-        error.facts.code === "out_of_credits" || kind === "background"
+        // No credits are no credits, whichever status says so. A failed poll is repeated by the poller, if at all.
+        error.facts.code === "out_of_credits" || background
           ? undefined
-          : retryDelayMs({ method, attempt, failure, remainingMs: end - now() }, random);
-      if (delayMs === undefined || !budget.take()) throw error;
-      await sleep(delayMs, undefined, { ref: false, signal: options.signal }).catch(() => {
-        throw cancelledError(operation, error.facts.outcome);
-      });
+          : retryDelayMs({ method, attempt, failure, remainingMs }, random, minAttemptMs);
+      if (delayMs === undefined || !throttle.tryRetry(failure)) throw error;
+      await sleep(delayMs, signal).catch(() => {});
+      if (signal?.aborted === true) throw cancelledError(operation, error.facts.outcome);
     }
-  };
-
-  /** A person's call goes before every poll, but when nothing is left it waits as long as it can, or says how long. */
-  const waitForTurn = async (operation: Operation, end: number, signal: AbortSignal | undefined) => {
-    for (let waitMs = allowance.waitMs("person"); waitMs > 0; waitMs = allowance.waitMs("person")) {
-      if (waitMs > end - now() - SHORTEST_ATTEMPT_MS) throw allowanceError(waitMs);
-      await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {
-        throw cancelledError(operation);
-      });
-    }
-  };
-
-  const ask = async <Schema extends z.ZodType>(
-    operation: Operation,
-    schema: Schema,
-    request: Request,
-    options: CallOptions,
-  ): Promise<z.output<Schema>> => {
-    const answer = await perform(operation, request, options);
-    const parsed = schema.safeParse(readJson(operation, answer));
-    if (parsed.success) return parsed.data;
-    const issue = parsed.error.issues[0];
-    const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-    throw badAnswerError(operation, answer, `${where}${issue?.message ?? "unexpected shape"}`);
   };
 
   return {
@@ -175,18 +189,25 @@ export function createRequests({ config, version, now, random, unknownPolls }: R
       return url;
     },
     headers,
-    allowance,
-    http: loadHttp,
+    limiter,
+    monotonicMs,
+    http,
+    acquire,
     perform,
-    ask,
-    close() {
-      closed = true;
-      void loading?.then(
-        (http) => http.destroy(),
-        () => {},
-      );
+    async ask(operation, schema, request, options) {
+      const answer = await perform(operation, request, options);
+      const parsed = schema.safeParse(readJson(operation, answer));
+      if (parsed.success) return parsed.data;
+      const issue = parsed.error.issues[0];
+      const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+      throw badAnswerError(operation, answer, `${where}${issue?.message ?? "unexpected shape"}`);
     },
+    close: () => closing.abort(),
   };
+}
+
+function sleepUnreferenced(ms: number, signal?: AbortSignal): Promise<unknown> {
+  return sleepFor(ms, undefined, { ref: false, signal });
 }
 
 type Attempt =
@@ -194,47 +215,45 @@ type Attempt =
   | { readonly ok: false; readonly answer: Answer; readonly failure?: undefined }
   | { readonly ok: false; readonly answer?: undefined; readonly failure: TransportFailure };
 
-/** What a failed attempt means for the caller, and for the policy that may try again. */
-function judge(
-  operation: Operation,
-  tried: Extract<Attempt, { ok: false }>,
-  nowMs: number,
-  /** What the rate budget says where the answer says nothing. */
-  pauseMs: number,
-): { error: BridgeError; failure: AttemptFailure } {
-  if (tried.answer === undefined) {
-    const { sent, kind } = tried.failure;
-    return {
-      error: transportError(operation, tried.failure),
-      failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "too_large" },
-    };
-  }
-  const retryAfterMs =
-    readRetryAfterMs(tried.answer.headers, nowMs) ??
-    (tried.answer.status === 429 && pauseMs > 0 ? pauseMs : undefined);
-  return {
-    error: statusError(operation, tried.answer, retryAfterMs),
-    failure: { kind: "status", status: tried.answer.status, retryAfterMs },
-  };
-}
-
-async function attemptOnce(http: Http, exchange: Exchange): Promise<Attempt> {
+async function attemptOnce(send: Http["send"], request: HttpRequest, permit: Permit): Promise<Attempt> {
   try {
-    const answer = await http.send(exchange);
+    const answer = await send(request);
+    permit.release(answer);
     return { ok: answer.status >= 200 && answer.status < 300, answer };
   } catch (error) {
-    // `send` throws nothing else unless it is broken, and a broken one must not look like a request that never left.
+    permit.release();
+    // Anything else is a fault of ours, and must not look like a request that was never sent.
     if (error instanceof TransportFailure) return { ok: false, failure: error };
     throw error;
   }
 }
 
+/** What a failed attempt means for the caller, and for the policy that may try again. */
+function judge(
+  operation: Operation,
+  tried: Extract<Attempt, { ok: false }>,
+  nowMs: number,
+  /** The pause that a 429 has brought about; it includes Retry-After. */
+  pauseMs: number,
+): { readonly error: BridgeError; readonly failure: AttemptFailure } {
+  if (tried.answer === undefined) {
+    const { sent, kind } = tried.failure;
+    return {
+      error: transportError(operation, tried.failure),
+      failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "unreadable" },
+    };
+  }
+  const { status, headers } = tried.answer;
+  const retryAfterMs = status === 429 ? pauseMs : readRetryAfterMs(headers, nowMs);
+  return {
+    error: statusError(operation, tried.answer, retryAfterMs),
+    failure: { kind: "status", status, retryAfterMs },
+  };
+}
+
 /** The JSON of an answer, without its nulls. Throws a BridgeError. */
 export function readJson(operation: Operation, answer: Answer): unknown {
-  const encoding = answer.headers["content-encoding"];
-  if (encoding !== undefined && !/^(identity)?$/i.test(String(encoding)))
-    throw badAnswerError(operation, answer, "it is compressed, which was not asked for");
   const json = parseJson(answer.text);
-  if (json === undefined) throw badAnswerError(operation, answer, "it is no JSON");
+  if (json === undefined) throw badAnswerError(operation, answer, "it is not JSON");
   return json;
 }

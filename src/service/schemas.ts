@@ -1,11 +1,11 @@
-// The wire of the REST service as it is documented, tolerant of what the documentation leaves open: unknown fields stay,
-// null counts as absent, unknown status values mean that the job is still running. Every domain type comes from here.
+// The service's requests and answers as they are documented, tolerant of what the documentation leaves open: unknown fields
+// stay, null counts as absent, unknown status values mean that the job is still running. Every domain type comes from here.
 
 import * as z from "zod";
 import { stripUnsafeCharacters } from "../text.ts";
 import type { Music, Pacing, Style } from "./options.ts";
 
-/** Body of POST /api/v1/generate; what is left out is left to the service's own default. */
+/** Body of POST /api/v1/generate. The service has a default for each field that is left out. */
 export interface GenerationRequest {
   readonly topic: string;
   readonly language?: string | undefined;
@@ -24,15 +24,18 @@ export interface PublishRequest {
 
 export interface VideosQuery {
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 const status = z.string().min(1);
 const jobId = z.string().min(1);
 
-// Whatever stands for the status, the job was paid for and its id is here.
-export const generationSchema = z.looseObject({ jobId, status: status.catch("processing") });
+// Whatever the status is, the job was paid for and its id is here. The id is bounded, as it is written to disk and shown.
+export const generationSchema = z.looseObject({
+  jobId: jobId.max(500),
+  status: status.catch("processing"),
+});
 export type Generation = z.infer<typeof generationSchema>;
 
 const progressSchema = z.looseObject({
@@ -49,7 +52,7 @@ export const jobStatusSchema = z.looseObject({
   progress: progressSchema.optional(),
 });
 
-/** A job as the bridge speaks of it: the service's answer, the id it was asked for, and whether it has ended. */
+/** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
 const videoSchema = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
@@ -71,8 +74,15 @@ export interface ConnectedPlatforms {
   readonly platforms: readonly ({ platform: string } & Record<string, unknown>)[];
 }
 
+// One field of another type must not cost the other. A numeric code is as good as its digits.
 export const errorEnvelopeSchema = z.looseObject({
-  error: z.looseObject({ code: z.string().optional(), message: z.string().optional() }),
+  error: z.looseObject({
+    code: z
+      .union([z.string(), z.number().transform(String)])
+      .optional()
+      .catch(undefined),
+    message: z.string().optional().catch(undefined),
+  }),
 });
 
 /** `completed` and `failed` end a job; every other value, known or not, means that it is running. */
@@ -81,8 +91,8 @@ export function isTerminal(status: string): boolean {
 }
 
 /**
- * The same JSON without its nulls (properties go, array elements too) and with its texts free of what can't be seen. Depth is
- * bounded by the 4 MB answer limit.
+ * The same JSON without its nulls (properties and array elements) and without invisible characters in its texts. Throws a
+ * RangeError where it is nested too deeply to be walked.
  */
 export function tidied(value: unknown): unknown {
   if (typeof value === "string") return stripUnsafeCharacters(value);

@@ -6,7 +6,7 @@ import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
-import { createAllowance } from "../../src/service/allowance.ts";
+import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
@@ -37,17 +37,22 @@ export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
     windowMs: 60_000,
     encoding: "epoch seconds",
   });
-  const allowance = createAllowance({ now: clock.now });
+  const rateLimiter = new RateLimiter(clock);
   const counts = { polls: 0, reads: 0, refused: 0 };
 
   const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
     // As the real client, which counts a request a little after it was called.
     await Promise.resolve();
-    const slot = allowance.take(background ? "background" : "person");
+    let permit = rateLimiter.tryAcquire(background ? "background" : "user");
+    while ("retryInMs" in permit) {
+      const { retryInMs } = permit;
+      await new Promise<void>((resolve) => void clock.after(retryInMs, resolve));
+      permit = rateLimiter.tryAcquire(background ? "background" : "user");
+    }
     counts[background ? "polls" : "reads"] += 1;
     await new Promise<void>((resolve) => void clock.after(LATENCY_MS, resolve));
     const { status, headers } = service.answer(clock.now());
-    slot.settle({ status, headers });
+    permit.release({ status, headers });
     if (status === 200) return answer();
     counts.refused += 1;
     throw new BridgeError({
@@ -96,7 +101,7 @@ export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
         });
         return { videos };
       }),
-    backgroundWaitMs: () => allowance.waitMs("background"),
+    backgroundWaitMs: () => rateLimiter.waitMs("background"),
   };
   const reader = new JobReader({ source, store, clock });
   const poller = new Poller({

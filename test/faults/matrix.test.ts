@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => distrust());
 
-const WHAT = { GET: "the status of the job", POST: "the new video" } as const;
+const VERBS = { GET: "read the job's status", POST: "start the video" } as const;
 const SPENT = {
   GET: {
     not_sent: "Nothing was spent or published.",
@@ -37,19 +37,19 @@ function textOf(method: Method, { says, outcome, retryable, afterSeconds, next }
     : outcome === "unknown"
       ? "Do not call again before checking."
       : "Calling again unchanged will fail again.";
-  return `${says.replace("{what}", WHAT[method])} ${SPENT[method][outcome]} ${again} ${next}`;
+  return `${says.replace("{verb}", VERBS[method])} ${SPENT[method][outcome]} ${again} ${next}`;
 }
 
 /** Where the system's own word is one of several: it depends on the resolver, on OpenSSL, on what the proxy had read. */
 function withoutSystemWords(text: string, isEither = false): string {
   return text
-    .replace(
-      isEither ? /the proxy refused the connection|the connection was broken off \(\w+\)/ : "",
-      (words) => (words === "" ? "" : "{refused or broken}"),
+    .replace(isEither ? /the proxy refused the connection|the connection was closed \(\w+\)/ : "", (words) =>
+      words === "" ? "" : "{refused or broken}",
     )
     .replace(/resolved \((ENOTFOUND|EAI_AGAIN)\)/, "resolved ({dns})")
     .replace(/ERR_SSL_\w+/, "{ssl}")
-    .replace(/off \((ECONNRESET|UND_ERR_SOCKET)\)/, "off ({broken})");
+    .replace(/(?<= could not be reached to .* Calling again is safe\. ).+$/, "{fix}")
+    .replace(/closed \((ECONNRESET|UND_ERR_SOCKET)\)/, "closed ({broken})");
 }
 
 /** All that can be said of a call that nothing happened to, */

@@ -39,23 +39,23 @@ export interface Failure {
   readonly afterSeconds?: number;
   /** How many requests the server may see, whole. */
   readonly seen: number;
-  /** How the text begins: what failed. `{what}` is the operation. */
+  /** How the text begins: what failed. `{verb}` is the operation. */
   readonly says: string;
   /** How it ends: what to do next. */
   readonly next: string;
 }
 
 const SHORT_MS = 250;
-const NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 const MINUTE = "Try again in a minute.";
 const URL_WRONG = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const LOOK =
-  "The newest jobs that could be it: 0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c (processing). Look with list_videos whether the video was started: if it is there, follow it with get_video_status.";
+  "The newest jobs that could be it: 0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c (processing). Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.";
 
 /** It cannot have left, so that it may be sent again whatever it was. */
 function unsent(reason: string, code = "network"): Verdict {
-  const says = `The service could not be reached for {what}: ${reason}.`;
-  const failure = { code, outcome: "not_sent", retryable: true, seen: 0, says, next: NETWORK } as const;
+  const says = `The service could not be reached to {verb}: ${reason}.`;
+  // How to fix it depends on the network's own code: test/contract/errors.txt has them all.
+  const failure = { code, outcome: "not_sent", retryable: true, seen: 0, says, next: "{fix}" } as const;
   return { GET: failure, POST: failure };
 }
 
@@ -69,7 +69,7 @@ function left(says: string, code = "network", { next = MINUTE, attempts = 3 } = 
 }
 
 function unusable(reason: string, http = ""): string {
-  return `The service gave no usable answer to {what}: ${reason}${http}.`;
+  return `The request to {verb} was sent, but no complete answer came back: ${reason}${http}.`;
 }
 
 const reset = (socket: Socket) => void socket.resetAndDestroy();
@@ -86,14 +86,16 @@ const onHello = (act: (socket: Socket) => void) => (socket: Socket) => {
   return "hold" as const;
 };
 
-const BROKEN = "the connection was broken off (ECONNRESET)";
-const CLOSED = "the connection was broken off (UND_ERR_SOCKET)";
+const BROKEN = "the connection was closed (ECONNRESET)";
+const CLOSED = "the connection was closed (UND_ERR_SOCKET)";
 const REFUSED = "the proxy refused the connection";
-const DROPPED = "the proxy broke the connection off";
-const WAIT = "no answer within 1 s";
-const FAILED = "The service, or a gateway before it, failed on {what} (HTTP {status}).";
+const UNAUTHENTICATED = "the proxy requires a user name and a password (HTTP 407)";
+const DROPPED = "the proxy closed the connection";
+const WAIT = "it took longer than 1 s";
+const FAILED =
+  "The service, or a gateway in front of it, failed while handling the request to {verb} (HTTP {status}).";
 const failedWith = (status: number) => left(FAILED.replace("{status}", String(status)), "service_failed");
-const LIMITED = `The service allows no more requests for now (service code slow_down, HTTP 429). The service's words: "Not with [redacted]"`;
+const LIMITED = `The service refused to {verb}: too many requests were sent (service code slow_down, HTTP 429). The service's words: "Not with [redacted]"`;
 const limited = (afterSeconds: number, GET: number, POST: number): Verdict => {
   const next = `Wait ${afterSeconds} s before the next call.`;
   const no = {
@@ -107,16 +109,16 @@ const limited = (afterSeconds: number, GET: number, POST: number): Verdict => {
   return { GET: { ...no, seen: GET }, POST: { ...no, seen: POST } };
 };
 const MOVED =
-  "The service answered {what} with a redirect to https://elsewhere.example, which is never followed: the key goes to one origin only (HTTP 307).";
-const TOO_LARGE = "The service's answer to {what} could not be read: ";
+  "The service answered the request to {verb} with a redirect to https://elsewhere.example, which was not followed: the API key goes to one origin only (HTTP 307).";
+const TOO_LARGE = "The answer to the request to {verb} could not be read: ";
 const tooLarge = (reason: string) =>
   left(`${TOO_LARGE}${reason}.`, "bad_answer", { next: URL_WRONG, attempts: 1 });
 
-const ELSEWHERE = "Set FACELESS_BASE_URL to the address that the service really answers at.";
+const ELSEWHERE = "Set FACELESS_BASE_URL to the address at which the service itself answers.";
 
 /** An answer that isn't as documented. The service's answer is asked for once: it would not be another. */
 function odd(problem: string) {
-  const says = `The service's answer to {what} is not as documented: ${problem} (HTTP 200).`;
+  const says = `The answer to the request to {verb} is not as documented: ${problem} (HTTP 200).`;
   return left(says, "bad_answer", { next: URL_WRONG, attempts: 1 });
 }
 
@@ -150,12 +152,12 @@ export const POINTS: readonly Point[] = [
     name: "plain text instead of TLS",
     server: "plain",
     accepted: (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
-    verdict: unsent("TLS failed ({ssl})"),
+    verdict: unsent("TLS failed: the other side does not speak it ({ssl})"),
   },
   {
     name: "a certificate that nobody signed",
     server: "untrusted",
-    verdict: unsent("TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)"),
+    verdict: unsent("TLS failed: the issuer of the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)"),
   },
   {
     name: "no proxy",
@@ -163,7 +165,7 @@ export const POINTS: readonly Point[] = [
     proxy: "closed port",
     verdict: unsent("connection refused (ECONNREFUSED)"),
   },
-  { name: "a proxy that says 407", only: "proxy", proxy: 407, verdict: unsent(REFUSED) },
+  { name: "a proxy that says 407", only: "proxy", proxy: 407, verdict: unsent(UNAUTHENTICATED) },
   { name: "a proxy that says 502", only: "proxy", proxy: 502, verdict: unsent(REFUSED) },
   { name: "a proxy that drops CONNECT", only: "proxy", proxy: "drop", verdict: unsent(DROPPED) },
   { name: "a proxy that resets CONNECT", only: "proxy", proxy: "reset", verdict: unsent(DROPPED) },
@@ -180,7 +182,7 @@ export const POINTS: readonly Point[] = [
     answer: reset,
     verdict: {
       direct: left(unusable(BROKEN)),
-      proxy: left(unusable("the connection was broken off ({broken})")),
+      proxy: left(unusable("the connection was closed ({broken})")),
     },
   },
   {
@@ -200,12 +202,12 @@ export const POINTS: readonly Point[] = [
   {
     name: "garbage for an answer",
     answer: (socket) => void socket.end(`SSH-2.0-${CANARY}\r\n\r\n`),
-    verdict: left(unusable("the answer is no HTTP")),
+    verdict: left(unusable("the answer is not HTTP")),
   },
   {
     name: "headers without end",
     answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(17_000)}\r\n\r\n`),
-    verdict: tooLarge("the headers of the answer are larger than 16 kB"),
+    verdict: tooLarge("its headers are larger than 16 kB"),
   },
   {
     name: "a body that is cut off",
@@ -221,7 +223,7 @@ export const POINTS: readonly Point[] = [
   {
     name: "a body that is too large",
     answer: say("200 OK", "x".repeat(4 * 1024 * 1024 + 1)),
-    verdict: tooLarge("the answer is larger than 4 MB (HTTP 200)"),
+    verdict: tooLarge("it is larger than 4 MB (HTTP 200)"),
   },
   {
     name: "a redirect",
@@ -243,7 +245,10 @@ export const POINTS: readonly Point[] = [
   {
     name: "503 with Retry-After",
     answer: say("503 Unavailable\r\nretry-after: 0", html),
-    verdict: { GET: { ...failedWith(503).GET, afterSeconds: 1 }, POST: failedWith(503).POST },
+    verdict: {
+      GET: { ...failedWith(503).GET, afterSeconds: 1, next: "Wait 1 s before the next call." },
+      POST: failedWith(503).POST,
+    },
   },
   { name: "408", answer: say("408 Timeout", html), verdict: failedWith(408) },
   { name: "429", answer: say("429 Slow", words), deadlineMs: 4_000, verdict: limited(5, 1, 1) },
@@ -253,7 +258,7 @@ export const POINTS: readonly Point[] = [
     answer: say("429 Slow\r\nretry-after: 3600", words),
     verdict: limited(3600, 1, 1),
   },
-  { name: "200 as HTML", answer: say("200 OK", html), verdict: odd("it is no JSON") },
+  { name: "200 as HTML", answer: say("200 OK", html), verdict: odd("it is not JSON") },
   {
     name: "200 without what matters",
     answer: say("200 OK", JSON.stringify({ note: CANARY })),

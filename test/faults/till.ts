@@ -71,7 +71,7 @@ export function trustCertificate(): () => void {
 export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
   const folder = mkdtempSync(join(tmpdir(), "faceless-faults-"));
   const redact = createRedact(CANARY);
-  const now = Date.now;
+  const now = () => Date.now();
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
@@ -81,7 +81,10 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     config: { ...config.service, proxies },
     version: "1.2.3",
     now,
+    // Both clocks are the one that a test may set.
+    monotonicMs: now,
     random: () => 0,
+    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 0 } }),
   });
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };

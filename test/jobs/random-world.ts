@@ -8,7 +8,7 @@ import { Schedule } from "../../src/jobs/schedule.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { Poller } from "../../src/jobs/poller.ts";
-import { createAllowance } from "../../src/service/allowance.ts";
+import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
@@ -48,7 +48,7 @@ export class RandomWorld {
   readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
   /** Jobs of which the list says wrongly that they have completed. */
   readonly #wronglyListed = new Set<JobId>();
-  readonly #allowance = createAllowance({ now: this.clock.now });
+  readonly #rateLimiter = new RateLimiter(this.clock);
   readonly #service = createLimitedService({ limit: LIMIT, windowMs: 60_000, encoding: "seconds left" });
   readonly #random: () => number;
   readonly #faults: Fault[] = [];
@@ -74,7 +74,7 @@ export class RandomWorld {
     const source = {
       getJob: (jobId: string, options: RequestOptions) => this.#getJob(jobId, options),
       listNewestVideos: (options: RequestOptions) => this.#send(options, () => ({ videos: this.#list() })),
-      backgroundWaitMs: () => this.#allowance.waitMs("background"),
+      backgroundWaitMs: () => this.#rateLimiter.waitMs("background"),
     };
     const { store, clock } = this;
     this.#reader = new JobReader({ source, store, clock });
@@ -116,9 +116,9 @@ export class RandomWorld {
   async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
     await Promise.resolve();
     // The real client makes a user's request wait for its turn or refuses it: either way nothing is sent.
-    if (!background && this.#allowance.waitMs("person") > 0) throw failure("rate_limited");
+    const permit = this.#rateLimiter.tryAcquire(background ? "background" : "user");
+    if ("retryInMs" in permit) throw failure("rate_limited");
     if (background) this.#countPoll();
-    const slot = this.#allowance.take(background ? "background" : "person");
     const fault = this.#faults.shift();
     // The state is that of any moment between request and response.
     const early = this.#random() < 0.5 ? answer() : undefined;
@@ -127,13 +127,13 @@ export class RandomWorld {
     await new Promise<void>((resolve) => void this.clock.after(tookMs, resolve));
     this.#inFlight -= 1;
     if (fault === "timeout") {
-      slot.settle();
+      permit.release();
       throw failure("timeout");
     }
     const { status, headers } = this.#service.answer(this.clock.now());
     this.#expect(status === 200, "a 429 that the rate limiter should have prevented");
     const error = errorOf(fault);
-    slot.settle({
+    permit.release({
       status: error?.facts.status ?? status,
       headers: fault === "429 with Retry-After" ? { ...headers, "retry-after": "7" } : headers,
     });

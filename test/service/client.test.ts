@@ -22,6 +22,7 @@ function sent({ requests }: ScriptedService) {
 function commonHeaders(url: string) {
   return {
     accept: "application/json",
+    "accept-encoding": "identity",
     authorization: `Bearer ${KEY}`,
     "user-agent": "faceless-video-mcp/1.2.3",
     host: new URL(url).host,
@@ -29,8 +30,87 @@ function commonHeaders(url: string) {
   };
 }
 
+describe("an answer", () => {
+  test.each([200, 201, 202, 203, 206, 299])("with %i is good", async (status) => {
+    const { service } = await bridge({ "POST /api/v1/generate": { ...GENERATED, status } });
+
+    expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
+  });
+
+  test("to a status becomes a job: nulls absent, unknown fields kept, the id that was asked for", async () => {
+    const { service } = await bridge({
+      [`GET /api/v1/status/${JOB}`]: {
+        json: {
+          jobId: "another",
+          status: "processing",
+          videoUrls: ["https://cdn.example/1.mp4", null],
+          audioUrl: null,
+          progress: { total: 5, completed: 1, failed: 0, eta: null, stage: "clips" },
+          seed: 7,
+          extra: { deep: [{ a: null, b: 1 }] },
+        },
+      },
+    });
+
+    const job = await service.getJob(JOB);
+
+    expect(job).toEqual({
+      jobId: JOB,
+      status: "processing",
+      done: false,
+      videoUrls: ["https://cdn.example/1.mp4"],
+      progress: { total: 5, completed: 1, failed: 0, stage: "clips" },
+      seed: 7,
+      extra: { deep: [{ b: 1 }] },
+    });
+    expect(job).not.toHaveProperty("audioUrl");
+  });
+
+  test.each([
+    ["completed", true],
+    ["failed", true],
+    ["processing", false],
+    ["queued", false],
+    ["COMPLETED", false],
+    ["toString", false],
+  ])("with the status %s means done: %s", async (status, done) => {
+    const { service } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status } } });
+
+    expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status, done, videoUrls: [] });
+  });
+
+  test("to publish keeps what the service says of each platform", async () => {
+    const results = [
+      { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
+      { platform: "youtube", ok: false, error: { code: "expired" } },
+    ];
+    const { service } = await bridge({ "POST /api/v1/publish": { json: { results, took: 3 } } });
+
+    expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toEqual({
+      results,
+      took: 3,
+    });
+  });
+
+  test.each([
+    [{ nextCursor: "2026-03-01T12:00:00Z" }, { nextCursor: "2026-03-01T12:00:00Z" }],
+    [{ nextCursor: 1772366400 }, { nextCursor: "1772366400" }],
+    [{ nextCursor: null }, {}],
+    [{ nextCursor: "" }, {}],
+    [{}, {}],
+  ])("to the video list that ends with %j continues with %j", async (end, continued) => {
+    const videos = [{ jobId: JOB, status: "completed", finalVideoUrl: null, title: "Cats" }];
+    const { service } = await bridge({ "GET /api/v1/videos": { json: { videos, ...end } } });
+
+    expect(await service.listVideos({})).toEqual({
+      videos: [{ jobId: JOB, status: "completed", title: "Cats" }],
+      ...continued,
+    });
+  });
+});
+
 describe("a request", () => {
-  test("of generate is the documented POST with every field that was given, and no other header", async () => {
+  test("to generate is the documented POST with every field that was given, and no other header", async () => {
     const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
 
     await service.generate(EVERY_FIELD);
@@ -50,7 +130,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("of generate leaves out what the caller left out", async () => {
+  test("to generate leaves out what the caller left out", async () => {
     const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
 
     await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
@@ -58,7 +138,7 @@ describe("a request", () => {
     expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"Why cats knead"}']);
   });
 
-  test("of publish is the documented POST", async () => {
+  test("to publish is the documented POST", async () => {
     const { service, rest } = await bridge({ "POST /api/v1/publish": { json: { results: [] } } });
 
     await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] });
@@ -78,7 +158,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("of a status is the documented GET, without a body", async () => {
+  test("for a status is the documented GET, without a body", async () => {
     const { service, rest } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status: "queued" } } });
 
     await service.getJob(JOB);
@@ -88,7 +168,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("of the first page asks for nothing else: no query, no OpenAPI document", async () => {
+  test("for the first page sends nothing else: no query, no OpenAPI document", async () => {
     const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
     await service.listVideos({});
@@ -98,7 +178,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("of a further page carries limit and cursor, encoded", async () => {
+  test("for a further page carries limit and cursor, encoded", async () => {
     const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
     await service.listVideos({ limit: 5, cursor: "2026-03-01T12:00:00+01:00&x=1" });
@@ -128,7 +208,7 @@ describe("a request", () => {
         [`POST ${prefix}/api/v1/publish`]: { json: { results: [] } },
         [`GET ${prefix}/api/v1/videos`]: { json: { videos: [] } },
       },
-      prefix,
+      { prefix },
     );
 
     await service.generate({ topic: "x" });
@@ -155,11 +235,12 @@ const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<
   getJob: (service, options) => service.getJob(JOB, options),
   publish: (service, options) => service.publish({ jobId: JOB, platforms: ["x"] }, options),
   listVideos: (service, options) => service.listVideos({ limit: 3 }, options),
+  listNewestVideos: (service, options) => service.listNewestVideos(options),
   listConnectedPlatforms: (service, options) => service.listConnectedPlatforms(options),
 };
 
 describe.each(Object.entries(CALLS))("%s", (_, call) => {
-  test("throws a BridgeError where its request can't even be made", async () => {
+  test("throws a BridgeError where its request can't be made", async () => {
     const { rest } = await bridge();
     const service = connect({ baseUrl: rest.url, proxies: { http: "http://%zz:%zz@127.0.0.1:9" } });
 
@@ -175,7 +256,7 @@ describe.each(Object.entries(CALLS))("%s", (_, call) => {
     const facts = await failureOf(call(service, { signal: AbortSignal.abort() }));
 
     expect(facts).toMatchObject({ code: "cancelled", outcome: "not_sent", retryable: true });
-    // The OpenAPI document is everybody's: its reading is not the caller's to withdraw.
+    // The OpenAPI document serves all calls, so no single caller cancels its reading.
     expect(rest.lines().filter((line) => !line.endsWith("openapi.json"))).toEqual([]);
   });
 
@@ -190,14 +271,14 @@ describe.each(Object.entries(CALLS))("%s", (_, call) => {
   });
 });
 
-test("An id that no URL can hold ends in a BridgeError too", async () => {
+test("An id that no URL can hold ends with a BridgeError too", async () => {
   const { service, rest } = await bridge();
 
   expect(await failureOf(service.getJob("\uD800"))).toMatchObject({ code: "internal", outcome: "rejected" });
   expect(rest.requests).toEqual([]);
 });
 
-test("A page that is continued by itself is an error that names the likely cause", async () => {
+test("A page that would continue with itself is an error that names the likely cause", async () => {
   const { service } = await bridge({
     "GET /api/v1/videos": { json: { videos: [], nextCursor: "2026-03-01" } },
   });
@@ -205,8 +286,8 @@ test("A page that is continued by itself is an error that names the likely cause
   expect(await failureOf(service.listVideos({ cursor: "2026-03-01" }))).toEqual({
     code: "paging_loop",
     message:
-      'The service gave back the cursor that was sent, so this page would be continued by itself for ever. The likely cause: the service does not know the paging parameter "cursor".',
-    nextStep: "Call list_videos without cursor, with a larger limit, to see more videos on one page.",
+      'The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter "cursor".',
+    nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
     outcome: "rejected",
     retryable: false,
   });

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createHttp, type Exchange, type Http } from "../../src/service/http.ts";
-import { TransportFailure } from "../../src/service/transport-failure.ts";
+import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
+import { TransportFailure } from "../../src/service/errors.ts";
 import { type ScriptedAnswer, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
@@ -12,7 +13,7 @@ function http(origin: string): Http {
   return made;
 }
 
-function exchange(method: "GET" | "POST", url: string, extra: Partial<Exchange> = {}): Exchange {
+function request(method: "GET" | "POST", url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method,
     url: new URL("/path", url),
@@ -24,7 +25,7 @@ function exchange(method: "GET" | "POST", url: string, extra: Partial<Exchange> 
   };
 }
 
-/** How an exchange failed: of what kind, whether it had left, at which status, why. */
+/** How a request failed. */
 async function failing(sending: Promise<unknown>) {
   const error = await sending.then(
     () => "nothing",
@@ -45,22 +46,22 @@ const large = (bytes: number): ScriptedAnswer => ({ body: "x".repeat(bytes) });
 const broken = (code: string) => ({
   kind: "network",
   sent: true,
-  reason: `the connection was broken off (${code})`,
+  reason: `the connection was closed (${code})`,
 });
 
-describe.each(["GET", "POST"] as const)("a %s that left is known to have left", (method) => {
+describe.each(["GET", "POST"] as const)("a %s that was sent is known to have been sent", (method) => {
   test.each([
     ["reset after the request", reset, broken("ECONNRESET")],
     ["closed after the request", end, broken("UND_ERR_SOCKET")],
     [
-      "answered with something that is no HTTP",
+      "answered with something that is not HTTP",
       write("SSH-2.0-OpenSSH\r\n\r\n"),
-      { kind: "network", sent: true, reason: "the answer is no HTTP" },
+      { kind: "network", sent: true, reason: "the answer is not HTTP" },
     ],
     [
       "answered with endless headers",
       write(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(17_000)}\r\n\r\n`),
-      { kind: "too_large", sent: true, reason: "the headers of the answer are larger than 16 kB" },
+      { kind: "unreadable", sent: true, reason: "its headers are larger than 16 kB" },
     ],
     [
       "answered with a body that is cut off",
@@ -70,17 +71,17 @@ describe.each(["GET", "POST"] as const)("a %s that left is known to have left", 
   ])("where it is %s", async (_, requested, expected) => {
     const server = await faultServer({ requested });
 
-    expect(await failing(http(server.url).send(exchange(method, server.url)))).toEqual(expected);
+    expect(await failing(http(server.url).send(request(method, server.url)))).toEqual(expected);
     expect(server.received).toHaveLength(1);
   });
 
   test("where nobody answers in time", async () => {
     const server = await faultServer({});
 
-    expect(await failing(http(server.url).send(exchange(method, server.url, { deadlineMs: 50 })))).toEqual({
+    expect(await failing(http(server.url).send(request(method, server.url, { deadlineMs: 50 })))).toEqual({
       kind: "timeout",
       sent: true,
-      reason: "no answer within 1 s",
+      reason: "it took longer than 1 s",
     });
     await until(() => server.open() === 0);
   });
@@ -90,41 +91,41 @@ describe.each(["GET", "POST"] as const)("a %s that left is known to have left", 
       requested: (socket, request) => (request === 1 ? socket.write(ANSWER) : socket.resetAndDestroy()),
     });
     const client = http(server.url);
-    await client.send(exchange(method, server.url));
+    await client.send(request(method, server.url));
     // undici takes the connection back a moment after the answer.
     await new Promise((resolve) => setImmediate(resolve));
 
-    expect(await failing(client.send(exchange(method, server.url)))).toEqual(broken("ECONNRESET"));
+    expect(await failing(client.send(request(method, server.url)))).toEqual(broken("ECONNRESET"));
     expect(server.accepted()).toBe(1);
   });
 });
 
-describe.each(["GET", "POST"] as const)("a %s that never left is known never to have left", (method) => {
+describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to have been sent", (method) => {
   test("where nobody listens", async () => {
     const gone = await startScriptedService();
     await gone.close();
 
-    expect(await failing(http(gone.url).send(exchange(method, gone.url)))).toEqual({
+    expect(await failing(http(gone.url).send(request(method, gone.url)))).toEqual({
       kind: "network",
       sent: false,
       reason: "connection refused (ECONNREFUSED)",
     });
   });
 
-  test("where the name leads nowhere", async () => {
+  test("where the host name can't be resolved", async () => {
     const url = "http://nowhere.invalid";
 
-    expect(await failing(http(url).send(exchange(method, url)))).toMatchObject({
+    expect(await failing(http(url).send(request(method, url)))).toMatchObject({
       kind: "network",
       sent: false,
     });
   });
 
-  test("where a header can't be written, of which nothing is", async () => {
+  test("where a header can't be written", async () => {
     const server = await faultServer({});
     const headers = { authorization: "Bearer a\r\nx-injected: b" };
 
-    expect(await failing(http(server.url).send(exchange(method, server.url, { headers })))).toEqual({
+    expect(await failing(http(server.url).send(request(method, server.url, { headers })))).toEqual({
       kind: "network",
       sent: false,
       reason: "the connection failed (UND_ERR_INVALID_ARG)",
@@ -132,14 +133,14 @@ describe.each(["GET", "POST"] as const)("a %s that never left is known never to 
     expect([server.received, server.accepted()]).toEqual([[], 0]);
   });
 
-  test("where the service speaks no TLS", async () => {
+  test("where the service does not speak TLS", async () => {
     const server = await faultServer({ accepted: write("HTTP/1.1 400 Bad Request\r\n\r\n") });
     const url = server.url.replace("http:", "https:");
 
-    expect(await failing(http(url).send(exchange(method, url)))).toEqual({
+    expect(await failing(http(url).send(request(method, url)))).toEqual({
       kind: "network",
       sent: false,
-      reason: expect.stringMatching(/^TLS failed \(ERR_SSL_/),
+      reason: expect.stringMatching(/^TLS failed: the other side does not speak it \((ERR_SSL_|EPROTO)/),
     });
   });
 
@@ -150,10 +151,10 @@ describe.each(["GET", "POST"] as const)("a %s that never left is known never to 
     const server = await faultServer({ accepted: (socket) => socket.once("data", () => requested(socket)) });
     const url = server.url.replace("http:", "https:");
 
-    expect(await failing(http(url).send(exchange(method, url)))).toEqual({
+    expect(await failing(http(url).send(request(method, url)))).toEqual({
       kind: "network",
       sent: false,
-      reason: "the connection was broken off (ECONNRESET)",
+      reason: "the connection was closed (ECONNRESET)",
     });
   });
 
@@ -161,15 +162,15 @@ describe.each(["GET", "POST"] as const)("a %s that never left is known never to 
     ["deadline", "timeout"],
     ["cancellation", "cancelled"],
   ])("where a %s comes before the connection stands, and nothing is sent later", async (cause, kind) => {
-    // A TLS handshake that nobody answers: request() of undici is deaf to its signal until then.
+    // A TLS handshake that nobody answers: request() of undici ignores its signal until then.
     const server = await faultServer({});
     const url = server.url.replace("http:", "https:");
-    const withdraw = new AbortController();
-    const extra = cause === "deadline" ? { deadlineMs: 50 } : { signal: withdraw.signal, seenThrough: true };
+    const cancel = new AbortController();
+    const extra = cause === "deadline" ? { deadlineMs: 50 } : { signal: cancel.signal, finishOnceSent: true };
 
-    const sending = failing(http(url).send(exchange(method, url, extra)));
+    const sending = failing(http(url).send(request(method, url, extra)));
     await until(() => server.accepted() === 1);
-    withdraw.abort();
+    cancel.abort();
 
     expect(await sending).toMatchObject({ kind, sent: false });
     expect(server.received).toEqual([]);
@@ -180,18 +181,18 @@ describe("an answer", () => {
   test("of 4 MB is read", async () => {
     const rest = await scriptedService({ "GET /path": large(LIMIT) });
 
-    expect((await http(rest.url).send(exchange("GET", rest.url))).text).toHaveLength(LIMIT);
+    expect((await http(rest.url).send(request("GET", rest.url))).text).toHaveLength(LIMIT);
   });
 
-  test("of more is not, whatever its status", async () => {
+  test("of more than 4 MB is not read, whatever its status", async () => {
     const rest = await scriptedService({
       "GET /path": [large(LIMIT + 1), { ...large(LIMIT + 1), status: 500 }],
     });
     const client = http(rest.url);
-    const failure = { kind: "too_large", sent: true, reason: "the answer is larger than 4 MB" };
+    const failure = { kind: "unreadable", sent: true, reason: "it is larger than 4 MB" };
 
-    expect(await failing(client.send(exchange("GET", rest.url)))).toEqual({ ...failure, status: 200 });
-    expect(await failing(client.send(exchange("GET", rest.url)))).toEqual({ ...failure, status: 500 });
+    expect(await failing(client.send(request("GET", rest.url)))).toEqual({ ...failure, status: 200 });
+    expect(await failing(client.send(request("GET", rest.url)))).toEqual({ ...failure, status: 500 });
   });
 
   test("is decoded as UTF-8, split characters included", async () => {
@@ -206,23 +207,151 @@ describe("an answer", () => {
       },
     });
 
-    expect((await http(rest.url).send(exchange("GET", rest.url))).text).toBe("añ€😀");
+    expect((await http(rest.url).send(request("GET", rest.url))).text).toBe("añ€😀");
   });
 
-  test("to a cancelled exchange that had to be seen through comes all the same", async () => {
-    const withdraw = new AbortController();
-    const rest = await scriptedService({ "POST /path": () => (withdraw.abort(), { body: "done" }) });
-    const extra = { signal: withdraw.signal, seenThrough: true };
+  test("to a cancelled request that must be finished once sent arrives all the same", async () => {
+    const cancel = new AbortController();
+    const rest = await scriptedService({ "POST /path": () => (cancel.abort(), { body: "done" }) });
+    const extra = { signal: cancel.signal, finishOnceSent: true };
 
-    expect((await http(rest.url).send(exchange("POST", rest.url, extra))).text).toBe("done");
+    expect((await http(rest.url).send(request("POST", rest.url, extra))).text).toBe("done");
   });
 });
 
 test("A request to another origin is refused before any connection", async () => {
   const [ours, other] = [await scriptedService(), await scriptedService()];
 
-  await expect(http(ours.url).send(exchange("GET", other.url))).rejects.toThrow(
+  await expect(http(ours.url).send(request("GET", other.url))).rejects.toThrow(
     "A request must stay at the service's origin.",
   );
   expect(other.connections()).toBe(0);
+});
+
+/** An answer that has begun and doesn't go on. */
+async function openAnswer() {
+  const server = await faultServer({
+    requested: (socket) =>
+      void socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n"),
+  });
+  const http = createHttp({ origin: server.url, proxies: {} });
+  onTestFinished(() => http.destroy());
+  const answer = await http.open({
+    method: "GET",
+    url: new URL("/path", server.url),
+    headers: {},
+    headersTimeoutMs: 5_000,
+    deadlineMs: 60_000,
+  });
+  return { server, answer };
+}
+
+test("disposing of an open answer ends its connection, and its reader is told", async () => {
+  const { server, answer } = await openAnswer();
+  const chunks = answer.chunks[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const rest = chunks.next();
+
+  answer.dispose();
+
+  expect(first.value).toEqual(Buffer.from("first"));
+  await expect(rest).rejects.toMatchObject({ kind: "cancelled", sent: true, status: 200 });
+  await until(() => server.open() === 0);
+});
+
+test("stopping to read an open answer ends its connection", async () => {
+  const { server, answer } = await openAnswer();
+
+  for await (const _ of answer.chunks) break;
+
+  await until(() => server.open() === 0);
+  expect(server.received).toHaveLength(1);
+});
+
+describe("a compressed answer, though identity was asked for", () => {
+  const TEXT = JSON.stringify({ videos: ["añ€😀", "x".repeat(100_000)] });
+  const encoded = (encoding: string, body: Uint8Array): ScriptedAnswer => ({
+    headers: { "content-encoding": encoding, "content-type": "application/json" },
+    body,
+  });
+  const readStream = async (url: string) => {
+    const { chunks, headers } = await http(url).open(request("GET", url));
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    return { text: Buffer.concat(parts).toString(), headers };
+  };
+
+  test.each([
+    ["gzip", gzipSync(TEXT)],
+    ["GZIP", gzipSync(TEXT)],
+    ["x-gzip", gzipSync(TEXT)],
+    ["deflate", deflateSync(TEXT)],
+    ["deflate", deflateRawSync(TEXT)],
+    ["br", brotliCompressSync(TEXT)],
+    ["identity, gzip", gzipSync(TEXT)],
+    ["identity", Buffer.from(TEXT)],
+    ["", Buffer.from(TEXT)],
+  ])("in %s is read whole and as a stream", async (encoding, body) => {
+    const rest = await scriptedService({ "GET /path": encoded(encoding, body) });
+
+    const { text } = await http(rest.url).send(request("GET", rest.url));
+    const streamed = await readStream(rest.url);
+
+    expect(text).toBe(TEXT);
+    expect(streamed.text).toBe(TEXT);
+    expect(streamed.headers).not.toHaveProperty("content-encoding");
+    expect(streamed.headers).toMatchObject({ "content-type": "application/json" });
+  });
+
+  test.each([
+    ["zstd", 'its encoding "zstd" is not supported'],
+    ["gzip, br", 'its encoding "gzip, br" is not supported'],
+  ])("in %s is refused", async (encoding, reason) => {
+    const rest = await scriptedService({ "GET /path": encoded(encoding, gzipSync(TEXT)) });
+    const failure = { kind: "unreadable", sent: true, status: 200, reason };
+
+    expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
+    expect(await failing(readStream(rest.url))).toEqual(failure);
+  });
+
+  test.each([
+    ["gzip", gzipSync(TEXT).subarray(0, 90)],
+    ["gzip", Buffer.from("no gzip at all")],
+    ["br", Buffer.from("no brotli at all")],
+  ])("in damaged %s is refused", async (encoding, body) => {
+    const rest = await scriptedService({ "GET /path": encoded(encoding, body) });
+
+    expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual({
+      kind: "unreadable",
+      sent: true,
+      status: 200,
+      reason: `its ${encoding} encoding is damaged`,
+    });
+  });
+
+  test("without a body is an empty one", async () => {
+    const rest = await scriptedService({ "GET /path": { ...encoded("gzip", Buffer.of()), status: 204 } });
+
+    expect(await http(rest.url).send(request("GET", rest.url))).toMatchObject({ status: 204, text: "" });
+  });
+
+  test.each([
+    ["gzip", (bytes: Buffer) => gzipSync(bytes)],
+    ["deflate", (bytes: Buffer) => deflateSync(bytes)],
+    ["br", (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+  ])("of 100 MB in %s is refused at 4 MB, and no more is handed on", async (encoding, compress) => {
+    const rest = await scriptedService({
+      "GET /path": encoded(encoding, compress(Buffer.alloc(100 * 1024 * 1024))),
+    });
+    let bytes = 0;
+    const reading = async () => {
+      const { chunks } = await http(rest.url).open(request("GET", rest.url));
+      for await (const chunk of chunks) bytes += chunk.length;
+    };
+    const failure = { kind: "unreadable", sent: true, status: 200, reason: "it is larger than 4 MB" };
+
+    expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
+    expect(await failing(reading())).toEqual(failure);
+    expect(bytes).toBeLessThanOrEqual(LIMIT);
+  });
 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { connect, failureOf, JOB, until } from "./bridge.ts";
 
-/** What keeps this process alive, as Node counts it. */
-const held = () =>
+/** What keeps this process alive, according to Node. */
+const activeResources = () =>
   process
     .getActiveResourcesInfo()
     .filter((kind) => /TCP|Timeout|TLS|Immediate/.test(kind))
@@ -15,10 +15,10 @@ const SCRIPTS: Scripts = {
   "POST /api/v1/generate": [{ json: { jobId: JOB } }, "hang up", { status: 302 }, "hang"],
 };
 
-/** A client's whole life, with every way for a call to end. */
+/** A client from its first call to its close, with every way for a call to end. */
 async function life(): Promise<void> {
   await using rest = await startScriptedService(SCRIPTS);
-  const service = connect({ baseUrl: rest.url });
+  const service = connect({ baseUrl: rest.url, minPostMs: 0 });
   const short = { deadlineMs: 50 };
   await service.getJob(JOB);
   await failureOf(service.getJob(JOB, short));
@@ -41,19 +41,19 @@ async function life(): Promise<void> {
 test("Nothing outlives close: no socket, no timer, whatever became of the calls", async () => {
   // The first one loads modules, for which the test runner keeps timers of its own.
   await life();
-  const before = held();
+  const before = activeResources();
 
   await life();
 
-  expect(held()).toEqual(before);
+  expect(activeResources()).toEqual(before);
 });
 
-test("A caller's signal is let go of once its call is over", async () => {
+test("A caller's signal has no listeners left once its call is over", async () => {
   const rest = await scriptedService(SCRIPTS);
   const service = connect({ baseUrl: rest.url });
-  const withdraw = new AbortController();
+  const cancel = new AbortController();
   let listeners = 0;
-  const { signal } = withdraw;
+  const { signal } = cancel;
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
   signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createLinks } from "../../src/service/links.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { bridge, connect, JOB } from "./bridge.ts";
-import { newEndpoint } from "./mcp-endpoints.ts";
+import { modernEndpoint } from "./mcp-endpoints.ts";
 
 const REMOTE = createLinks(new URL("https://api.example/prefix"));
 const LOCAL = createLinks(new URL("http://127.0.0.1:4711"));
@@ -185,7 +185,7 @@ describe("what else the service says", () => {
   });
 });
 
-test("No operation of the client hands on a link that is not safe", async () => {
+test("No operation of the client passes on an unsafe link", async () => {
   const link = "http://evil.example/x";
   const fields = { url: link, own: { page: CLIP, edit: link } };
   const rest = { own: { page: CLIP } };
@@ -199,7 +199,7 @@ test("No operation of the client hands on a link that is not safe", async () => 
       json: { videos: [{ jobId: JOB, status: "queued", finalVideoUrl: link, ...fields }], nextCursor: "2" },
     },
     "GET /api/v1/platforms": { json: { platforms } },
-    "POST /api/mcp": newEndpoint(() => ({ content: [], structuredContent: { platforms } })),
+    "POST /api/mcp": modernEndpoint(() => ({ content: [], structuredContent: { platforms } })),
   });
 
   expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "queued", ...rest });

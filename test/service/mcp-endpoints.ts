@@ -1,4 +1,4 @@
-// MCP endpoints as a service may have them, made with the real SDKs of both protocol eras, with one tool:
+// MCP endpoints as a service may have them, made with the real SDKs of both protocol versions, with one tool:
 // list_connected_platforms. Each is a handler for a scripted service's "POST /api/mcp".
 
 import { McpServer as OldServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -17,7 +17,7 @@ const DESCRIPTION = { description: "The connected platforms." };
 export type Answer = () => CallToolResult | Promise<CallToolResult>;
 
 /** 2025-11-25 and before. */
-export function oldEndpoint(answer: Answer, { stateful = false, json = false } = {}): Handler {
+export function legacyEndpoint(answer: Answer, { stateful = false, json = false } = {}): Handler {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const open = async () => {
     const transport = new StreamableHTTPServerTransport({
@@ -54,7 +54,7 @@ function oldResult({ content, structuredContent, isError }: CallToolResult) {
 }
 
 /** 2026-07-28, and the eras before it unless `strict`. */
-export function newEndpoint(answer: Answer, { strict = false, sse = false } = {}): Handler {
+export function modernEndpoint(answer: Answer, { strict = false, sse = false } = {}): Handler {
   const handler = createMcpHandler(
     () => {
       const server = new McpServer(INFO);

@@ -56,12 +56,12 @@ describe("behind a proxy", () => {
   });
 
   test.each([
-    ["refuses with 407", 407, "the proxy refused the connection"],
+    ["refuses with 407", 407, "the proxy requires a user name and a password (HTTP 407)"],
     ["refuses with 502", 502, "the proxy refused the connection"],
-    ["drops", "drop", "the proxy broke the connection off"],
-    ["resets", "reset", "the proxy broke the connection off"],
+    ["drops", "drop", "the proxy closed the connection"],
+    ["resets", "reset", "the proxy closed the connection"],
   ] as const)(
-    "a CONNECT that the proxy %s is tried as often as any POST that never left, and not in a loop",
+    "a CONNECT that the proxy %s is tried as often as any POST that was not sent, and not in a loop",
     async (_, behaviour, reason) => {
       const rest = await scriptedService();
       const proxy = await proxyServer(behaviour);
@@ -69,8 +69,8 @@ describe("behind a proxy", () => {
 
       expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
         code: "network",
-        message: `The service could not be reached for the new video: ${reason}.`,
-        nextStep: "Check the network, the proxy settings and FACELESS_BASE_URL.",
+        message: `The service could not be reached to start the video: ${reason}.`,
+        nextStep: expect.any(String),
         outcome: "not_sent",
         retryable: true,
       });
@@ -80,10 +80,10 @@ describe("behind a proxy", () => {
     },
   );
 
-  test("a CONNECT that the proxy never answers ends with the deadline, unsent", async () => {
+  test("a CONNECT that the proxy never answers ends with the deadline, and nothing was sent", async () => {
     const rest = await scriptedService();
     const proxy = await proxyServer("stall");
-    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url }, minPostMs: 0 });
 
     expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs: 60 }))).toMatchObject({
       code: "timeout",
@@ -95,7 +95,7 @@ describe("behind a proxy", () => {
     await until(() => proxy.connections() === 0);
   });
 
-  test("a proxy that is not there is no request either", async () => {
+  test("a proxy that can't be reached means that nothing was sent", async () => {
     const gone = await startScriptedService();
     await gone.close();
     const rest = await scriptedService();
@@ -103,7 +103,7 @@ describe("behind a proxy", () => {
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
       code: "network",
-      message: "The service could not be reached for the new video: connection refused (ECONNREFUSED).",
+      message: "The service could not be reached to start the video: connection refused (ECONNREFUSED).",
       outcome: "not_sent",
     });
   });

@@ -1,19 +1,30 @@
-import { describe, expect, test } from "vitest";
-import { envelope, type Reply, startScriptedService } from "../fixtures/scripted-service.ts";
-import { bridge, connect, failureOf, JOB } from "./bridge.ts";
+import { describe, expect, test, vi } from "vitest";
+import { createRequests } from "../../src/service/requests.ts";
+import { OPERATIONS } from "../../src/service/client.ts";
+import {
+  envelope,
+  type Reply,
+  scriptedService,
+  type Scripts,
+  startScriptedService,
+} from "../fixtures/scripted-service.ts";
+import { createLimitedService } from "../fixtures/rate-limit.ts";
+import { bridge, connect, failureOf, fastClock, JOB, jumpingClock, KEY, until } from "./bridge.ts";
 
 const STATUS = `GET /api/v1/status/${JOB}`;
 const GENERATE = "POST /api/v1/generate";
+const PUBLISH = "POST /api/v1/publish";
 const DONE: Reply = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
   ...envelope(429, "rate_limited", "Slow down."),
   headers,
 });
+const AT_ONCE = { "retry-after": "0" };
 
 describe("a GET", () => {
-  test.each([408, 429, 500, 502, 503, 504])("is asked again after a %i", async (status) => {
-    const answer = { status, headers: { "retry-after": "0" } };
+  test.each([408, 429, 500, 502, 503, 504])("is sent again after a %i", async (status) => {
+    const answer = { status, headers: AT_ONCE };
     const { service, rest } = await bridge({ [STATUS]: [answer, answer, DONE] });
 
     expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status: "completed", done: true, videoUrls: [] });
@@ -21,7 +32,7 @@ describe("a GET", () => {
   });
 
   test.each<Reply>(["reset", "hang up"])(
-    "is asked again after a connection that ends with a %s",
+    "is sent again after a connection that ends with a %s",
     async (fault) => {
       const { service, rest } = await bridge({ [STATUS]: [fault, DONE] });
 
@@ -30,8 +41,8 @@ describe("a GET", () => {
     },
   );
 
-  test.each<Reply>([{ status: 503 }, "reset", busy({ "retry-after": "0" })])(
-    "is asked three times at most: %j",
+  test.each<Reply>([{ status: 503 }, "reset", busy(AT_ONCE)])(
+    "is sent three times at most: %j",
     async (reply) => {
       const { service, rest } = await bridge({ [STATUS]: reply });
 
@@ -41,30 +52,19 @@ describe("a GET", () => {
     },
   );
 
-  test.each([400, 401, 403, 404, 409, 422])("is asked once where the answer is a %i", async (status) => {
-    const { service, rest } = await bridge({ [STATUS]: { status } });
+  test.each<Reply>([
+    ...[302, 400, 401, 403, 404, 409, 422].map((status) => ({ status })),
+    { body: "x".repeat(4 * 1024 * 1024 + 1) },
+    { headers: { "content-encoding": "zstd" }, body: "x" },
+  ])("is sent once where another attempt would end the same", async (reply) => {
+    const { service, rest } = await bridge({ [STATUS]: reply });
 
     await failureOf(service.getJob(JOB));
 
     expect(rest.lines()).toEqual([STATUS]);
   });
 
-  test("is asked once where the answer is too large: it would be again", async () => {
-    const { service, rest } = await bridge({ [STATUS]: { body: "x".repeat(4 * 1024 * 1024 + 1) } });
-
-    expect(await failureOf(service.getJob(JOB))).toEqual({
-      code: "bad_answer",
-      message:
-        "The service's answer to the status of the job could not be read: the answer is larger than 4 MB.",
-      nextStep: "Check FACELESS_BASE_URL: it is the service's address without /api/v1.",
-      outcome: "unknown",
-      retryable: true,
-      status: 200,
-    });
-    expect(rest.lines()).toEqual([STATUS]);
-  });
-
-  test("is asked no more often than once while most of its kind fail", async () => {
+  test("is sent no more than once while most requests fail", async () => {
     const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
     for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
@@ -72,18 +72,38 @@ describe("a GET", () => {
     // Five retries, then none: 3 + 3 + 2 + 1 + 1.
     expect(rest.lines()).toHaveLength(10);
   });
+
+  test("of the background is sent once, whatever becomes of it", async () => {
+    const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
+
+    expect(await failureOf(service.getJob(JOB, { background: true }))).toMatchObject({
+      code: "service_failed",
+      retryable: true,
+    });
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
+  test("waits between attempts as jitter says, and as Retry-After says where there is one", async () => {
+    const clock = jumpingClock();
+    const answers = [{ status: 503 }, { status: 503, headers: { "retry-after": "3" } }, DONE];
+    const { service } = await bridge({ [STATUS]: answers }, { clock, random: () => 0.5 });
+
+    await service.getJob(JOB);
+
+    expect(clock.slept).toEqual([250, 3_000]);
+  });
 });
 
 describe("a POST", () => {
-  test("is sent again after a 429, and once only", async () => {
-    const { service, rest } = await bridge({ [GENERATE]: [busy({ "retry-after": "0" }), GENERATED] });
+  test("is sent again after a 429, once only, with the same body", async () => {
+    const { service, rest } = await bridge({ [GENERATE]: [busy(AT_ONCE), GENERATED] });
 
     expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
     expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
   });
 
   test("is sent twice at most", async () => {
-    const { service, rest } = await bridge({ [GENERATE]: busy({ "retry-after": "0" }) });
+    const { service, rest } = await bridge({ [GENERATE]: busy(AT_ONCE) });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ code: "rate_limited" });
     expect(rest.lines()).toEqual([GENERATE, GENERATE]);
@@ -94,20 +114,108 @@ describe("a POST", () => {
     { status: 500 },
     { status: 502 },
     { status: 503 },
-    { status: 503, headers: { "retry-after": "0" } },
+    { status: 503, headers: AT_ONCE },
     { status: 504 },
     { status: 200, body: "<html>" },
     { status: 307, headers: { location: "/api/v1/generate" } },
+    { headers: { "content-encoding": "gzip" }, body: "no gzip" },
     "reset",
     "hang up",
   ])("that may have been carried out is never sent again: %j", async (reply) => {
-    const { service, rest } = await bridge({ [GENERATE]: [reply, GENERATED] });
+    const { service, rest } = await bridge({
+      [GENERATE]: [reply, GENERATED],
+      [PUBLISH]: [reply, { json: { results: [] } }],
+    });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
       outcome: "unknown",
       retryable: false,
-      nextStep: expect.stringContaining("Look with list_videos"),
+      nextStep: OPERATIONS.generate.whenUnknown,
     });
+    expect(await failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }))).toMatchObject({
+      outcome: "unknown",
+      retryable: false,
+      nextStep: OPERATIONS.publish.whenUnknown,
+    });
+    expect(rest.lines()).toEqual([GENERATE, PUBLISH]);
+  });
+
+  test.each([9_999, 0, -1])("is not begun with %i ms of its deadline left", async (deadlineMs) => {
+    const { service, rest } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
+
+    expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs }))).toEqual({
+      code: "timeout",
+      message: "Too little time was left to start the video, so the request was not sent.",
+      nextStep: "Make the same call again.",
+      outcome: "not_sent",
+      retryable: true,
+    });
+    expect(rest.requests).toEqual([]);
+  });
+
+  test("is begun with 10 s of its deadline left", async () => {
+    const { service } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
+
+    expect(await service.generate({ topic: "x" }, { deadlineMs: 10_000 })).toMatchObject({ jobId: JOB });
+  });
+
+  test.each([
+    [27, [28_000], [STATUS, GENERATE]],
+    [28, [], [STATUS]],
+  ])(
+    "waits for a reset that leaves it 10 s of its 38, and no longer: %i s",
+    async (resetSeconds, slept, lines) => {
+      const clock = jumpingClock();
+      const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${resetSeconds}s` };
+      const { service, rest } = await bridge(
+        { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
+        { clock },
+      );
+      await service.getJob(JOB);
+
+      const ended = await service.generate({ topic: "x" }).catch((error: unknown) => error);
+
+      expect(ended).toMatchObject(
+        slept.length > 0 ? { jobId: JOB } : { facts: { code: "rate_limited", outcome: "not_sent" } },
+      );
+
+      expect(clock.slept).toEqual(slept);
+      expect(rest.lines()).toEqual(lines);
+    },
+  );
+
+  test("that the rate limiter has held back for too long is not begun", async () => {
+    // A timer that fires late, as after a computer's sleep.
+    const clock = jumpingClock();
+    const late = { ...clock, sleep: async (ms: number) => clock.advance(ms + 20_000) };
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "10s" };
+    const { service, rest } = await bridge(
+      { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
+      { clock: late },
+    );
+    await service.getJob(JOB);
+
+    expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+      code: "timeout",
+      outcome: "not_sent",
+      retryable: true,
+    });
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
+  test("is not sent a second time with less than 10 s left", async () => {
+    const clock = jumpingClock();
+    const { service, rest } = await bridge(
+      { [GENERATE]: () => (clock.advance(25_000), busy({ "retry-after": "4" })) },
+      { clock },
+    );
+
+    expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+      code: "rate_limited",
+      outcome: "rejected",
+      retryAfterSeconds: 4,
+    });
+    expect(clock.slept).toEqual([]);
     expect(rest.lines()).toEqual([GENERATE]);
   });
 });
@@ -116,59 +224,88 @@ test.each([
   ["GET", 2],
   ["POST", 1],
 ])(
-  "A %s that nobody is there for is tried %i times more, then known never to have left",
-  async (method, waits) => {
+  "A %s is tried %i more times where the service can't be reached, and is known not to have been sent",
+  async (method, retries) => {
     const gone = await startScriptedService();
     await gone.close();
-    let asked = 0;
-    // Asked before each wait between attempts.
-    const service = connect({ baseUrl: gone.url, random: () => (asked++, 0) });
+    let waits = 0;
+    const service = connect({ baseUrl: gone.url, random: () => (waits++, 0) });
 
     const call = method === "GET" ? service.getJob(JOB) : service.generate({ topic: "x" });
 
     expect(await failureOf(call)).toEqual({
       code: "network",
-      message: `The service could not be reached for ${method === "GET" ? "the status of the job" : "the new video"}: connection refused (ECONNREFUSED).`,
-      nextStep: "Check the network, the proxy settings and FACELESS_BASE_URL.",
+      message: `The service could not be reached to ${method === "GET" ? "read the job's status" : "start the video"}: connection refused (ECONNREFUSED).`,
+      nextStep: expect.stringContaining("check the host and the port in FACELESS_BASE_URL"),
       outcome: "not_sent",
       retryable: true,
     });
-    expect(asked).toBe(waits);
+    expect(waits).toBe(retries);
   },
 );
 
-test("A 429 stops the whole process: while the pause lasts nothing more is sent, and the next call says how long", async () => {
-  const { service, rest } = await bridge({ [STATUS]: busy({ "retry-after": "90" }) });
-  await failureOf(service.getJob(JOB));
+describe("the rate limit", () => {
+  test("lets 30 calls at once succeed within their 20 s where the service allows 10 in 2 s", async () => {
+    const clock = fastClock(10);
+    const limited = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch seconds" });
+    const { service, rest } = await bridge(
+      {
+        [STATUS]: () => {
+          const { status, headers } = limited.answer(clock.now());
+          return status === 200 ? { ...DONE, headers } : busy(headers);
+        },
+      },
+      { clock, random: Math.random },
+    );
 
-  expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
-    code: "rate_limited",
-    message: "The service's allowance of requests is used up, so nothing was sent.",
-    nextStep: "Wait 60 s before the next call.",
-    outcome: "not_sent",
-    retryable: true,
-    retryAfterSeconds: 60,
+    const jobs = await Promise.all(Array.from({ length: 30 }, () => service.getJob(JOB)));
+
+    expect(jobs.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => "completed"));
+    // The first 30 know of no limit: 20 of them are refused, and hardly any later.
+    expect(rest.lines().length).toBeLessThan(60);
   });
-  expect(rest.lines()).toEqual([STATUS]);
-});
 
-describe("Retry-After", () => {
-  const DATE = "Sun, 01 Mar 2026 12:00:00 GMT";
+  test("pauses every call after a 429, and the error says how long", async () => {
+    const { service, rest } = await bridge(
+      { [STATUS]: busy({ "retry-after": "90" }) },
+      { clock: jumpingClock() },
+    );
+    await failureOf(service.getJob(JOB));
 
-  test.each<[Record<string, string>, number, string]>([
-    [{ "retry-after": "90" }, 90, "Wait 90 s before the next call."],
-    [{ "retry-after": "Sun, 01 Mar 2026 12:01:30 GMT", date: DATE }, 90, "Wait 90 s before the next call."],
-    [{ "retry-after": "20.2" }, 21, "Wait 21 s before the next call."],
-    // Unreadable or missing: the pause that the rate budget makes for everybody.
-    [{ "retry-after": "a while" }, 5, "Wait 5 s before the next call."],
-    [{}, 5, "Wait 5 s before the next call."],
-  ])("of %j is told as %s s", async (headers, seconds, nextStep) => {
-    const { service } = await bridge({ [STATUS]: busy(headers) });
+    const facts = await Promise.all([
+      failureOf(service.generate({ topic: "x" })),
+      failureOf(service.getJob(JOB, { background: true })),
+      failureOf(service.listConnectedPlatforms()),
+    ]);
+
+    for (const each of facts)
+      expect(each).toEqual({
+        code: "rate_limited",
+        message: expect.stringMatching(
+          /^The service's rate limit is used up, so the request to .+ was not sent\.$/,
+        ),
+        nextStep: expect.stringMatching(/^Wait 9[01] s before the next call\.$/),
+        outcome: "not_sent",
+        retryable: true,
+        retryAfterSeconds: expect.toBeOneOf([90, 91]),
+      });
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
+  test.each<[Record<string, string>, number]>([
+    [{ "retry-after": "90" }, 90],
+    [{ "retry-after": "Sun, 01 Mar 2026 12:01:30 GMT", date: "Sun, 01 Mar 2026 12:00:00 GMT" }, 90],
+    [{ "retry-after": "20.2" }, 21],
+    [{ "retry-after": "a while" }, 5],
+    [{ "x-ratelimit-reset": "30s" }, 31],
+    [{}, 5],
+  ])("after a 429 with %j opens in %i s, which the error says", async (headers, seconds) => {
+    const { service } = await bridge({ [STATUS]: busy(headers) }, { clock: jumpingClock() });
 
     expect(await failureOf(service.getJob(JOB, { deadlineMs: 3_000 }))).toEqual({
       code: "rate_limited",
-      message: "The service allows no more requests for now.",
-      nextStep,
+      message: "The service refused to read the job's status: too many requests were sent.",
+      nextStep: `Wait ${seconds} s before the next call.`,
       outcome: "rejected",
       retryable: true,
       status: 429,
@@ -177,33 +314,239 @@ describe("Retry-After", () => {
     });
   });
 
-  test.each([
-    ["GET", STATUS],
-    ["POST", GENERATE],
-  ])("that does not fit the call is not waited for: %s", async (method, route) => {
-    const { service, rest } = await bridge({ [route]: busy({ "retry-after": "39" }) });
-
-    const call = method === "GET" ? service.getJob(JOB) : service.generate({ topic: "x" });
-
-    expect(await failureOf(call)).toMatchObject({ retryAfterSeconds: 39 });
-    expect(rest.lines()).toEqual([route]);
-  });
-
-  test("is read by the service's clock where the service tells it", async () => {
+  test("gives its place back where a request could not be sent", async () => {
     const { service, rest } = await bridge({
-      [STATUS]: [busy({ "retry-after": DATE, date: DATE }), DONE],
+      [STATUS]: [
+        { ...DONE, headers: { "x-ratelimit-remaining": "1", "x-ratelimit-reset": "3000s" } },
+        "reset",
+        DONE,
+      ],
     });
-
     await service.getJob(JOB);
 
-    expect(rest.lines()).toEqual([STATUS, STATUS]);
+    expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
+    expect(rest.lines()).toHaveLength(3);
   });
 
-  test("of a 503 goes with the failure of a GET, and not of a POST, which nobody should repeat", async () => {
+  test("tells when the next poll may be made", async () => {
+    const { service } = await bridge({ [STATUS]: DONE }, { clock: jumpingClock() });
+    expect(service.backgroundWaitMs()).toBe(0);
+
+    await service.getJob(JOB, { background: true });
+    await service.getJob(JOB, { background: true });
+
+    expect(service.backgroundWaitMs()).toBe(2_000);
+  });
+
+  test("of a 503 with Retry-After goes with the error of a GET, and not of a POST, which must not be repeated", async () => {
     const reply: Reply = { status: 503, headers: { "retry-after": "60" } };
     const { service } = await bridge({ [STATUS]: reply, [GENERATE]: reply });
 
     expect(await failureOf(service.getJob(JOB))).toMatchObject({ retryAfterSeconds: 60 });
     expect(await failureOf(service.generate({ topic: "x" }))).not.toHaveProperty("retryAfterSeconds");
   });
+});
+
+describe("a deadline", () => {
+  test.each([
+    ["GET", "unknown", true],
+    ["POST", "unknown", false],
+  ] as const)("ends a %s that is never answered", async (method, outcome, retryable) => {
+    const { service, rest } = await bridge({ [STATUS]: "hang", [GENERATE]: "hang" }, { minPostMs: 0 });
+    const options = { deadlineMs: 60 };
+
+    const call = method === "GET" ? service.getJob(JOB, options) : service.generate({ topic: "x" }, options);
+
+    expect(await failureOf(call)).toMatchObject({ code: "timeout", outcome, retryable });
+    expect(rest.lines()).toHaveLength(1);
+    await until(() => rest.connections() === 0);
+  });
+
+  test("ends a call whose answer stops half-way", async () => {
+    const { service } = await bridge({
+      [STATUS]: (_, { outgoing }) => {
+        outgoing.writeHead(200, { "content-type": "application/json" });
+        outgoing.write('{"status":');
+      },
+    });
+
+    expect(await failureOf(service.getJob(JOB, { deadlineMs: 60 }))).toMatchObject({
+      code: "timeout",
+      outcome: "unknown",
+      status: 200,
+    });
+  });
+
+  test("holds for all attempts together", async () => {
+    const { service, rest } = await bridge({ [STATUS]: [{ status: 503 }, "hang", DONE] });
+
+    expect(await failureOf(service.getJob(JOB, { deadlineMs: 400 }))).toMatchObject({ code: "timeout" });
+    expect(rest.lines()).toEqual([STATUS, STATUS]);
+  });
+
+  test("is not moved by a wall clock that is set back or forward", async () => {
+    const clock = jumpingClock();
+    let wallMs = clock.now();
+    const jumping = { ...clock, now: () => (wallMs += 3_600_000 * (wallMs % 2 === 0 ? -1.5 : 1)) };
+    const { service, rest } = await bridge(
+      { [STATUS]: { status: 503 } },
+      { clock: jumping, random: () => 0.5 },
+    );
+
+    await failureOf(service.getJob(JOB));
+
+    expect(clock.slept).toEqual([250, 500]);
+    expect(rest.lines()).toHaveLength(3);
+  });
+});
+
+describe("a cancellation", () => {
+  test("of a GET ends it at once", async () => {
+    const cancel = new AbortController();
+    const { service, rest } = await bridge({ [STATUS]: () => (cancel.abort(), "hang") });
+
+    expect(await failureOf(service.getJob(JOB, { signal: cancel.signal }))).toEqual({
+      code: "cancelled",
+      message: "The request to read the job's status was cancelled after it was sent.",
+      nextStep: "Call again if the result is still wanted.",
+      outcome: "unknown",
+      retryable: true,
+    });
+    expect(rest.lines()).toEqual([STATUS]);
+    await until(() => rest.connections() === 0);
+  });
+
+  test("of a POST that was sent comes too late: it is seen through", async () => {
+    const cancel = new AbortController();
+    const { service } = await bridge({
+      [GENERATE]: async () => {
+        cancel.abort();
+        // Time enough for a client that gives up to do so.
+        await new Promise((resolve) => setImmediate(resolve));
+        return GENERATED;
+      },
+    });
+
+    expect(await service.generate({ topic: "x" }, { signal: cancel.signal })).toEqual({
+      jobId: JOB,
+      status: "processing",
+    });
+  });
+
+  test("of a POST while the network code is loaded keeps it from being sent", async () => {
+    const cancel = new AbortController();
+    const { service, rest } = await bridge({ [GENERATE]: GENERATED });
+
+    const call = failureOf(service.generate({ topic: "x" }, { signal: cancel.signal }));
+    cancel.abort();
+
+    expect(await call).toMatchObject({ code: "cancelled", outcome: "not_sent", retryable: true });
+    expect(rest.requests).toEqual([]);
+  });
+
+  test("of a POST that waits for the rate limiter keeps it from being sent", async () => {
+    const cancel = new AbortController();
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "5s" };
+    const clock = jumpingClock();
+    const cancelling = { ...clock, sleep: async () => (clock.advance(60_000), cancel.abort()) };
+    const { service, rest } = await bridge(
+      { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
+      { clock: cancelling },
+    );
+    await service.getJob(JOB);
+
+    expect(await failureOf(service.generate({ topic: "x" }, { signal: cancel.signal }))).toMatchObject({
+      code: "cancelled",
+      outcome: "not_sent",
+    });
+    expect(rest.lines()).toEqual([STATUS]);
+  });
+
+  test.each([
+    ["GET", STATUS],
+    ["POST", GENERATE],
+  ])("between two attempts of a %s ends it", async (method, route) => {
+    const cancel = new AbortController();
+    const { signal } = cancel;
+    const scripts: Scripts = { [route]: busy({ "retry-after": "8" }) };
+    // The wait begins right after random has been asked.
+    const { service, rest } = await bridge(scripts, {
+      random: () => (setImmediate(() => cancel.abort()), 0),
+    });
+
+    const call =
+      method === "GET" ? service.getJob(JOB, { signal }) : service.generate({ topic: "x" }, { signal });
+
+    expect(await failureOf(call)).toMatchObject({ code: "cancelled", outcome: "rejected", retryable: true });
+    expect(rest.lines()).toEqual([route]);
+  });
+});
+
+describe("a redirect", () => {
+  test.each([300, 301, 302, 303, 307, 308])(
+    "with %i is never followed, and only its origin is shown",
+    async (status) => {
+      const elsewhere = await scriptedService();
+      const location = `${elsewhere.url.replace("//", "//user:secret@")}/path/secret?secret#secret`;
+      const reply: Reply = { status, headers: { location } };
+      const { service, rest } = await bridge({ [STATUS]: reply, [GENERATE]: reply });
+
+      const get = await failureOf(service.getJob(JOB));
+      const post = await failureOf(service.generate({ topic: "x" }));
+
+      expect(get).toEqual({
+        code: "redirected",
+        message: `The service answered the request to read the job's status with a redirect to ${elsewhere.url}, which was not followed: the API key goes to one origin only.`,
+        nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+        outcome: "rejected",
+        retryable: false,
+        status,
+      });
+      expect(post).toMatchObject({ code: "redirected", outcome: "unknown", retryable: false });
+      expect(elsewhere.requests).toEqual([]);
+      expect(rest.lines()).toEqual([STATUS, GENERATE]);
+      expect(JSON.stringify([get, post])).not.toMatch(new RegExp(`secret|${KEY}`));
+    },
+  );
+
+  test.each([undefined, "/elsewhere", "javascript:alert(1)", "http://"])(
+    "to %j shows no origin",
+    async (location) => {
+      const headers = location === undefined ? {} : { location };
+      const { service } = await bridge({ [STATUS]: { status: 302, headers } });
+
+      expect((await failureOf(service.getJob(JOB))).message).toContain(
+        "with a redirect, which was not followed",
+      );
+    },
+  );
+});
+
+test("Where the network code can't be loaded, as after an update, nothing was sent and the next call tries again", async () => {
+  const rest = await scriptedService({ [STATUS]: DONE });
+  vi.doMock("../../src/service/http.ts", () => {
+    throw new Error("Cannot find module");
+  });
+  const service = connect({ baseUrl: rest.url });
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+    code: "internal",
+    outcome: "not_sent",
+  });
+
+  vi.doUnmock("../../src/service/http.ts");
+  expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
+});
+
+test("The base URL keeps its prefix, and queries are encoded", () => {
+  const requests = createRequests({
+    config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
+    version: "1.2.3",
+    now: Date.now,
+    random: Math.random,
+  });
+
+  expect(requests.address("/x", { a: "b&c", none: undefined }).href).toBe(
+    "https://videos.example/a/x?a=b%26c",
+  );
 });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AttemptFailure, createRetryBudget, retryDelayMs } from "../../src/service/retry.ts";
+import { type AttemptFailure, retryDelayMs, RetryThrottle } from "../../src/service/retry.ts";
 
 const AMPLE = 60_000;
 const half = () => 0.5;
@@ -14,15 +14,12 @@ const transport = (sent: boolean, final = false): AttemptFailure => ({ kind: "tr
 const first = (method: "GET" | "POST", failure: AttemptFailure, remainingMs = AMPLE) =>
   retryDelayMs({ method, attempt: 1, failure, remainingMs }, half);
 
-const taken = (budget: { take(): boolean }, times: number) =>
-  Array.from({ length: times }, () => budget.take());
-
 describe("retryDelayMs", () => {
   test.each([
-    ["never left", transport(false), 250, 250],
-    ["may have arrived", transport(true), 250, undefined],
-    ["was cancelled or answered too largely", transport(false, true), undefined, undefined],
-    ["was cancelled or answered too largely after it left", transport(true, true), undefined, undefined],
+    ["was not sent", transport(false), 250, 250],
+    ["was sent and not answered", transport(true), 250, undefined],
+    ["was cancelled or can't be read", transport(false, true), undefined, undefined],
+    ["was sent, and cancelled or can't be read", transport(true, true), undefined, undefined],
     ["was answered 408", status(408), 250, undefined],
     ["was answered 429", status(429), 250, 250],
     ["was answered 429 with a wait", status(429, 4_000), 4_000, 4_000],
@@ -110,23 +107,37 @@ describe("retryDelayMs", () => {
   });
 });
 
-describe("createRetryBudget", () => {
-  test("allows retries until half of its tokens are gone", () => {
-    expect(taken(createRetryBudget(4, 1), 3)).toEqual([true, true, false]);
+test("a caller may change how much time an attempt needs", () => {
+  const failed = { method: "POST", attempt: 1, failure: status(429, 1_000), remainingMs: 1_100 } as const;
+
+  expect(retryDelayMs(failed, half, { GET: 0, POST: 100 })).toBe(1_000);
+  expect(retryDelayMs(failed, half, { GET: 0, POST: 101 })).toBeUndefined();
+});
+
+describe("the retries of a whole process", () => {
+  const retries = (throttle: RetryThrottle, failure: AttemptFailure, times: number) =>
+    Array.from({ length: times }, () => throttle.tryRetry(failure)).filter(Boolean).length;
+
+  test("end after five in a row", () => {
+    expect(retries(new RetryThrottle(), status(503), 20)).toBe(5);
   });
 
-  test("allows five in a row to begin with", () => {
-    expect(taken(createRetryBudget(), 7).filter(Boolean)).toHaveLength(5);
+  test("are not used up by 429s, with which the rate limiter deals", () => {
+    const throttle = new RetryThrottle();
+
+    expect(retries(throttle, status(429), 100)).toBe(100);
+    expect(retries(throttle, transport(false), 20)).toBe(5);
+    expect(retries(throttle, status(429), 100)).toBe(100);
   });
 
-  test("allows another after enough successes, and never saves up more than it began with", () => {
-    const budget = createRetryBudget(4, 0.5);
-    taken(budget, 3);
+  test("come back with successes, one for ten, and no more than there were", () => {
+    const throttle = new RetryThrottle();
+    retries(throttle, status(500), 5);
+    // Ten tenths are a little less than one.
+    for (let success = 0; success < 11; success++) throttle.recordSuccess();
+    expect(retries(throttle, status(500), 20)).toBe(2);
 
-    budget.succeed();
-    expect(taken(budget, 2)).toEqual([true, false]);
-
-    for (let n = 0; n < 100; n++) budget.succeed();
-    expect(taken(budget, 3)).toEqual([true, true, false]);
+    for (let success = 0; success < 1_000; success++) throttle.recordSuccess();
+    expect(retries(throttle, status(500), 20)).toBe(5);
   });
 });

@@ -1,19 +1,16 @@
 // Checks service, key, rate limit, clock and platforms, by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
-import { createService } from "../../service/client.ts";
-import { type Operation, parseJson } from "../../service/failures.ts";
+import { createService, OPERATIONS } from "../../service/client.ts";
+import { parseJson, TransportFailure } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
 import { createRequests } from "../../service/requests.ts";
 import { videoPageSchema } from "../../service/schemas.ts";
-import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 import type { Target } from "./environment.ts";
-import { explainNetworkError } from "./network-error.ts";
 
-const LIST_VIDEOS: Operation = { what: "the video list", method: "GET" };
 // Together well below the 20 s in which the server answers any call.
 const ANSWER_MS = 8_000;
 const PLATFORMS_MS = 5_000;
@@ -28,7 +25,7 @@ export async function checkService(target: Target | undefined, now: () => number
   const startedMs = now();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
-    const answer = await requests.perform(LIST_VIDEOS, { url }, { deadlineMs: ANSWER_MS });
+    const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const endedMs = now();
     if (!videoPageSchema.safeParse(parseJson(answer.text)).success) return [otherServiceCheck(answer)];
     return [
@@ -92,11 +89,8 @@ function checkFailure(error: BridgeError, target: Target): readonly Check[] {
 }
 
 function unreachableCheck(failure: TransportFailure, target: Target): Check {
-  const { cause, kind, sent } = failure;
-  const { reason, fix } =
-    cause === undefined
-      ? { reason: failure.reason, fix: "Check the network and the proxy settings" }
-      : explainNetworkError(cause);
+  const { kind, sent, reason } = failure;
+  const fix = failure.fix.replace(/\.$/, "");
   return kind === "timeout" && sent
     ? fail("service", `${addressOf(target)} takes the request, but ${reason}`, "Try again in a minute")
     : fail("service", `${addressOf(target)} can't be reached: ${reason}`, fix);

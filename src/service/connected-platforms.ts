@@ -1,5 +1,5 @@
-// The connected platforms, whose place the service's documentation leaves open: a REST path if the OpenAPI document
-// declares one, else the tool of that name at the service's own MCP endpoint, in either protocol era.
+// The connected platforms, whose place the service's documentation leaves open: a REST path if the OpenAPI document declares
+// one, else the tool of that name at the service's own MCP endpoint, legacy or modern protocol.
 
 import {
   Client,
@@ -7,24 +7,26 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError } from "../errors.ts";
 import {
   cancelledError,
   mcpAnswerError,
   mcpToolError,
   type Operation,
+  parseJson,
   statusError,
+  TransportFailure,
   transportError,
-} from "./failures.ts";
+} from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-reset.ts";
+import { readRetryAfterMs } from "./rate-limit-headers.ts";
 import { GET_HEADERS_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
-import { TransportFailure } from "./transport-failure.ts";
 
 const TOOL = "list_connected_platforms";
 
-export interface McpQuestion {
+export interface McpCall {
   readonly operation: Operation;
   readonly endpoint: URL;
   readonly requests: Requests;
@@ -32,19 +34,25 @@ export interface McpQuestion {
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly deadlineMs: number;
+  /** By `requests.monotonicMs`. */
+  readonly endsAtMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
-export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPlatforms> {
-  const { operation, requests, endpoint, version, deadlineMs, signal } = question;
-  const withdrawn = () => signal?.aborted === true;
+export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
+  const { operation, requests, endpoint, version, endsAtMs, signal } = call;
+  const isCancelled = () => signal?.aborted === true;
+  const deadlineMs = Math.max(1, endsAtMs - requests.monotonicMs());
   const http = await requests.http();
-  if (withdrawn()) throw cancelledError(operation);
+  if (isCancelled()) throw cancelledError(operation);
   const end = new AbortController();
   const giveUp = () => end.abort();
-  const timer = setTimeout(giveUp, deadlineMs).unref();
+  let isOutOfTime = false;
+  const timer = setTimeout(() => {
+    isOutOfTime = true;
+    giveUp();
+  }, deadlineMs).unref();
   signal?.addEventListener("abort", giveUp, { once: true });
   const seen: Seen = { sent: false };
   const client = new Client(
@@ -53,27 +61,31 @@ export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPl
   );
   const transport = new StreamableHTTPClientTransport(endpoint, {
     fetch: async (input, init) => {
-      // The transport may ask for a listening stream; a server may decline that, and so does this.
+      // The transport may ask for a listening stream. A server may decline that, and so does this client.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
-      const slot = requests.allowance.take("person");
       try {
-        const answer = await http.open({
-          method: "POST",
-          url: new URL(input),
-          headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
-          body: typeof init.body === "string" ? init.body : "",
-          headersTimeoutMs: GET_HEADERS_MS,
-          deadlineMs,
-          signal: end.signal,
-        });
-        slot.settle(answer);
+        const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: end.signal });
+        const answer = await http
+          .open({
+            method: "POST",
+            url: new URL(input),
+            headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
+            body: typeof init.body === "string" ? init.body : "",
+            headersTimeoutMs: GET_HEADERS_MS,
+            deadlineMs,
+            signal: end.signal,
+          })
+          .catch((error: unknown) => {
+            permit.release();
+            throw error;
+          });
+        permit.release(answer);
         Object.assign(seen, { sent: true, headers: answer.headers, failure: undefined } satisfies Seen);
         if (answer.status < 300 || answer.status >= 400) return responseOf(answer);
-        // The transport would follow it within the origin.
+        // The transport would follow a redirect within the origin.
         answer.dispose();
         throw statusError(operation, { ...answer, text: "" });
       } catch (error) {
-        slot.settle();
         throw remember(seen, error);
       }
     },
@@ -81,44 +93,57 @@ export async function listThroughMcp(question: McpQuestion): Promise<ConnectedPl
   const responseOf = (answer: OpenAnswer) =>
     toResponse(answer, (error) => {
       remember(seen, error);
-      // The SDK would try to take the stream up again.
+      // The SDK would try to resume the stream.
       giveUp();
     });
-  try {
+  // The SDK's promises wait for their own time, a minute, where the endpoint answers without an answer.
+  const givenUp = new Promise<never>((_, reject) => {
+    end.signal.addEventListener("abort", () => reject(new Error("The call was given up.")), { once: true });
+  });
+  const callTool = async () => {
     await client.connect(transport, { signal: end.signal });
-    const result = await client.callTool({ name: TOOL, arguments: {} }, { signal: end.signal });
+    return client.callTool({ name: TOOL, arguments: {} }, { signal: end.signal });
+  };
+  try {
+    const result = await Promise.race([callTool(), givenUp]);
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(text);
-    const platforms = readPlatforms(result.structuredContent) ?? readPlatforms(jsonWithin(text));
+    const platforms =
+      readPlatforms(withoutNulls(result.structuredContent)) ?? readPlatforms(jsonWithin(text));
     if (platforms === undefined) throw mcpAnswerError("it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
-    if (withdrawn()) throw cancelledError(operation, seen.sent ? "unknown" : "not_sent");
-    if (seen.failure instanceof BridgeError) throw seen.failure;
-    if (seen.failure !== undefined && seen.failure.kind !== "cancelled")
-      throw transportError(operation, seen.failure);
-    if (end.signal.aborted) throw transportError(operation, overdue(seen.sent, deadlineMs));
+    // Requests in flight end now and note whether they were sent.
+    end.abort();
+    await nextTurn();
+    if (isCancelled()) throw cancelledError(operation, seen.sent ? "unknown" : "not_sent");
+    const { failure } = seen;
+    if (failure instanceof BridgeError && failure.facts.code !== "cancelled") throw failure;
+    if (failure instanceof TransportFailure && failure.kind !== "cancelled")
+      throw transportError(operation, failure);
+    if (isOutOfTime) throw transportError(operation, timeout(seen.sent, deadlineMs));
     if (error instanceof SdkHttpError) {
-      const headers = seen.headers ?? {};
-      const answer = { status: error.status, headers, text: bodyOf(error) };
-      throw statusError(operation, answer, readRetryAfterMs(answer.headers, question.now()));
+      const answer = { status: error.status, headers: seen.headers ?? {}, text: bodyOf(error) };
+      const retryAfterMs =
+        error.status === 429 ? requests.limiter.waitMs("user") : readRetryAfterMs(answer.headers, call.now());
+      throw statusError(operation, answer, retryAfterMs);
     }
     if (error instanceof ProtocolError) throw mcpToolError(error.message);
-    // What the SDK says may quote the answer, and the answer's words are no words of ours.
+    // What the SDK says may quote the answer, and the answer's words must not pass for ours.
     throw mcpAnswerError("it does not speak MCP as documented", error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);
-    await client.close().catch(() => {});
     // A stream may stay open after the answer.
     end.abort();
+    void client.close().catch(() => {});
   }
 }
 
-/** What the exchanges behind the SDK's back have shown: it wraps what its fetch throws, and would lose it. */
+/** What the requests below the SDK have shown: it wraps what its fetch throws, and would lose it. */
 interface Seen {
-  /** Whether any request has left. */
+  /** Whether any request was sent. */
   sent: boolean;
   /** Of the last answer. */
   headers?: OpenAnswer["headers"];
@@ -127,15 +152,15 @@ interface Seen {
 
 function remember(seen: Seen, error: unknown): unknown {
   if (error instanceof TransportFailure || error instanceof BridgeError) {
-    // What is given up after a failure tells nothing new: the SDK wants to send that it is cancelled, for one.
+    // The first failure counts: after it the SDK only tries to cancel.
     seen.failure ??= error;
-    seen.sent ||= error instanceof BridgeError || error.sent;
+    if (error instanceof TransportFailure) seen.sent ||= error.sent;
   }
   return error;
 }
 
-function overdue(sent: boolean, deadlineMs: number): TransportFailure {
-  const reason = `no answer within ${Math.ceil(deadlineMs / 1000)} s`;
+function timeout(sent: boolean, deadlineMs: number): TransportFailure {
+  const reason = `it took longer than ${Math.ceil(deadlineMs / 1000)} s`;
   return new TransportFailure({ kind: "timeout", sent, reason });
 }
 
@@ -173,25 +198,30 @@ function toResponse(answer: OpenAnswer, onError: (error: unknown) => void): Resp
   return new Response(body, { status: answer.status, headers });
 }
 
-/** The JSON of a text block: the whole text, or what stands from its first bracket to its last. */
+/** The JSON of a text block: the whole text, or what stands from its first bracket to its last. Parses twice at most. */
 function jsonWithin(text: string): unknown {
-  const candidates = [text, /[[{][^]*[\]}]/.exec(text)?.[0]];
-  for (const candidate of candidates) {
-    try {
-      if (candidate !== undefined) return JSON.parse(candidate);
-    } catch {
-      // The next candidate, or none: the caller says that the answer was unreadable.
-    }
-  }
-  return undefined;
+  const whole = parseJson(text);
+  if (whole !== undefined) return whole;
+  const from = text.search(/[[{]/);
+  const to = from === -1 ? -1 : text.lastIndexOf(text[from] === "[" ? "]" : "}");
+  return to > from ? parseJson(text.slice(from, to + 1)) : undefined;
 }
 
-/** Where an object without a `platform` may name it. An account has an id or a name of its own beside it. */
+/** undefined where it is nested too deeply to be walked. */
+function withoutNulls(value: unknown): unknown {
+  try {
+    return tidied(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields that may name the platform where there is no `platform`. An account has an id or a name of its own beside it. */
 const NAME_KEYS = ["provider", "slug", "name", "id", "type"] as const;
 
-/** Platforms as strings or as objects, bare or within an object; undefined where there is no such list. */
+/** Platforms as strings or objects, in a list or in an object that holds one; undefined where there is no such list. `value` has no nulls. */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
-  const list = findList(tidied(value));
+  const list = findList(value);
   if (list === undefined) return undefined;
   const platforms = list.map(readPlatform);
   return platforms.every((platform) => platform !== undefined) ? { platforms } : undefined;
@@ -219,7 +249,7 @@ function readPlatform(item: unknown): ({ platform: string } & Record<string, unk
     .filter(
       (field): field is { key: string; name: string } => typeof field.name === "string" && field.name !== "",
     );
-  // Identifiers of platforms are lower-case, their display names seldom.
+  // Platform identifiers are lower case, display names seldom are.
   const best =
     named.find(({ key, name }) => key === "platform" || /^[a-z][a-z0-9_-]*$/.test(name)) ?? named[0];
   return best === undefined ? undefined : { ...item, platform: best.name };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DISCOVERED_NOTHING, readOpenApi } from "../../src/service/discovery.ts";
+import { DISCOVERED_NOTHING, readOpenApi } from "../../src/service/openapi.ts";
 
 const BASE = new URL("https://api.example/prefix");
 
@@ -36,6 +36,8 @@ describe("the paging parameter", () => {
       "t",
     ],
     ["next_cursor in a description", [query("t", { description: "next_cursor of the last answer" })], "t"],
+    ["the only candidate beside limit, whatever its name", [query("limit"), query("from_ts")], "from_ts"],
+    ["the only candidate beside filters", [query("search"), query("xyz"), query("status")], "xyz"],
     ["what continues the list", [query("q"), query("p", { description: "Where to continue." })], "p"],
   ])("is found as %s", (_, parameters, name) => {
     expect(read(documented(parameters))).toEqual({ pagingParameter: name, pagingConfirmed: true, limit: {} });
@@ -44,7 +46,8 @@ describe("the paging parameter", () => {
   test.each<[string, object[]]>([
     ["limits and sort orders alone", [query("limit"), query("sort"), query("pageSize"), query("status")]],
     ["a cursor in a header", [{ name: "cursor", in: "header" }]],
-    ["a filter", [query("topic"), query("style")]],
+    ["two candidates that say nothing", [query("limit"), query("from_ts"), query("to_ts")]],
+    ["filters", [query("topic"), query("style"), query("search")]],
     ["parameters without a name", [{ in: "query" }, { name: 4, in: "query" }]],
   ])("is cursor where the document has %s", (_, parameters) => {
     expect(read(documented(parameters))).toEqual(DISCOVERED_NOTHING);

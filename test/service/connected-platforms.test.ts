@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
-import { readPlatforms } from "../../src/service/platforms.ts";
+import { describe, expect, test, vi } from "vitest";
+import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { envelope, type Handler, type Reply } from "../fixtures/scripted-service.ts";
-import { bridge, failureOf } from "./bridge.ts";
-import { type Answer, newEndpoint, oldEndpoint } from "./mcp-endpoints.ts";
+import { bridge, failureOf, jumpingClock, KEY } from "./bridge.ts";
+import { type Answer, modernEndpoint, legacyEndpoint } from "./mcp-endpoints.ts";
 
 const DOCUMENT = "GET /api/v1/openapi.json";
 const REST = "GET /api/v1/platforms";
@@ -25,7 +25,6 @@ describe("readPlatforms", () => {
     ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
     ["a result that wraps it", { result: ["tiktok", "youtube"] }],
     ["data that wraps it twice", { data: { platforms: ["tiktok", "youtube"] }, meta: {} }],
-    ["a list with nulls in it", { platforms: ["tiktok", null, "youtube"] }],
   ])("takes %s", (_, value) => {
     expect(readPlatforms(value)).toEqual(LIST);
   });
@@ -41,7 +40,7 @@ describe("readPlatforms", () => {
     expect(readPlatforms([entry])).toEqual({ platforms: [{ ...entry, platform }] });
   });
 
-  test("takes an empty list for what it is", () => {
+  test("takes an empty list", () => {
     expect(readPlatforms({ platforms: [] })).toEqual({ platforms: [] });
   });
 
@@ -61,11 +60,11 @@ describe("readPlatforms", () => {
   });
 });
 
-describe("a REST path that the document declares", () => {
+describe("a REST path in the OpenAPI document", () => {
   test.each<[string, unknown]>([
     ["strings", { platforms: ["tiktok", "youtube"] }],
     ["objects", [{ platform: "tiktok" }, { platform: "youtube" }]],
-  ])("is asked, and may answer with %s", async (_, json) => {
+  ])("is used, and may answer with %s", async (_, json) => {
     const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: { json } });
 
     expect(await service.listConnectedPlatforms()).toEqual(LIST);
@@ -77,11 +76,11 @@ describe("a REST path that the document declares", () => {
     ["405", { status: 405 }],
     ["501", { status: 501 }],
     ["something else", { json: { count: 2 } }],
-  ])("that answers %s leaves the MCP endpoint", async (_, reply) => {
+  ])("that answers with %s is replaced by the MCP endpoint", async (_, reply) => {
     const { service, rest } = await bridge({
       [DOCUMENT]: DECLARED,
       [REST]: reply,
-      [MCP]: newEndpoint(() => structured({ platforms: ["tiktok", "youtube"] })),
+      [MCP]: modernEndpoint(() => structured({ platforms: ["tiktok", "youtube"] })),
     });
 
     expect(await service.listConnectedPlatforms()).toEqual(LIST);
@@ -102,14 +101,14 @@ describe("a REST path that the document declares", () => {
 });
 
 const ENDPOINTS = {
-  "of the new era": newEndpoint,
-  "of the new era alone": (answer) => newEndpoint(answer, { strict: true }),
-  "of the new era that streams": (answer) => newEndpoint(answer, { strict: true, sse: true }),
-  "of the old era": oldEndpoint,
-  "of the old era that answers in JSON": (answer) => oldEndpoint(answer, { json: true }),
-  "of the old era with sessions": (answer) => oldEndpoint(answer, { stateful: true }),
-  "of the old era with sessions that answers in JSON": (answer) =>
-    oldEndpoint(answer, { stateful: true, json: true }),
+  "of the modern protocol": modernEndpoint,
+  "of the modern protocol only": (answer) => modernEndpoint(answer, { strict: true }),
+  "of the modern protocol that streams": (answer) => modernEndpoint(answer, { strict: true, sse: true }),
+  "of the legacy protocol": legacyEndpoint,
+  "of the legacy protocol that answers in JSON": (answer) => legacyEndpoint(answer, { json: true }),
+  "of the legacy protocol with sessions": (answer) => legacyEndpoint(answer, { stateful: true }),
+  "of the legacy protocol with sessions that answers in JSON": (answer) =>
+    legacyEndpoint(answer, { stateful: true, json: true }),
 } satisfies Record<string, (answer: Answer) => Handler>;
 
 describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => {
@@ -121,9 +120,7 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
       platforms: [{ platform: "tiktok", handle: "@cats" }, { platform: "youtube" }],
     });
     const keys = rest.requests.map(({ headers }) => [headers.authorization, headers["user-agent"]]);
-    expect(new Set(keys.map(String))).toEqual(
-      new Set(["Bearer fl_a_key_that_is_no_key,faceless-video-mcp/1.2.3"]),
-    );
+    expect(new Set(keys.map(String))).toEqual(new Set([`Bearer ${KEY},faceless-video-mcp/1.2.3`]));
     expect(new Set(rest.requests.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
     expect(rest.lines().filter((line) => line.startsWith("GET"))).toEqual([DOCUMENT]);
     expect(rest.requests.filter(({ method, json }) => method === "POST" && json === undefined)).toEqual([]);
@@ -153,7 +150,7 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
     expect(await failureOf(service.listConnectedPlatforms())).toEqual({
       code: "refused",
       message: "The service's MCP endpoint did not list the connected platforms.",
-      nextStep: "Change what the service's words object to, or look at the service's website.",
+      nextStep: "Look at the service's website to see which accounts are connected.",
       outcome: "rejected",
       retryable: false,
       serviceWords: { message: "No accounts." },
@@ -165,7 +162,7 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
 
     expect(await failureOf(service.listConnectedPlatforms())).toEqual({
       code: "bad_answer",
-      message: "The service's MCP endpoint gave no usable answer: it names no platforms.",
+      message: "The answer of the service's MCP endpoint could not be used: it names no platforms.",
       nextStep: "Try again in a minute, or look at the service's website.",
       outcome: "unknown",
       retryable: true,
@@ -177,11 +174,81 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
 
     expect(await failureOf(service.listConnectedPlatforms({ deadlineMs: 400 }))).toEqual({
       code: "timeout",
-      message: "The service gave no usable answer to the connected platforms: no answer within 1 s.",
+      message:
+        "The request to list the connected platforms was sent, but no complete answer came back: it took longer than 1 s.",
       nextStep: "Try again in a minute.",
       outcome: "unknown",
       retryable: true,
     });
     expect(rest.lines(MCP)).not.toEqual([]);
+  });
+});
+
+describe("text of the MCP endpoint", () => {
+  const SIZE = 3_900_000;
+
+  test.each([
+    ["opening brackets", "[".repeat(SIZE)],
+    ["opening braces", "{".repeat(SIZE)],
+    ["closing brackets", "]".repeat(SIZE)],
+    ["brackets that close", "[".repeat(SIZE / 2) + "]".repeat(SIZE / 2)],
+    ["brackets that alternate", "[]".repeat(SIZE / 2)],
+    ["objects in each other", '{"a":'.repeat(SIZE / 10)],
+  ])("made of millions of %s is parsed twice at most", async (_, text) => {
+    const parse = vi.spyOn(JSON, "parse");
+    const { service } = await bridge({ [MCP]: modernEndpoint(() => asText(text)) });
+
+    expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "bad_answer" });
+    const attempts = parse.mock.calls.filter(([json]) => json.length > 1_000 && !json.includes("jsonrpc"));
+    parse.mockRestore();
+    expect(attempts.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("during a pause after a 429", () => {
+  const limited = (seconds: number): Reply => ({
+    ...envelope(429, "rate_limited", "Slow down."),
+    headers: { "retry-after": String(seconds) },
+  });
+  const scripts = (seconds: number) => ({
+    "GET /api/v1/videos": limited(seconds),
+    [MCP]: modernEndpoint(() => structured({ platforms: ["tiktok", "youtube"] })),
+  });
+
+  test("nothing is sent to the MCP endpoint, and the error says how long to wait", async () => {
+    const { service, rest } = await bridge(scripts(60), { clock: jumpingClock() });
+    await failureOf(service.listVideos({}));
+
+    expect(await failureOf(service.listConnectedPlatforms())).toEqual({
+      code: "rate_limited",
+      message:
+        "The service's rate limit is used up, so the request to list the connected platforms was not sent.",
+      nextStep: "Wait 60 s before the next call.",
+      outcome: "not_sent",
+      retryable: true,
+      retryAfterSeconds: 60,
+    });
+    expect(rest.lines()).toEqual(["GET /api/v1/videos"]);
+  });
+
+  test("that fits the call the platforms are listed after it", async () => {
+    const clock = jumpingClock();
+    const { service } = await bridge(scripts(5), { clock });
+    await failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
+
+    expect(await service.listConnectedPlatforms()).toEqual(LIST);
+    expect(clock.slept).toContain(5_000);
+  });
+
+  test("of the MCP endpoint's own making nothing else is sent either", async () => {
+    const { service, rest } = await bridge({ [MCP]: limited(60) }, { clock: jumpingClock() });
+    await failureOf(service.listConnectedPlatforms());
+    const before = rest.lines().length;
+
+    expect(await failureOf(service.listVideos({}))).toMatchObject({
+      code: "rate_limited",
+      outcome: "not_sent",
+    });
+    expect(rest.lines()).toHaveLength(before);
   });
 });

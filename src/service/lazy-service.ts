@@ -1,37 +1,31 @@
-// A Service that comes into being with the first call: the sandbox has to start first, or a setting is missing and every
-// call has to say so.
+// A Service that is made by its first call: the sandbox has to start before it, or a setting is missing and every call has to
+// say so.
 
 import { BridgeError, toBridgeError } from "../errors.ts";
+import { lazy } from "../lazy.ts";
 import type { ConfigProblem } from "../config.ts";
 import type { Service } from "./client.ts";
 
-/**
- * Calls `load` at the first operation, and again at a later one only if it failed. What it rejects with becomes a
- * BridgeError: nothing was sent.
- */
-export function deferService(load: () => Promise<Service>): Service {
-  let loading: Promise<Service> | undefined;
+/** Calls `load` at the first operation, and again after a failure, which becomes a BridgeError: nothing was sent. */
+export function lazyService(load: () => Promise<Service>): Service {
   let loaded: Service | undefined;
   let closed = false;
-  const get = () =>
-    (loading ??= load().then(
-      (service) => {
-        loaded = service;
-        if (closed) service.close();
-        return service;
-      },
-      (error: unknown) => {
-        loading = undefined;
-        throw toBridgeError(error, "not_sent");
-      },
-    ));
+  const get = lazy(async () => {
+    try {
+      loaded = await load();
+    } catch (error) {
+      throw toBridgeError(error, "not_sent");
+    }
+    if (closed) loaded.close();
+    return loaded;
+  });
   return {
     generate: async (request, options) => (await get()).generate(request, options),
     getJob: async (jobId, options) => (await get()).getJob(jobId, options),
     publish: async (request, options) => (await get()).publish(request, options),
     listVideos: async (query, options) => (await get()).listVideos(query, options),
+    listNewestVideos: async (options) => (await get()).listNewestVideos(options),
     listConnectedPlatforms: async (options) => (await get()).listConnectedPlatforms(options),
-    listing: () => loaded?.listing() ?? { maxLimit: 100, canPage: false },
     backgroundWaitMs: () => loaded?.backgroundWaitMs() ?? 0,
     close() {
       closed = true;
@@ -51,5 +45,5 @@ export function unconfiguredService(problems: readonly ConfigProblem[]): Service
     outcome: "not_sent",
     retryable: false,
   });
-  return deferService(() => Promise.reject(error));
+  return lazyService(() => Promise.reject(error));
 }

@@ -1,6 +1,5 @@
-// What the service's OpenAPI document adds to its written documentation: the paging parameter, the bounds of limit, a
-// path that lists the connected platforms. A guess with a good reason, never a requirement: without the document, or
-// with a broken one, the defaults hold.
+// What the service's OpenAPI document adds to its written documentation: the paging parameter, the bounds of limit, a path that
+// lists the connected platforms. None of it is required: without the document, or with a broken one, the defaults hold.
 
 import * as z from "zod";
 
@@ -35,7 +34,7 @@ const boundsSchema = z.looseObject({
 
 type Parameter = z.infer<typeof parameterSchema>;
 
-/** Reads a parsed OpenAPI document. Whatever it can't make sense of, or what leads to another origin, is ignored. */
+/** Reads a parsed OpenAPI document. What can't be understood, or leads to another origin, is ignored. */
 export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const root = asRecord(document);
   const paths = asRecord(root?.["paths"]);
@@ -77,7 +76,7 @@ function asRecord(value: unknown): Record<string, unknown> | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Follows references within the document, as long as they lead somewhere. */
+/** Follows references within the document. */
 function resolve({ root }: Context, value: unknown): unknown {
   let current = value;
   for (let step = 0; step < 10; step++) {
@@ -96,7 +95,7 @@ function resolve({ root }: Context, value: unknown): unknown {
   return undefined;
 }
 
-/** Where the operation is, if that is at the service's origin. The servers nearest to it count, as OpenAPI says. */
+/** The operation's URL if it is at the service's origin. The most specific list of servers counts, as OpenAPI says. */
 function operationUrl(
   { root, baseUrl }: Context,
   path: string,
@@ -112,7 +111,7 @@ function operationUrl(
   for (const { url } of declared) {
     if (!URL.canParse(url, documentUrl)) continue;
     const server = new URL(url, documentUrl);
-    // "/" is what generators write when they know nothing, so it stands for the base URL, prefix included.
+    // "/" is what generators write by default, so it stands for the base URL, prefix included.
     if (server.origin === baseUrl.origin) return join(server.pathname === "/" ? baseUrl : server, path);
   }
   return undefined;
@@ -136,20 +135,24 @@ function queryParameters(
     .filter((parameter) => parameter.in === "query");
 }
 
+/** Parameters that bound, order or filter a list. */
+const OTHER_PURPOSE =
+  /^(limit|page[-_]?size|per[-_]?page|count|size|order|order[-_]?by|sort|sort[-_]?by|status|state|q|query|search|filter|fields|include|platform|language|style|topic)$/i;
+
 const PAGING_NAMES =
   /^(next|page|paging|starting|start|ending|end)?[-_]?(cursor|before|after|token|page_?token|since|until|from|start|continue|continuation|marker|offset)([-_](token|id|at|time|timestamp|cursor|date))?$/i;
 
 function pagingParameter(query: readonly Parameter[]): string | undefined {
-  const others = query.filter(
-    ({ name }) => !/^(limit|page[-_]?size|per[-_]?page|count|size|order|sort|status)$/i.test(name),
-  );
+  const others = query.filter(({ name }) => !OTHER_PURPOSE.test(name));
   const best =
     others.find(({ name }) => /cursor/i.test(name)) ??
     others.find(({ description }) => /cursor/i.test(description ?? "")) ??
     // The list is newest first, so of two bounds it is the upper one that continues it.
     others.find(({ name }) => /before$/i.test(name)) ??
     others.find(({ name }) => PAGING_NAMES.test(name)) ??
-    others.find(({ description }) => /\b(next page|pagination|paging|continue)/i.test(description ?? ""));
+    others.find(({ description }) => /\b(next page|pagination|paging|continue)/i.test(description ?? "")) ??
+    // A single candidate is a better guess than a name that the document does not have.
+    (others.length === 1 ? others[0] : undefined);
   return best?.name;
 }
 
@@ -163,7 +166,7 @@ function limitBounds(context: Context, query: readonly Parameter[]): { min?: num
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-/** The schema itself, or what an optional one (a number or null) says of the number. */
+/** The schema itself, or the number's part of one that allows a number or null. */
 function numberSchema(context: Context, schema: unknown): unknown {
   const resolved = resolve(context, schema);
   const choices = asRecord(resolved)?.["anyOf"];

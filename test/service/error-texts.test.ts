@@ -1,0 +1,102 @@
+// Every text of a failed request, for every operation, in one file to be read aloud: test/contract/errors.txt.
+
+import { expect, test } from "vitest";
+import { type BridgeError, describeFailure, type Effect } from "../../src/errors.ts";
+import { OPERATIONS } from "../../src/service/client.ts";
+import {
+  badAnswerError,
+  cancelledError,
+  explainNetworkError,
+  limitError,
+  mcpAnswerError,
+  mcpToolError,
+  NETWORK_FAILURES,
+  type Operation,
+  outOfTimeError,
+  pagingLoopError,
+  rateLimitedError,
+  statusError,
+  TransportFailure,
+  transportError,
+} from "../../src/service/errors.ts";
+
+function effectOf(operation: Operation): Effect {
+  if (operation === OPERATIONS.generate) return "spends";
+  return operation === OPERATIONS.publish ? "publishes" : "reads";
+}
+
+const words = JSON.stringify({ error: { code: "the_code", message: "The service's message." } });
+const answer = (status: number, text = words, headers = {}) => ({ status, headers, text });
+const failure = (sent: boolean, code: string, status?: number) =>
+  new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
+
+const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
+  "HTTP 400": (operation) => statusError(operation, answer(400)),
+  "HTTP 400 without a message": (operation) => statusError(operation, answer(400, "")),
+  "HTTP 401": (operation) => statusError(operation, answer(401)),
+  "HTTP 402": (operation) => statusError(operation, answer(402)),
+  "HTTP 403": (operation) => statusError(operation, answer(403)),
+  "HTTP 404": (operation) => statusError(operation, answer(404)),
+  "HTTP 404 of something else": (operation) => statusError(operation, answer(404, "<html>")),
+  "HTTP 409": (operation) => statusError(operation, answer(409)),
+  "HTTP 429": (operation) => statusError(operation, answer(429), 7_000),
+  "HTTP 500": (operation) => statusError(operation, answer(500)),
+  "HTTP 503 with Retry-After": (operation) => statusError(operation, answer(503), 30_000),
+  redirect: (operation) => statusError(operation, answer(307, "", { location: "https://moved.example/x" })),
+  "not as documented": (operation) => badAnswerError(operation, answer(200), "it is not JSON"),
+  "too large": (operation) => transportError(operation, failure(true, "UND_ERR_RES_EXCEEDED_MAX_SIZE", 200)),
+  "not reached": (operation) => transportError(operation, failure(false, "ECONNREFUSED")),
+  "no connection in time": (operation) =>
+    transportError(operation, failure(false, "UND_ERR_CONNECT_TIMEOUT")),
+  "broken off": (operation) => transportError(operation, failure(true, "ECONNRESET")),
+  "no answer in time": (operation) => transportError(operation, failure(true, "UND_ERR_HEADERS_TIMEOUT")),
+  "rate limit used up": (operation) => rateLimitedError(operation, 12_345),
+  "too little time left": (operation) => outOfTimeError(operation),
+  "cancelled before it was sent": (operation) => cancelledError(operation),
+  "cancelled after a refusal": (operation) => cancelledError(operation, "rejected"),
+  "cancelled after it was sent": (operation) => cancelledError(operation, "unknown"),
+};
+
+function rendered(name: string, error: BridgeError, effect: Effect): string {
+  const { code, outcome, retryable } = error.facts;
+  return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect)}\n`;
+}
+
+test("Every failure of every operation says in plain sentences what failed and what to do", async () => {
+  const chapters = Object.values(OPERATIONS).map((operation) => {
+    const effect = effectOf(operation);
+    const texts = Object.entries(SITUATIONS).map(([situation, make]) =>
+      rendered(situation, make(operation), effect),
+    );
+    return `# ${operation.verb}\n\n${texts.join("\n")}`;
+  });
+  const single = [
+    rendered("limit out of bounds", limitError(500, 1, 100), "reads"),
+    rendered("limit too large", limitError(500, undefined, 100), "reads"),
+    rendered("limit too small", limitError(0, 1), "reads"),
+    rendered("paging loop", pagingLoopError("cursor"), "reads"),
+    rendered("the MCP endpoint's tool failed", mcpToolError("No accounts."), "reads"),
+    rendered("the MCP endpoint's answer", mcpAnswerError("it names no platforms"), "reads"),
+  ];
+  const network = Object.entries(NETWORK_FAILURES).map(
+    ([code, { kind, reason, fix }]) => `${code} [${kind}]\n  ${reason}\n  ${fix}\n`,
+  );
+
+  await expect(
+    [
+      ...chapters,
+      `# single operations\n\n${single.join("\n")}`,
+      `# the network\n\n${network.join("\n")}`,
+    ].join("\n"),
+  ).toMatchFileSnapshot("../contract/errors.txt");
+});
+
+test("No text promises that waiting makes it safe to publish or pay again", () => {
+  for (const operation of [OPERATIONS.generate, OPERATIONS.publish])
+    for (const [situation, make] of Object.entries(SITUATIONS)) {
+      const { facts } = make(operation);
+      if (facts.outcome !== "unknown") continue;
+      expect(facts, situation).toMatchObject({ retryable: false, nextStep: operation.whenUnknown });
+      expect(facts, situation).not.toHaveProperty("retryAfterSeconds");
+    }
+});
