@@ -63,6 +63,7 @@ function toolContext(
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs, describe) {
+      if (job.done) return job;
       const progress = new ProgressReporter(mcpReq, describe);
       progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
