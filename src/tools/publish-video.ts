@@ -1,7 +1,8 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import type { PublicationPlan, Published } from "../once/send-once.ts";
+import type { PublicationPlan } from "../once/plan-publication.ts";
+import type { Published } from "../once/send-once.ts";
 import { cleanServiceText, inWords, quote } from "../text.ts";
 import { confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import { defineTool, guidanceFields, type Question } from "./tool.ts";
