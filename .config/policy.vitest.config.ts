@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/service/{retry,rate-limiter,rate-limit-headers,requests}.test.ts",
+      "test/service/{retry,rate-limiter,rate-limit-headers,requests,client,errors}.test.ts",
       "test/jobs/{schedule,journal,journal-limits}.test.ts",
       "test/text.test.ts",
     ],
