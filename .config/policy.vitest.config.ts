@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/service/{retry,rate-limiter,rate-limit-headers,requests}.test.ts",
+      "test/service/{retry,rate-limiter,rate-limit-headers,requests,client,errors}.test.ts",
       "test/once/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",

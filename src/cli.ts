@@ -91,7 +91,7 @@ async function runServer(config: Config): Promise<void> {
   const fail = (error: unknown) => {
     // Without the stack, which might hold anything.
     const name = error instanceof Error ? error.name : "unknown error";
-    process.stderr.write(`faceless-video-mcp error: the bridge itself failed (${name}) and ends\n`);
+    process.stderr.write(`faceless-video-mcp error: this server itself failed (${name}) and ends\n`);
     shutdown(1);
   };
   process.on("uncaughtException", fail);

@@ -48,6 +48,44 @@ describe("with a paid request sent", () => {
     expect(service.lines(GENERATE)).toHaveLength(1);
   });
 
+  test("polling ends at once, not with the process", async () => {
+    const { server, service, answer } = await startPaying({
+      nodeArgs: preload(REPORT_SIGTERM),
+      env: { FACELESS_POLL_SECONDS: "0.1" },
+    });
+    const status = `GET /api/v1/status/${WATCHED_ID}`;
+    service.on(status, { json: { status: "processing", videoUrls: [] } });
+    const waiting = { jobId: WATCHED_ID, waitSeconds: 50 };
+    server.say(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
+    server.say(generate(server, 1, "The sea"));
+    await until(() => service.lines(GENERATE).length === 1 && service.lines(status).length > 1);
+    server.child.kill("SIGTERM");
+    await until(() => server.stderr().includes("SIGTERM"));
+    // One may be in flight.
+    const polls = service.lines(status).length + 1;
+
+    // The process waits for the paid request for another 1.5 s, in which 15 polls would be due.
+    expect(await server.ended).toMatchObject({ code: 0 });
+    expect(service.lines(status).length).toBeLessThanOrEqual(polls);
+    answer();
+  });
+
+  test("a key that the service puts into the job's id is not on stderr", async () => {
+    const { server, service, answer } = await startPaying({
+      nodeArgs: preload(REPORT_SIGTERM),
+      jobId: "job-of-fl_example",
+    });
+    server.say(generate(server, 1, "The sea"));
+    await until(() => service.lines(GENERATE).length === 1);
+    server.child.kill("SIGTERM");
+    await until(() => server.stderr().includes("SIGTERM"));
+    answer();
+
+    expect(await server.ended).toMatchObject({ code: 0 });
+    expect(server.stderr()).toContain("job job-of-[redacted] was started");
+    expect(server.stderr()).not.toContain("fl_example");
+  });
+
   test("the answer reaches a client that still reads", async () => {
     const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
     const heard: unknown[] = [];
@@ -139,7 +177,7 @@ describe("a failure of the server itself", () => {
 
     expect(await server.ended).toMatchObject({ code: 1, signal: null });
     expect(server.stderr().slice(before.length)).toBe(
-      "faceless-video-mcp error: the bridge itself failed (TypeError) and ends\n",
+      "faceless-video-mcp error: this server itself failed (TypeError) and ends\n",
     );
   });
 
@@ -148,7 +186,7 @@ describe("a failure of the server itself", () => {
 
     expect(await server.ended).toMatchObject({ code: 1, signal: null });
     expect(server.stderr()).toBe(
-      "faceless-video-mcp error: the bridge itself failed (RangeError) and ends\n",
+      "faceless-video-mcp error: this server itself failed (RangeError) and ends\n",
     );
   });
 });
@@ -214,13 +252,13 @@ function start(options: RawStart): RawServer {
 }
 
 /** A 2025-11-25 client, and a service that starts videos once `answer` is called. */
-async function startPaying({ env, ...options }: RawStart = {}) {
+async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { jobId?: string } = {}) {
   let answer = () => {};
   const allowed = new Promise<void>((resolve) => (answer = resolve));
   const service = await scriptedService({
     [GENERATE]: async () => {
       await allowed;
-      return { json: { jobId: JOB_ID, status: "processing" } };
+      return { json: { jobId, status: "processing" } };
     },
   });
   const server = start({
@@ -234,6 +272,8 @@ async function startPaying({ env, ...options }: RawStart = {}) {
 function generate(server: RawServer, id: number, topic: string): object {
   return server.request(id, "tools/call", { name: "generate_video", arguments: { topic } });
 }
+
+const WATCHED_ID = "6f0e7a52-6a8e-4b1d-9a43-0f6f0a3a9f11";
 
 /** Runs in the server's process before its own code. */
 function preload(code: string): string[] {

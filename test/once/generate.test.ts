@@ -180,6 +180,15 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
+  test("is refused where this server itself failed after it may have been sent", async () => {
+    const world = createWorld();
+    world.onGenerate = () => Promise.reject(new TypeError("a fault of this server"));
+    await expect(world.process().generate(TIDES)).rejects.toBeInstanceOf(TypeError);
+
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(world.generations).toHaveLength(1);
+  });
+
   test.each(["rejected", "not_sent"] as const)("is sent where the first was %s", async (outcome) => {
     const world = createWorld();
     world.onGenerate = fails(outcome);
