@@ -1,12 +1,12 @@
-// Random faults at random points of random calls, seeded. PROVE_RUNS sets how many runs, PROVE_SEED which ones.
+// Random faults at random points of random calls. The seed is fixed here; `npm run prove` makes many more runs with a seed that it prints.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../fixtures/durations.ts";
 import { KINDS, randomRun, type Tally } from "./random-run.ts";
 import { trustCertificate } from "./till.ts";
 
-const RUNS = Number(process.env["PROVE_RUNS"] ?? 300);
-const SEED = Number(process.env["PROVE_SEED"] ?? Date.now() % 1_000_000_000);
+const RUNS = Number(process.env["PROVE_RUNS"] ?? 100);
+const SEED = Number(process.env["PROVE_SEED"] ?? 1);
 const AT_A_TIME = 8;
 
 let distrust = () => {};

@@ -78,7 +78,7 @@ async function faults(): Promise<Row[]> {
 }
 
 async function fuzz(): Promise<Row[]> {
-  const command = `LINES=${FUZZ_LINES} SEED=${seed()} ${VITEST} test/stdio-fuzz.test.ts ${NO_TIMEOUT}`;
+  const command = `LINES=${FUZZ_LINES} SEED=${seed()} ${VITEST} test/e2e/stdio-fuzz.test.ts ${NO_TIMEOUT}`;
   const ran = await run(command);
   return [
     {

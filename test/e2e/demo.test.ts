@@ -2,8 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { BUILT_FILE, SERVER_NODE } from "./fixtures/clients.ts";
-import { run } from "./fixtures/run.ts";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { run } from "../fixtures/run.ts";
 
 test("ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
@@ -24,7 +24,7 @@ test("ends with a finished and published sandbox video, in plain lines, exit 0",
   // eslint-disable-next-line no-control-regex -- escape sequences are the very thing that must not be there
   expect(stdout).not.toMatch(/\u001B/);
   // The README's picture of it: what is not indented is the same in every run.
-  const picture = await readFile(new URL("../docs/demo.svg", import.meta.url), "utf8");
+  const picture = await readFile(new URL("../../docs/demo.svg", import.meta.url), "utf8");
   const titles = stdout.split("\n").filter((line) => /^\S/.test(line));
   expect(titles.filter((line) => !picture.includes(`>${line}<`))).toEqual([]);
 });

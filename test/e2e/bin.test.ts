@@ -3,12 +3,12 @@
 
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import manifest from "../package.json" with { type: "json" };
-import { connectOld, SERVER_NODE } from "./fixtures/clients.ts";
-import { run } from "./fixtures/run.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { connectOld, SERVER_NODE } from "../fixtures/clients.ts";
+import { run } from "../fixtures/run.ts";
 
-const BIN = fileURLToPath(new URL("../dist/bin.cjs", import.meta.url));
-const PRELOAD = fileURLToPath(new URL("fixtures/node-version.cjs", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
+const PRELOAD = fileURLToPath(new URL("../fixtures/node-version.cjs", import.meta.url));
 const NEEDED = manifest.engines.node.replace(/^>=/, "");
 
 const runAs = (version: string, ...args: string[]) =>

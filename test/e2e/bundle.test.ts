@@ -9,12 +9,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import manifest from "../package.json" with { type: "json" };
-import { connectNew, SERVER_NODE, textOf } from "./fixtures/clients.ts";
-import { run } from "./fixtures/run.ts";
-import { scriptedService } from "./fixtures/scripted-service.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { connectNew, SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { run } from "../fixtures/run.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const tool = async (name: string, ...args: string[]) => {
   const ran = await run(join(root, "node_modules/.bin", name), args, { cwd: root });
   expect(ran.code, `${name}: ${ran.stdout}${ran.stderr}`).toBe(0);

@@ -5,12 +5,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { BUILT_FILE, SERVER_NODE } from "./fixtures/clients.ts";
-import { cells, end, EVENTS, expectedOutcome, JOB_ID, STARTED_LINE, STATES } from "./fixtures/endings.ts";
-import { type RawServer, type RawStart, startRaw } from "./fixtures/raw-server.ts";
-import { run } from "./fixtures/run.ts";
-import { scriptedService } from "./fixtures/scripted-service.ts";
-import { until } from "./fixtures/until.ts";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { cells, end, EVENTS, expectedOutcome, JOB_ID, STARTED_LINE, STATES } from "../fixtures/endings.ts";
+import { type RawServer, type RawStart, startRaw } from "../fixtures/raw-server.ts";
+import { run } from "../fixtures/run.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 
 /** Only for a server that never ends. */
 vi.setConfig({ testTimeout: 120_000 });

@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { createCertificate } from "./faults/certificate.ts";
-import { CANARY, tracesOf } from "./fixtures/canary.ts";
-import { BUILT_FILE } from "./fixtures/clients.ts";
-import { run } from "./fixtures/run.ts";
-import { envelope, type Reply, type ScriptedService, scriptedService } from "./fixtures/scripted-service.ts";
-import { proxyServer } from "./service/proxy-server.ts";
+import { createCertificate } from "../faults/certificate.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { BUILT_FILE } from "../fixtures/clients.ts";
+import { run } from "../fixtures/run.ts";
+import { envelope, type Reply, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
+import { proxyServer } from "../service/proxy-server.ts";
 
 const reportSchema = z.strictObject({
   ok: z.boolean(),

@@ -1,7 +1,7 @@
 // The public surface, one reviewed file for each tool, prompt and template. `npm test -- -u` updates them on purpose.
 
 import { expect, test } from "vitest";
-import { connectNew, connectOld } from "./fixtures/clients.ts";
+import { connectNew, connectOld } from "../fixtures/clients.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -15,7 +15,8 @@ test("the tools are the five of the contract, in its order, each as its snapshot
     "list_videos",
     "list_connected_platforms",
   ]);
-  for (const tool of tools) await expect(pretty(tool)).toMatchFileSnapshot(`contract/tool-${tool.name}.json`);
+  for (const tool of tools)
+    await expect(pretty(tool)).toMatchFileSnapshot(`../contract/tool-${tool.name}.json`);
 });
 
 test("both eras are shown the same tools", async () => {
@@ -45,14 +46,14 @@ test("the prompt, the template and the resource are as their snapshots say", asy
   const { prompts } = await raw.listPrompts();
   const { resourceTemplates } = await raw.listResourceTemplates();
   const { resources } = await raw.listResources();
-  await expect(pretty(prompts)).toMatchFileSnapshot("contract/prompts.json");
-  await expect(pretty(resourceTemplates)).toMatchFileSnapshot("contract/resource-templates.json");
-  await expect(pretty(resources)).toMatchFileSnapshot("contract/resources.json");
+  await expect(pretty(prompts)).toMatchFileSnapshot("../contract/prompts.json");
+  await expect(pretty(resourceTemplates)).toMatchFileSnapshot("../contract/resource-templates.json");
+  await expect(pretty(resources)).toMatchFileSnapshot("../contract/resources.json");
   const prompt = await raw.getPrompt({
     name: "write_video_topic",
     arguments: { subject: "why the sea is salty", style: "education", duration: "30" },
   });
-  await expect(pretty(prompt.messages)).toMatchFileSnapshot("contract/prompt-write_video_topic.json");
+  await expect(pretty(prompt.messages)).toMatchFileSnapshot("../contract/prompt-write_video_topic.json");
 });
 
 test("the first 512 characters of the instructions stand alone", async () => {
@@ -60,7 +61,7 @@ test("the first 512 characters of the instructions stand alone", async () => {
   const instructions = raw.getInstructions() ?? "";
   const [first] = instructions.split("\n\n");
   expect(first?.length).toBeLessThanOrEqual(512);
-  await expect(instructions).toMatchFileSnapshot("contract/instructions.txt");
+  await expect(instructions).toMatchFileSnapshot("../contract/instructions.txt");
 });
 
 test("the server introduces itself with a title, a website and an icon", async () => {

@@ -3,8 +3,8 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { BUILT_FILE } from "./fixtures/clients.ts";
-import { run } from "./fixtures/run.ts";
+import { BUILT_FILE } from "../fixtures/clients.ts";
+import { run } from "../fixtures/run.ts";
 
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
 const bin = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");

@@ -14,8 +14,8 @@ import {
   type TestClient,
   textOf,
   factsOf,
-} from "./fixtures/clients.ts";
-import { startRaw } from "./fixtures/raw-server.ts";
+} from "../fixtures/clients.ts";
+import { startRaw } from "../fixtures/raw-server.ts";
 
 const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
 

@@ -15,8 +15,8 @@ import {
   type ServerStart,
   type TestClient,
   textOf,
-} from "./fixtures/clients.ts";
-import { envelope, type Reply, scriptedService } from "./fixtures/scripted-service.ts";
+} from "../fixtures/clients.ts";
+import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
 interface Progress {
   readonly progress: number;

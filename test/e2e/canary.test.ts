@@ -5,12 +5,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { CANARY, tracesOf } from "./fixtures/canary.ts";
-import { BUILT_FILE } from "./fixtures/clients.ts";
-import { startRaw } from "./fixtures/raw-server.ts";
-import { run } from "./fixtures/run.ts";
-import { type Reply, scriptedService } from "./fixtures/scripted-service.ts";
-import { faultServer } from "./service/fault-server.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { BUILT_FILE } from "../fixtures/clients.ts";
+import { startRaw } from "../fixtures/raw-server.ts";
+import { run } from "../fixtures/run.ts";
+import { type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { faultServer } from "../service/fault-server.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const ECHOES = [

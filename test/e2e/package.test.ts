@@ -10,8 +10,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import build from "../.config/rolldown.config.ts";
-import { run } from "./fixtures/run.ts";
+import build from "../../.config/rolldown.config.ts";
+import { run } from "../fixtures/run.ts";
 
 /** Bytes, unpacked. */
 const LARGEST_BYTES = 1_800_000;
@@ -45,7 +45,7 @@ const buildSchema = z.looseObject({
 /** Plugins of the build that write files. */
 const WRITERS = /^dist$|license|notices/;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 let folder: string;
 let tarball: z.infer<typeof packSchema>[0];
 

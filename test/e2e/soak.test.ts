@@ -1,7 +1,7 @@
 // Memory and handles after long use of the built file; test/stress/soak.ts does the same a hundred times as long.
 
 import { expect, test } from "vitest";
-import { soak, stallReader } from "./fixtures/soak.ts";
+import { soak, stallReader } from "../fixtures/soak.ts";
 
 /** Only for a server that hangs. */
 const HANG_MS = 120_000;

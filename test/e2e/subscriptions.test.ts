@@ -6,7 +6,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startSandbox } from "../src/sandbox/sandbox.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import {
   BUILT_FILE,
   SERVER_NODE,
@@ -15,8 +15,8 @@ import {
   type ServerStart,
   type TestClient,
   factsOf,
-} from "./fixtures/clients.ts";
-import { envelope, type ScriptedAnswer, scriptedService } from "./fixtures/scripted-service.ts";
+} from "../fixtures/clients.ts";
+import { envelope, type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
 
 interface SubscribingClient extends TestClient {
   /** URIs of the updates, in the order in which they were received. */

@@ -4,8 +4,8 @@
 import * as fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Answers, countAnswer, expectedAnswers, hostileLine } from "./fixtures/hostile-lines.ts";
-import { type RawServer, startRaw } from "./fixtures/raw-server.ts";
+import { type Answers, countAnswer, expectedAnswers, hostileLine } from "../fixtures/hostile-lines.ts";
+import { type RawServer, startRaw } from "../fixtures/raw-server.ts";
 
 const LINES = Number(process.env["LINES"] ?? 1_500);
 const SEED = Number(process.env["SEED"] ?? 1);

@@ -3,8 +3,8 @@
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { ERAS, textOf, factsOf } from "./fixtures/clients.ts";
-import { type RecordedRequest, type ScriptedService, scriptedService } from "./fixtures/scripted-service.ts";
+import { ERAS, textOf, factsOf } from "../fixtures/clients.ts";
+import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
 const KEY = "fl_test_key_0123456789";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
