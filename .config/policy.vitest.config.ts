@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: [
       "test/service/{retry,rate-limiter,rate-limit-headers,requests}.test.ts",
-      "test/jobs/{schedule,journal,journal-limits}.test.ts",
+      "test/once/*.test.ts",
+      "test/jobs/schedule.test.ts",
+      "test/tools/*.test.ts",
       "test/{text,redact}.test.ts",
     ],
     testTimeout: 20_000,

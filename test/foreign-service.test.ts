@@ -3,7 +3,7 @@
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { ERAS, textOf } from "./fixtures/clients.ts";
+import { ERAS, textOf, factsOf } from "./fixtures/clients.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "./fixtures/scripted-service.ts";
 
 const KEY = "fl_test_key_0123456789";
@@ -80,21 +80,21 @@ describe.each(ERAS)("%s", (_name, connect) => {
       language: "pt-BR",
       voice: "clone:me",
     });
-    expect(started.structuredContent).toEqual({
+    expect(factsOf(started.structuredContent)).toEqual({
       jobId: JOB,
       status: "queued",
       eta: 90,
       resourceUri: `faceless://jobs/${JOB}`,
     });
     const running = await client.call("get_video_status", { jobId: JOB });
-    expect(running.structuredContent).toEqual({
+    expect(factsOf(running.structuredContent)).toEqual({
       jobId: JOB,
       status: "warming_up",
       done: false,
       videoUrls: [],
     });
     const finished = await client.call("get_video_status", { jobId: JOB });
-    expect(finished.structuredContent).toEqual({
+    expect(factsOf(finished.structuredContent)).toEqual({
       jobId: JOB,
       status: "completed",
       done: true,
@@ -102,18 +102,18 @@ describe.each(ERAS)("%s", (_name, connect) => {
       finalVideoUrl: "https://media.example/f.mp4",
     });
     const published = await client.call("publish_video", { jobId: JOB, platforms: ["TikTok"] });
-    expect(published.structuredContent).toEqual({
+    expect(factsOf(published.structuredContent)).toEqual({
       results: [{ platform: "tiktok", ok: true, postId: "p1" }],
     });
     const first = await client.call("list_videos", { limit: 1 });
-    expect(first.structuredContent).toEqual({
+    expect(factsOf(first.structuredContent)).toEqual({
       videos: [{ jobId: JOB, status: "completed", extra: 1 }],
       nextCursor: "2026-11-20T04:46:00Z",
     });
     const second = await client.call("list_videos", { cursor: "2026-11-20T04:46:00Z" });
-    expect(second.structuredContent).toEqual({ videos: [{ jobId: OLDER, status: "failed" }] });
+    expect(factsOf(second.structuredContent)).toEqual({ videos: [{ jobId: OLDER, status: "failed" }] });
     const platforms = await client.call("list_connected_platforms", {});
-    expect(platforms.structuredContent).toEqual({
+    expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
     });
 

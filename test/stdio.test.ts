@@ -6,7 +6,15 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { BUILT_FILE, SERVER_NODE, connectNew, ERAS, type TestClient, textOf } from "./fixtures/clients.ts";
+import {
+  BUILT_FILE,
+  SERVER_NODE,
+  connectNew,
+  ERAS,
+  type TestClient,
+  textOf,
+  factsOf,
+} from "./fixtures/clients.ts";
 import { startRaw } from "./fixtures/raw-server.ts";
 
 const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
@@ -32,7 +40,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
 
     const started = await client.call("generate_video", { topic: "Why the sea is salty", duration: 10 });
     const jobId = String(started.structuredContent?.["jobId"]);
-    expect(started.structuredContent).toEqual({
+    expect(factsOf(started.structuredContent)).toEqual({
       jobId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       status: "processing",
       resourceUri: `faceless://jobs/${jobId}`,
@@ -43,6 +51,10 @@ describe.each(ERAS)("%s", (_name, connect) => {
       ({ structuredContent }) => structuredContent?.["done"] === true,
     );
     expect(finished.structuredContent).toEqual({
+      summary: expect.stringMatching(
+        /^Your video is ready: http\S+\.mp4 This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/,
+      ),
+      nextStep: "Show the user the link, and ask whether and where to publish it.",
       jobId,
       status: "completed",
       done: true,
@@ -56,7 +68,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
       jobId,
       platforms: ["TikTok", "instagram", "tiktok"],
     });
-    expect(published.structuredContent).toEqual({
+    expect(factsOf(published.structuredContent)).toEqual({
       results: [
         { platform: "tiktok", ok: true, url: expect.any(String) },
         { platform: "instagram", ok: false, error: expect.any(String) },
@@ -73,7 +85,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
   });
 
-  test("gets every result as structured content, and as one sentence followed by the same object in JSON", async () => {
+  test("gets every result as structured content that begins with its guidance, and as text that says the same", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -85,9 +97,11 @@ describe.each(ERAS)("%s", (_name, connect) => {
     const { tools } = await client.raw.listTools();
     for (const [name, args] of calls) {
       const result = await client.call(name, args);
-      const [sentence, ...json] = textOf(result).split("\n");
-      expect(sentence).toMatch(/^[^{}]+\.$/);
-      expect(JSON.parse(json.join("\n"))).toEqual(result.structuredContent);
+      const { summary, nextStep, ...facts } = result.structuredContent ?? {};
+      expect(Object.keys(result.structuredContent ?? {})[0]).toBe("summary");
+      expect(summary).toMatch(/This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/);
+      const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
+      expect(textOf(result)).toBe(`${guidance}\n${JSON.stringify(facts)}`);
       expect(result.isError).toBeUndefined();
       const schema: object = tools.find((tool) => tool.name === name)?.outputSchema ?? {};
       const validate = new Ajv2020({ strict: false }).compile(schema);
@@ -128,7 +142,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." No video was started, so no credits were spent. Calling again unchanged will fail again. Add credits to the account, then call again.',
+      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. The same call would fail again. Add credits to the account, then call again.',
     );
   });
 
@@ -149,16 +163,24 @@ describe.each(ERAS)("%s", (_name, connect) => {
       [
         "generate_video",
         { topic: "x", seed: 1 },
-        /"seed" is no argument of generate_video \(its arguments: topic, .*confirmDuplicate\)/,
+        /"seed" is not an argument of generate_video \(its arguments: topic, .*confirmDuplicate\)/,
       ],
       ["get_video_status", { jobId: "42" }, /jobId: must be the UUID/],
       ["get_video_status", { jobId: "../../secret" }, /jobId: must be the UUID/],
       ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one/],
-      ["publish_video", { jobId, platforms: ["you tube"] }, /platforms\.0: must be a platform's name/],
+      [
+        "publish_video",
+        { jobId, platforms: ["you tube"] },
+        /platforms\.0: must be the id of a connected platform/,
+      ],
       ["publish_video", { jobId }, /platforms: /],
       ["list_videos", { limit: 0 }, /limit: /],
       ["list_videos", { limit: 1.5 }, /limit: /],
-      ["list_videos", { page: 2 }, /"page" is no argument of list_videos \(its arguments: limit, cursor\)/],
+      [
+        "list_videos",
+        { page: 2 },
+        /"page" is not an argument of list_videos \(its arguments: limit, cursor\)/,
+      ],
     ];
     for (const [name, args, words] of refused) {
       const result = await client.call(name, args);

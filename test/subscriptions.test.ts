@@ -14,6 +14,7 @@ import {
   connectOld,
   type ServerStart,
   type TestClient,
+  factsOf,
 } from "./fixtures/clients.ts";
 import { envelope, type ScriptedAnswer, scriptedService } from "./fixtures/scripted-service.ts";
 
@@ -84,7 +85,7 @@ function soleContents({ contents }: { contents: readonly object[] }): unknown {
   const [first, ...rest] = contents;
   if (first === undefined || rest.length > 0 || !("text" in first) || typeof first.text !== "string")
     throw new Error("The resource has not just one text.");
-  return JSON.parse(first.text);
+  return factsOf(JSON.parse(first.text));
 }
 
 const JOB_A = "aaaaaaaa-0000-4000-8000-000000000001";

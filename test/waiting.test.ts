@@ -8,7 +8,14 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test, vi } from "vitest";
-import { connectNew, connectOld, type ServerStart, type TestClient, textOf } from "./fixtures/clients.ts";
+import {
+  connectNew,
+  connectOld,
+  factsOf,
+  type ServerStart,
+  type TestClient,
+  textOf,
+} from "./fixtures/clients.ts";
 import { envelope, type Reply, scriptedService } from "./fixtures/scripted-service.ts";
 
 interface Progress {
@@ -136,7 +143,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
       { jobId: JOB, waitSeconds: 50 },
       { onprogress: (one) => notified.push(one) },
     );
-    expect(result.structuredContent).toEqual(ended);
+    expect(factsOf(result.structuredContent)).toEqual(ended);
     expect(service.polls()).toBe(1);
     expect(notified).toEqual([]);
     expect(client.errors).toEqual([]);
@@ -147,7 +154,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const client = await connect(service.start);
     const notified: Progress[] = [];
     const result = await client.wait({ jobId: JOB, ...args }, { onprogress: (one) => notified.push(one) });
-    expect(result.structuredContent).toEqual({ jobId: JOB, done: false, ...processing(1) });
+    expect(factsOf(result.structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(1) });
     expect(service.polls()).toBe(1);
     expect(notified).toEqual([]);
   });
@@ -167,31 +174,16 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     await notifiedOf(4);
     service.become({ json: completed });
     const answer = await result;
-    expect(answer.structuredContent).toEqual(ended);
+    expect(factsOf(answer.structuredContent)).toEqual(ended);
     expect(textOf(answer)).toBe(
-      `Job ${JOB} is completed: 3 clips ready.\n${JSON.stringify(answer.structuredContent)}`,
+      `Your video is ready: https://cdn.example/final.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(answer.structuredContent))}`,
     );
     expect(notified).toEqual([
-      {
-        progress: 0,
-        total: 3,
-        message: `Job ${JOB} is still rendering (processing): 0 of 3 clips finished.`,
-      },
-      {
-        progress: 1,
-        total: 3,
-        message: `Job ${JOB} is still rendering (processing): 1 of 3 clips finished.`,
-      },
-      {
-        progress: 1.01,
-        total: 3,
-        message: `Job ${JOB} is still rendering (processing): 1 of 3 clips finished.`,
-      },
-      {
-        progress: 2,
-        total: 3,
-        message: `Job ${JOB} is still rendering (processing): 1 of 3 clips finished, 1 failed.`,
-      },
+      { progress: 0, total: 4, message: "0 of 3 clips" },
+      { progress: 1, total: 4, message: "1 of 3 clips" },
+      { progress: 1.01, total: 4, message: "1 of 3 clips" },
+      { progress: 2, total: 4, message: "1 of 3 clips, 1 failed" },
+      { progress: 4, total: 4, message: "Ready: 3 clips" },
     ]);
     expect(client.errors).toEqual([]);
   });
@@ -204,7 +196,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     service.become({ json: processing(1) });
     await service.polled(2);
     service.become({ json: completed });
-    expect((await result).structuredContent).toEqual(ended);
+    expect(factsOf((await result).structuredContent)).toEqual(ended);
     expect({ errors: client.errors, strays: client.strays }).toEqual({ errors: [], strays: [] });
   });
 
@@ -222,9 +214,12 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(result.structuredContent).toMatchObject({ status: "completed", done: true });
     const counts = notified.map(({ progress }) => progress);
     expect(counts).toEqual([...new Set(counts)].toSorted((a, b) => a - b));
-    expect(Math.max(...counts)).toBeLessThanOrEqual(4);
+    expect(counts.at(-1)).toBe(5);
     for (const { total, message } of notified)
-      expect({ total, message }).toEqual({ total: 4, message: expect.stringMatching(/^Job .*\.$/) });
+      expect({ total, message }).toEqual({
+        total: 5,
+        message: expect.stringMatching(/^(\d of 4 clips|Ready: 4 clips)$/),
+      });
   });
 
   test("gets the running job as it stands when the time is over", async () => {
@@ -234,10 +229,10 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const result = client.wait({ jobId: JOB, waitSeconds: 2 });
     await service.polled();
     service.become({ json: processing(2) });
-    expect((await result).structuredContent).toEqual({ jobId: JOB, done: false, ...processing(2) });
+    expect(factsOf((await result).structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(2) });
     expect(performance.now() - calledMs).toBeGreaterThanOrEqual(1_990);
     expect(textOf(await result)).toMatch(
-      /^Job .* is still rendering \(processing\): 2 of 3 clips finished\.\n/,
+      /^The video is still rendering: 2 of 3 clips\. Renders take 2 to 4 minutes\. Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again\.\n/,
     );
   });
 
@@ -247,7 +242,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const result = client.wait({ jobId: JOB, waitSeconds: 2 });
     await service.polled();
     service.become({ json: completed });
-    expect((await result).structuredContent).toEqual(ended);
+    expect(factsOf((await result).structuredContent)).toEqual(ended);
     expect(service.polls()).toBe(2);
   });
 
@@ -256,7 +251,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const client = await connect(service.start);
     await client.wait({ jobId: JOB });
     service.become({ json: processing(1) });
-    expect((await client.wait({ jobId: JOB, waitSeconds: 1 })).structuredContent).toEqual(ended);
+    expect(factsOf((await client.wait({ jobId: JOB, waitSeconds: 1 })).structuredContent)).toEqual(ended);
   });
 
   test.each<[string, Reply]>([
@@ -274,7 +269,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     await service.polled();
     service.become(reply);
     const { isError, structuredContent } = await result;
-    expect({ isError, structuredContent }).toEqual({
+    expect({ isError, structuredContent: factsOf(structuredContent) }).toEqual({
       isError: undefined,
       structuredContent: { jobId: JOB, done: false, ...processing(1) },
     });
@@ -286,7 +281,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const result = client.wait({ jobId: JOB, waitSeconds: 50 });
     await service.polled();
     service.become(envelope(401, "unauthorized", "Who are you?"));
-    expect((await result).structuredContent).toEqual({ jobId: JOB, done: false, ...processing(1) });
+    expect(factsOf((await result).structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(1) });
   });
 
   test.each([-0.1, -1, 50.1, 3600, "10", null, true])(
@@ -329,7 +324,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(service.polls()).toBe(polls);
     expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
     service.become({ json: completed });
-    expect((await client.wait({ jobId: JOB, waitSeconds: 50 })).structuredContent).toEqual(ended);
+    expect(factsOf((await client.wait({ jobId: JOB, waitSeconds: 50 })).structuredContent)).toEqual(ended);
     expect(notified).toHaveLength(1);
     expect({ errors: client.errors, strays: client.strays }).toEqual({ errors: [], strays: [] });
   });
@@ -344,7 +339,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     // One read shared by the three calls, the polls, and the short call's last look.
     expect(service.polls()).toBeLessThanOrEqual(5);
     service.become({ json: completed });
-    for (const result of [first, second]) expect((await result).structuredContent).toEqual(ended);
+    for (const result of [first, second]) expect(factsOf((await result).structuredContent)).toEqual(ended);
   });
 
   test("stays subscribed to a job when a call that waited for it has returned", async () => {
@@ -368,6 +363,6 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     const done = await client.wait({ jobId: JOB, waitSeconds: 50 });
     for (const { structuredContent } of [running, done])
       expect(validate(structuredContent), JSON.stringify(validate.errors)).toBe(true);
-    expect(done.structuredContent).toEqual({ ...ended, eta: 0 });
+    expect(factsOf(done.structuredContent)).toEqual({ ...ended, eta: 0 });
   });
 });

@@ -91,6 +91,7 @@ export function createApplication(options: ApplicationOptions): Application {
         (started) => jobs.recall(started),
         (error: unknown) => log.info("The jobs of earlier processes are not known.", error),
       )),
+    canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
     log,
   };

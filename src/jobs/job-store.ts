@@ -53,6 +53,12 @@ export class JobStore {
     return this.#known.get(jobId);
   }
 
+  /** Milliseconds since the job was started; undefined where that is not known. */
+  ageMs(jobId: string): number | undefined {
+    const createdAtMs = this.#known.get(jobId)?.createdAtMs;
+    return createdAtMs === undefined ? undefined : Math.max(0, this.#clock.now() - createdAtMs);
+  }
+
   /** At most `limit` jobs, the most recent first. */
   recent(limit: number): readonly KnownJob[] {
     return [...this.#known.values()].slice(0, limit);

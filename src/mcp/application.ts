@@ -24,6 +24,8 @@ export interface Application {
   readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
   readonly recallJobs: () => Promise<void>;
+  /** Whether publish_video is offered. */
+  readonly canPublish: boolean;
   readonly elicitation: Elicitation;
   readonly log: Log;
 }

@@ -57,8 +57,9 @@ export class Elicitation {
   }
 
   /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, else a BridgeError. */
-  async confirm(server: McpServer, request: McpRequest, question: Question): Promise<void> {
+  async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<void> {
     if (!this.#options.isEnabled || !canAsk(server, request)) return;
+    const question = await describe();
     const answer =
       request.envelope === undefined ? await this.#ask(request, question) : this.#answerTo(request, question);
     const parsed = makeAnswerSchema().safeParse(answer).data;

@@ -1,10 +1,13 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "../service/schemas.ts";
 
 /** Less than a clip: the step of a change without a new clip, since progress must grow with every notification. */
 const SMALL_STEP = 0.01;
+/** A client that gets the last notification together with the result takes it for one of an unknown call. */
+const BEFORE_RESULT_MS = 50;
 
 type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;
 
@@ -18,24 +21,37 @@ export class ProgressReporter {
     this.#describe = describe;
   }
 
-  /** Notifies the client, if it asked for that, of a job that is still running. */
+  /** Notifies the client of how far the job is: one step per clip, and one for the end. */
   report(job: Job): void {
+    if (!job.done) void this.#notify(job);
+  }
+
+  /** Notifies the client of the end, if the job has ended, and leaves time for that before the result. */
+  async finish(job: Job): Promise<void> {
+    if (job.done && (await this.#notify(job))) await sleep(BEFORE_RESULT_MS);
+  }
+
+  /** False if the client did not ask for progress, or has left. */
+  async #notify(job: Job): Promise<boolean> {
     const { _meta, notify } = this.#request;
     const progressToken = _meta?.progressToken;
-    // The end is in the result, and a client drops a notification that arrives together with it as one of an unknown call.
-    if (progressToken === undefined || job.done) return;
+    if (progressToken === undefined) return false;
     const { completed = 0, failed = 0, total } = job.progress ?? {};
-    const finished = completed + failed;
+    const steps = total === undefined ? undefined : total + 1;
+    const finished = job.done ? (steps ?? 0) : completed + failed;
     const progress = finished > this.#lastProgress ? finished : this.#lastProgress + SMALL_STEP;
-    if (total !== undefined && progress > total) return;
+    // The last step is the end's.
+    if (steps !== undefined && progress > (job.done ? steps : steps - SMALL_STEP)) return false;
     this.#lastProgress = progress;
     const params = {
       progressToken,
       progress,
-      ...(total !== undefined && { total }),
+      ...(steps !== undefined && { total: steps }),
       message: this.#describe(job),
     };
-    // A client that has left needs no progress.
-    notify({ method: "notifications/progress", params }).catch(() => {});
+    return notify({ method: "notifications/progress", params }).then(
+      () => true,
+      () => false,
+    );
   }
 }

@@ -12,6 +12,8 @@ import * as options from "../service/options.ts";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
+import { describeStatus } from "../tools/get-video-status.ts";
+import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { errorMeta } from "./tool-result.ts";
 
@@ -30,7 +32,12 @@ export function registerResources(server: McpServer, application: Application): 
   const jobContents = (uri: string, job: Job) => {
     const watchEnded = jobs.get(job.jobId)?.watchEnded;
     const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(state) }] };
+    const guidance = describeStatus(job, {
+      ageMs: jobs.ageMs(job.jobId),
+      canPublish: application.canPublish,
+    });
+    const result = withGuidance(guidance, state, { isSandbox: application.config.sandbox });
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(result) }] };
   };
   const newestJobs = new NewestJobs(application);
 

@@ -49,7 +49,7 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, once, lookAtJob, elicitation } = application;
+  const { service, jobs, reader, once, lookAtJob, elicitation, canPublish, config } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
@@ -58,19 +58,24 @@ function toolContext(
     reader,
     once,
     signal,
+    canPublish,
+    isSandbox: config.sandbox,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
-    waitForEnd(job, forMs, describe) {
+    async waitForEnd(job, forMs, describe) {
+      if (job.done) return job;
       const progress = new ProgressReporter(mcpReq, describe);
       progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - performance.now();
-      return application.waitForEnd({
+      const ended = await application.waitForEnd({
         job,
         forMs: leftMs,
         signal,
         onChange: (changed) => progress.report(changed),
       });
+      await progress.finish(ended);
+      return ended;
     },
   };
 }

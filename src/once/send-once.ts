@@ -4,16 +4,15 @@
 import { BridgeError, toBridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "../service/schemas.ts";
-import { duplicateGenerationError, duplicatePublicationError, withCandidates } from "./errors.ts";
+import { duplicateGenerationError, withCandidates } from "./errors.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
+import { entriesOn, type PublicationPlan, planPublication } from "./plan-publication.ts";
 import type { Ending, Intent, Journal, JournalEntry, PlatformResult } from "./journal.ts";
 import {
   confirmationCode,
   fingerprintOf,
   GENERATION_GUARD_MS,
   generationFingerprint,
-  type PlatformState,
-  platformState,
   type Publication,
   publicationsOf,
   sameGenerations,
@@ -68,18 +67,7 @@ export interface Published {
   /** Platforms that the service's answer did not mention. */
   readonly unmentioned: readonly string[];
   /** Confirms posting again to exactly the platforms that were public already. */
-  readonly code?: string;
-}
-
-/** What the user is asked about before anything is sent. */
-export interface PublicationPlan {
-  readonly jobId: string;
-  /** To be posted to. */
-  readonly platforms: readonly string[];
-  /** Those among them that were, or may have been, posted to before. */
-  readonly repeated: readonly { readonly platform: string; readonly state: PlatformState }[];
-  /** Changes whenever something else would be sent, or something newer is known. */
-  readonly key: string;
+  readonly code: string | undefined;
 }
 
 /** A job that an earlier request started. */
@@ -130,12 +118,13 @@ export class SendOnce {
     const wanted = { jobId: request.jobId, platforms: [...new Set(request.platforms)] };
     const key = `publish ${request.jobId.toLowerCase()}`;
     for (;;) {
-      const found = await this.#inTurn(key, caller, () => this.#planPublication(wanted, caller));
-      if (found.plan.platforms.length === 0) return { ...found.already, answer: {}, unmentioned: [] };
-      await ask(found.plan);
+      const { plan } = await this.#inTurn(key, caller, () => this.#planPublication(wanted, caller));
+      if (plan.platforms.length === 0)
+        return { results: plan.already, code: plan.code, answer: {}, unmentioned: [] };
+      await ask(plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
       const published = await this.#inTurn(key, caller, (deadlineMs) =>
-        this.#publishInTurn(wanted, found.plan, caller, deadlineMs),
+        this.#publishInTurn(wanted, plan, caller, deadlineMs),
       );
       if (published !== undefined) return published;
     }
@@ -227,51 +216,15 @@ export class SendOnce {
     return undefined;
   }
 
-  /** What of the request is to be sent, and what the service said of the rest. Throws where an outcome is not known. */
   async #planPublication(
-    { jobId, platforms }: PublishRequest,
+    wanted: PublishRequest,
     { confirmDuplicate }: CallerOptions,
-  ): Promise<{ plan: PublicationPlan; already: Pick<Published, "results" | "code">; known: Publication[] }> {
+  ): Promise<{ plan: PublicationPlan; known: readonly Publication[] }> {
+    const { journal, now } = this.#options;
     const account = await this.#account();
-    const known = await publicationsOf(await this.#options.journal.entries(), account, jobId);
-    const codeFor = (some: readonly string[]) => publicationCode(account, jobId, some, known);
-    const states = platforms.map((platform) => ({ platform, state: platformState(known, platform) }));
-    const names = (kind: PlatformState["kind"]) =>
-      states.filter(({ state }) => state.kind === kind).map(({ platform }) => platform);
-    const planFor = async (toSend: readonly string[], repeated: PublicationPlan["repeated"]) => ({
-      jobId,
-      platforms: toSend,
-      repeated,
-      key: `${jobId} ${toSend.toSorted().join(" ")} ${await codeFor(platforms)}`,
-    });
-    if (confirmDuplicate !== undefined && confirmDuplicate === (await codeFor(platforms))) {
-      const repeated = states.filter(({ state }) => state.kind !== "free");
-      return { plan: await planFor(platforms, repeated), already: { results: [] }, known };
-    }
-    const posted = names("posted");
-    const unknown = names("unknown");
-    if (unknown.length > 0) {
-      const unposted = platforms.filter((platform) => !posted.includes(platform));
-      const latestMs = Math.max(
-        ...states.map(({ state }) => (state.kind === "unknown" ? state.atMs : -Infinity)),
-      );
-      throw duplicatePublicationError({
-        unknown,
-        unposted,
-        free: names("free"),
-        ageMs: Math.max(0, this.#options.now() - latestMs),
-        code: await codeFor(unposted),
-        isRefusal: confirmDuplicate !== undefined,
-      });
-    }
-    const results = states.flatMap(({ platform, state }) =>
-      state.kind === "posted"
-        ? [{ ...state.result, platform, ok: true, alreadyPublished: true as const }]
-        : [],
-    );
+    const known = await publicationsOf(await journal.entries(), account, wanted.jobId);
     return {
-      plan: await planFor(names("free"), []),
-      already: { results, ...(posted.length > 0 && { code: await codeFor(posted) }) },
+      plan: await planPublication({ account, wanted, confirmDuplicate, known, nowMs: now() }),
       known,
     };
   }
@@ -286,9 +239,9 @@ export class SendOnce {
     const { service, journal } = this.#options;
     const account = await this.#account();
     const { jobId } = wanted;
-    const { plan, already, known } = await this.#planPublication(wanted, caller);
+    const { plan, known } = await this.#planPublication(wanted, caller);
     if (plan.key !== agreed.key) return undefined;
-    const { platforms } = plan;
+    const { platforms, already, code } = plan;
     const concerned = (publications: readonly Publication[]) => entriesOn(publications, platforms);
     const sent = await this.#send(
       { operation: "publish", account, label: "", jobId, platforms: [...platforms] },
@@ -309,8 +262,8 @@ export class SendOnce {
     const mentioned = new Set(results.map(({ platform }) => platform.trim().toLowerCase()));
     const order = (platform: string) => wanted.platforms.indexOf(platform.trim().toLowerCase());
     return {
-      ...already,
-      results: [...already.results, ...results].sort((a, b) => order(a.platform) - order(b.platform)),
+      code,
+      results: [...already, ...results].sort((a, b) => order(a.platform) - order(b.platform)),
       answer,
       unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
     };
@@ -397,26 +350,6 @@ function hasRival(entries: readonly JournalEntry[], known: readonly JournalEntry
     ({ id, outcome, file }, index) =>
       id !== ownId && !states.has(`${id} ${outcome}`) && (file !== ownFile || index < ownIndex),
   );
-}
-
-/** Of exactly these platforms of a job. */
-function publicationCode(
-  account: string,
-  jobId: string,
-  platforms: readonly string[],
-  known: readonly Publication[],
-): Promise<string> {
-  return confirmationCode(
-    `${account} publish ${jobId.toLowerCase()} ${platforms.toSorted().join(" ")}`,
-    entriesOn(known, platforms),
-  );
-}
-
-/** The entries of the publications that concern any of the platforms. */
-function entriesOn(publications: readonly Publication[], platforms: readonly string[]): JournalEntry[] {
-  return publications
-    .filter((publication) => publication.platforms.some((platform) => platforms.includes(platform)))
-    .map(({ entry }) => entry);
 }
 
 function anySignal(ending: AbortSignal, signal: AbortSignal | undefined): AbortSignal {

@@ -46,9 +46,6 @@ export interface Service {
   close(): void;
 }
 
-/** For callers that must neither pay, publish nor close. */
-export type ServiceReader = Omit<Service, "generate" | "publish" | "close">;
-
 /** Longest that calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;

@@ -21,7 +21,7 @@ import {
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
-import { GET_HEADERS_MS, type Requests } from "./requests.ts";
+import { HEADERS_TIMEOUT_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
 
 const TOOL = "list_connected_platforms";
@@ -71,7 +71,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
             url: new URL(input),
             headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
             body: typeof init.body === "string" ? init.body : "",
-            headersTimeoutMs: GET_HEADERS_MS,
+            headersTimeoutMs: HEADERS_TIMEOUT_MS,
             deadlineMs,
             signal: end.signal,
           })

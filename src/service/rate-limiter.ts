@@ -208,7 +208,9 @@ export class RateLimiter {
   /** Tells a window of a second or two from the one before, whose end differs by no more than two readings of the same. */
   #isRefilled(remaining: number | undefined, atMs: number): boolean {
     if (remaining === undefined || this.#resetsAtMs === undefined) return false;
-    return remaining > this.#remaining && atMs >= this.#resetsAtMs - ROUNDING_MS;
+    // Answers out of order show a few more, as many as were in flight together.
+    const isMore = remaining > this.#remaining + this.#inFlight + 1;
+    return isMore && atMs >= this.#resetsAtMs - SAME_WINDOW_MS;
   }
 
   #believe(remaining: number | undefined, resetsAtMs: number | undefined, order: number): void {

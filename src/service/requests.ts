@@ -89,11 +89,11 @@ export interface RequestsOptions {
 }
 
 export const GET_DEADLINE_MS = 20_000;
-// A call must end within 45 s of a service that never answers, and a client gives up at 60. A POST has less than the minute that
-// its headers may take, and what follows it (a look at the newest videos) has the rest.
+// A call must end within 45 s of a service that never answers, and a client gives up at 60. What follows a POST (a look at the
+// newest videos) has the rest.
 const POST_DEADLINE_MS = 38_000;
-export const GET_HEADERS_MS = 30_000;
-const POST_HEADERS_MS = 60_000;
+/** Until the first byte of an answer. A shorter time would only make a POST end with an unknown outcome: its deadline counts. */
+export const HEADERS_TIMEOUT_MS = 60_000;
 
 export function createRequests(options: RequestsOptions): Requests {
   const { config, version, now, random, minAttemptMs = MIN_ATTEMPT_MS } = options;
@@ -154,7 +154,7 @@ export function createRequests(options: RequestsOptions): Requests {
       url,
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      headersTimeoutMs: method === "GET" ? GET_HEADERS_MS : POST_HEADERS_MS,
+      headersTimeoutMs: HEADERS_TIMEOUT_MS,
       signal,
       finishOnceSent: method === "POST",
     };

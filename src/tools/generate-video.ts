@@ -5,7 +5,7 @@ import type { AlreadyStarted } from "../once/send-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import { confirmDuplicateArgument, isLanguageTag } from "./arguments.ts";
-import { defineTool, guidance } from "./tool.ts";
+import { defineTool, guidanceFields } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 const FOLLOW =
@@ -51,7 +51,7 @@ export const generateVideo = defineTool({
     }),
   output: () =>
     z.looseObject({
-      ...guidance(),
+      ...guidanceFields(),
       jobId: z.string(),
       status: z.string(),
       resourceUri: z.string().describe("Subscribable status of the job"),

@@ -2,13 +2,13 @@
 
 import * as z from "zod";
 import type { Job } from "../service/schemas.ts";
-import { cleanServiceText } from "../text.ts";
+import { describeAge } from "../text.ts";
 import { jobIdArgument } from "./arguments.ts";
-import { defineTool, guidance } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
-const LONGEST_WAIT_SECONDS = 50;
-const OUT_OF_BOUNDS = `must be from 0 to ${LONGEST_WAIT_SECONDS} seconds`;
+const MAX_WAIT_SECONDS = 50;
+const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
 const count = () => z.number().optional();
 
@@ -16,7 +16,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "How far a video is: its status, the clips that are ready, the voiceover, the final video. With waitSeconds (45 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call again, and don't generate the video again. done says that it has ended, completed or failed (failed renders refund their credits). Costs nothing.",
+    "How far a video is: its status, the clips that are ready, the voiceover and the final video. With waitSeconds (45 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call it again, and don't generate the video again. done means that it has ended, completed or failed; failed renders refund their credits. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
@@ -25,13 +25,13 @@ export const getVideoStatus = defineTool({
       waitSeconds: z
         .number()
         .min(0, OUT_OF_BOUNDS)
-        .max(LONGEST_WAIT_SECONDS, OUT_OF_BOUNDS)
+        .max(MAX_WAIT_SECONDS, OUT_OF_BOUNDS)
         .meta({ default: 0, description: "Most seconds to wait for the end" })
         .optional(),
     }),
   output: () =>
     z.looseObject({
-      ...guidance(),
+      ...guidanceFields(),
       jobId: z.string(),
       status: z.string(),
       done: z.boolean(),
@@ -40,26 +40,63 @@ export const getVideoStatus = defineTool({
       finalVideoUrl: z.string().optional(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
     }),
-  async run({ jobId, waitSeconds = 0 }, { reader, waitForEnd, signal }) {
+  async run({ jobId, waitSeconds = 0 }, { reader, jobs, waitForEnd, canPublish, signal }) {
     const now = await reader.read(jobId, { background: false, signal });
-    const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeJob) : now;
-    return { summary: describeJob(job), result: job };
+    const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
+    return { ...describeStatus(job, { ageMs: jobs.ageMs(jobId), canPublish }), result: job };
   },
 });
 
-/** A job's state as one sentence. */
-function describeJob(job: Job): string {
-  const clips = `${job.videoUrls.length} ${job.videoUrls.length === 1 ? "clip" : "clips"}`;
-  const leftOut = job["unsafeLinksLeftOut"];
-  const unsafe = leftOut === undefined ? "" : `, and links that are not safe to open were left out`;
-  if (job.status === "completed") return `Job ${job.jobId} is completed: ${clips} ready${unsafe}.`;
+/** Renders that take longer than this take much longer than usual. */
+const LONG_RENDER_MS = 10 * 60_000;
+
+/** What a job's state means to the caller: the first fields of its result, and of its resource. */
+export function describeStatus(
+  job: Job,
+  { ageMs, canPublish }: { readonly ageMs: number | undefined; readonly canPublish: boolean },
+): Guidance {
+  const unsafe =
+    job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
   if (job.status === "failed")
-    return `Job ${job.jobId} failed, and the service refunds its credits by itself.`;
-  const { total, completed, failed } = job.progress ?? {};
-  const finished =
-    total === undefined || completed === undefined
-      ? `${clips} ready`
-      : `${completed} of ${total} clips finished`;
-  const lost = failed === undefined || failed === 0 ? "" : `, ${failed} failed`;
-  return `Job ${job.jobId} is still rendering (${cleanServiceText(job.status, 60)}): ${finished}${lost}${unsafe}.`;
+    return {
+      summary: "The render failed, and the service refunds its credits by itself.",
+      nextStep: "Tell the user. The same video may be generated again if they still want it.",
+    };
+  if (job.status !== "completed")
+    return {
+      summary: `The video is still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
+      nextStep:
+        "Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again.",
+    };
+  if (job.finalVideoUrl === undefined)
+    return {
+      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${unsafe}`,
+      nextStep: "Call get_video_status again in a few seconds for that link.",
+    };
+  return {
+    summary: `Your video is ready: ${job.finalVideoUrl}${unsafe}`,
+    nextStep: canPublish
+      ? "Show the user the link, and ask whether and where to publish it."
+      : "Show the user the link.",
+  };
+}
+
+/** The state in a few words, for a progress bar. */
+function describeProgress(job: Job): string {
+  if (job.status === "completed") return `Ready: ${countClips(job)}`;
+  if (job.status === "failed") return "Failed, credits are refunded";
+  const { total, completed, failed = 0 } = job.progress ?? {};
+  if (total === undefined || completed === undefined) return `${countClips(job)} so far`;
+  return `${completed} of ${total} clips${failed === 0 ? "" : `, ${failed} failed`}`;
+}
+
+function countClips({ videoUrls: { length } }: Job): string {
+  return `${length} ${length === 1 ? "clip" : "clips"}`;
+}
+
+function describeRenderTime(ageMs: number | undefined): string {
+  if (ageMs === undefined) return "Renders take 2 to 4 minutes.";
+  return ageMs < LONG_RENDER_MS
+    ? `It was started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
+    : `It was started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
 }

@@ -1,8 +1,8 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { cleanServiceText } from "../text.ts";
-import { defineTool, guidance } from "./tool.ts";
+import { cleanServiceText, inWords } from "../text.ts";
+import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
   name: "list_connected_platforms",
@@ -12,15 +12,18 @@ export const listConnectedPlatforms = defineTool({
   effect: "reads",
   // Loose: some hosts send a dummy argument to a tool that takes none.
   input: () => z.looseObject({}),
-  output: () => z.looseObject({ ...guidance(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
+  output: () =>
+    z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
     const { platforms } = await service.listConnectedPlatforms({ signal });
     const names = platforms.map(({ platform }) => cleanServiceText(platform, 60));
     return {
-      summary:
-        names.length === 0
-          ? "No platform is connected: the user connects them on the service's website."
-          : `Connected: ${names.join(", ")}.`,
+      ...(names.length === 0
+        ? {
+            summary: "No account is connected, so nothing can be published yet.",
+            nextStep: "Tell the user to connect an account on the service's website.",
+          }
+        : { summary: `Connected: ${inWords(names)}.` }),
       result: { platforms: [...platforms] },
     };
   },

@@ -1,7 +1,7 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
-import { defineTool, guidance } from "./tool.ts";
+import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -17,7 +17,7 @@ export const listVideos = defineTool({
     }),
   output: () =>
     z.looseObject({
-      ...guidance(),
+      ...guidanceFields(),
       videos: z.array(
         z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
       ),
@@ -27,8 +27,18 @@ export const listVideos = defineTool({
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);
     const { length } = page.videos;
-    const found = length === 0 ? "No videos" : length === 1 ? "One video" : `${length} videos`;
-    const more = page.nextCursor === undefined ? "" : "; older ones follow with nextCursor as cursor";
-    return { summary: `${found} on this page, newest first${more}.`, result: page };
+    const isFirst = query.cursor === undefined;
+    return {
+      summary:
+        length === 0
+          ? isFirst
+            ? "No videos yet."
+            : "No more videos."
+          : `${length} ${length === 1 ? "video" : "videos"}${isFirst ? ", newest first" : ""}.`,
+      ...(page.nextCursor !== undefined && {
+        nextStep: "Older videos follow: call again with nextCursor as cursor.",
+      }),
+      result: page,
+    };
   },
 });

@@ -1,10 +1,11 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import type { PublicationPlan, Published } from "../once/send-once.ts";
+import type { PublicationPlan } from "../once/plan-publication.ts";
+import type { Published } from "../once/send-once.ts";
 import { cleanServiceText, inWords, quote } from "../text.ts";
 import { confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import { defineTool, guidance, type Question } from "./tool.ts";
+import { defineTool, guidanceFields, type Question } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
@@ -35,17 +36,18 @@ export const publishVideo = defineTool({
     }),
   output: () =>
     z.looseObject({
-      ...guidance(),
+      ...guidanceFields(),
       results: z.array(
         z.looseObject({ platform: z.string(), ok: z.boolean(), alreadyPublished: z.boolean().optional() }),
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, { once, jobs, lookAtJob, askUser, signal }) {
-    const ask = async (plan: PublicationPlan) => {
-      // The user has to see which video it is.
-      const link = jobs.get(jobId)?.finalVideoUrl ?? (await lookAtJob(jobId))?.finalVideoUrl;
-      await askUser(questionFor(plan, { topic: jobs.get(jobId)?.topic, link }));
-    };
+    const ask = (plan: PublicationPlan) =>
+      askUser(async () => {
+        // The user has to see which video it is.
+        const link = jobs.get(jobId)?.finalVideoUrl ?? (await lookAtJob(jobId))?.finalVideoUrl;
+        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link });
+      });
     const published = await once.publish({ jobId, platforms }, ask, { confirmDuplicate, signal });
     const { answer, results } = published;
     return {

@@ -12,16 +12,22 @@ import type { Job } from "../service/schemas.ts";
 /** What the application gives to a tool. Paid and public requests go through `once` alone. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: Pick<JobStore, "get" | "start" | "list" | "uri">;
+  readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list" | "uri">;
   readonly reader: Pick<JobReader, "read">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
   readonly signal: AbortSignal;
+  /** Whether the caller is offered publish_video. */
+  readonly canPublish: boolean;
+  readonly isSandbox: boolean;
   /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
   /** How a job stands now; undefined where that can't be found out within a second or two. */
   lookAtJob(jobId: string): Promise<Job | undefined>;
-  /** Returns if the user agrees or can't be asked. Throws a BridgeError for every other answer, and to have them asked. */
-  askUser(question: Question): Promise<void>;
+  /**
+   * Returns if the user agrees or can't be asked; only in the latter case `question` is not called. Throws a BridgeError for every other
+   * answer, and to have them asked.
+   */
+  askUser(question: () => Promise<Question>): Promise<void>;
 }
 
 export interface Question {
@@ -32,11 +38,15 @@ export interface Question {
   readonly no: string;
 }
 
-export interface ToolOutcome<Result> {
+/** What a result means to the caller, in words. */
+export interface Guidance {
   /** What is so, as one or two sentences. */
   readonly summary: string;
   /** What to do next, where there is something to do. */
   readonly nextStep?: string | undefined;
+}
+
+export interface ToolOutcome<Result> extends Guidance {
   readonly result: Result;
 }
 
@@ -57,7 +67,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly effect: Effect;
   /** Made when the first call needs it: a list of tools is answered without. */
   readonly input: () => Input;
-  /** Loose: the service's extra fields pass through. Begins with `guidance()`. */
+  /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
   // A method, so that tools of different inputs fit in one list.
   run(
@@ -67,7 +77,24 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 }
 
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
-export const guidance = () => ({ summary: z.string(), nextStep: z.string().optional() });
+export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
+
+const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
+
+/** A result with its guidance first; fields of the service with these names are left out. */
+export function withGuidance(
+  { summary, nextStep }: Guidance,
+  result: object,
+  { isSandbox }: { readonly isSandbox: boolean },
+): Record<string, unknown> {
+  return {
+    summary: isSandbox ? `${summary} ${SANDBOX_NOTICE}` : summary,
+    ...(nextStep !== undefined && { nextStep }),
+    ...Object.fromEntries(
+      Object.entries(result).filter(([name]) => name !== "summary" && name !== "nextStep"),
+    ),
+  };
+}
 
 /** Binds the types of the schemas to those of `run`. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
@@ -89,15 +116,8 @@ export async function runTool(
 ): Promise<Readonly<Record<string, unknown>>> {
   const parsed = tool.input().safeParse(args ?? {});
   if (!parsed.success) throw inputError(tool, parsed.error);
-  const { summary, nextStep, result } = await tool.run(parsed.data, context);
-  const checked = tool.output().safeParse({
-    // First, where a model reads them first; the service's own fields of these names are left out.
-    summary,
-    ...(nextStep !== undefined && { nextStep }),
-    ...Object.fromEntries(
-      Object.entries(result).filter(([name]) => name !== "summary" && name !== "nextStep"),
-    ),
-  });
+  const { result, ...guidance } = await tool.run(parsed.data, context);
+  const checked = tool.output().safeParse(withGuidance(guidance, result, context));
   if (!checked.success)
     throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
   return checked.data;

@@ -96,7 +96,7 @@ describe("within 45 s of a service that never answers", () => {
     const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
     rest.on(
       STATUS,
-      slow(async () => (await almost(), { json: { status: "completed" } })),
+      slow(async () => (await almost(), { json: { status: "failed" } })),
     );
 
     expect(await ending(till.generate("Tides"), waiting)).toEqual(IN_TIME);

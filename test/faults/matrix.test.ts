@@ -17,17 +17,17 @@ const SPENT = {
   GET: {
     not_sent: "Nothing was spent or published.",
     rejected: "Nothing was spent or published.",
-    unknown: "Nothing was spent or published: this call only reads.",
+    unknown: "Nothing was spent or published.",
   },
   POST: {
-    not_sent: "No request was carried out, so no credits were spent.",
-    rejected: "No video was started, so no credits were spent.",
-    unknown: "The request left, and it is not known whether a video was started and credits were spent.",
+    not_sent: "This call started no video and spent no credits.",
+    rejected: "This call started no video and spent no credits.",
+    unknown: "It is not known whether a video was started and credits were spent.",
   },
 } as const;
 const GOOD = {
-  GET: " is still rendering (processing): 0 clips ready.",
-  POST: "The video was started as job ",
+  GET: "The video is still rendering: 0 clips so far.",
+  POST: "The video was started.",
 } as const;
 
 /** What failed, what was spent, whether again, what next. */
@@ -35,8 +35,8 @@ function textOf(method: Method, { says, outcome, retryable, afterSeconds, next }
   const again = retryable
     ? `Calling again is safe${afterSeconds === undefined ? "" : ` after ${afterSeconds} s`}.`
     : outcome === "unknown"
-      ? "Do not call again before checking."
-      : "Calling again unchanged will fail again.";
+      ? "Don't call again before you have checked."
+      : "The same call would fail again.";
   return `${says.replace("{verb}", VERBS[method])} ${SPENT[method][outcome]} ${again} ${next}`;
 }
 

@@ -97,6 +97,8 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     reader,
     once,
     signal,
+    canPublish: true,
+    isSandbox: false,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),

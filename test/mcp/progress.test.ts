@@ -10,7 +10,11 @@ function reporting(meta: Request["_meta"], notify?: Request["notify"]) {
   const record: Request["notify"] = async (notification) => void sent.push(notification);
   const request: Request = { ...(meta !== undefined && { _meta: meta }), notify: notify ?? record };
   const reporter = new ProgressReporter(request, ({ status }) => `It is ${status}.`);
-  return { sent, report: (state: Job) => reporter.report(state) };
+  return {
+    sent,
+    report: (state: Job) => reporter.report(state),
+    finish: (state: Job) => reporter.finish(state),
+  };
 }
 
 const job = (progress: Job["progress"], done = false): Job => ({
@@ -27,7 +31,7 @@ test.each([0, "", "token"])("reports counts and words under the token %j", (prog
   expect(sent).toEqual([
     {
       method: "notifications/progress",
-      params: { progressToken, progress: 2, total: 3, message: "It is processing." },
+      params: { progressToken, progress: 2, total: 4, message: "It is processing." },
     },
   ]);
 });
@@ -46,22 +50,33 @@ test("reports a change without a new clip as less than a clip, also for a job wi
   expect(sent).toMatchObject([
     { params: { progress: 0 } },
     { params: { progress: 0.01 } },
-    { params: { progress: 1, total: 2 } },
+    { params: { progress: 1, total: 3 } },
   ]);
   expect(sent[0]).not.toHaveProperty("params.total");
 });
 
-test("reports no change that would exceed the total", () => {
-  const { sent, report } = reporting({ progressToken: 1 });
-  report(job({ total: 2, completed: 2 }));
-  report(job({ total: 2, completed: 2 }));
-  expect(sent).toMatchObject([{ params: { progress: 2, total: 2 } }]);
+test("leaves the last step to the end, which is reported once, before the result", async () => {
+  const { sent, report, finish } = reporting({ progressToken: 1 });
+  for (let change = 0; change < 200; change++) report(job({ total: 2, completed: 2 }));
+  const ended = job({ total: 2, completed: 2 }, true);
+  report(ended);
+  await finish(ended);
+
+  expect(sent[0]).toMatchObject({ params: { progress: 2, total: 3 } });
+  expect(sent.at(-1)).toMatchObject({ params: { progress: 3, total: 3, message: "It is completed." } });
+  expect(JSON.stringify(sent.slice(0, -1))).not.toContain("completed");
 });
 
-test("doesn't report the end, which is in the result of the call", () => {
-  const { sent, report } = reporting({ progressToken: 1 });
-  report(job({ total: 2, completed: 2 }, true));
-  expect(sent).toEqual([]);
+test("reports the end of a job without counts, and none of a job that still runs", async () => {
+  const { sent, report, finish } = reporting({ progressToken: 1 });
+  report(job(undefined));
+  await finish(job(undefined));
+  await finish(job(undefined, true));
+
+  expect(sent).toMatchObject([
+    { params: { progress: 0, message: "It is processing." } },
+    { params: { progress: 0.01, message: "It is completed." } },
+  ]);
 });
 
 test("survives a client that has left", async () => {

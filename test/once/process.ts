@@ -4,7 +4,8 @@
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import { GenerationLimit } from "../../src/once/generation-limit.ts";
 import { createJournal, type Journal } from "../../src/once/journal.ts";
-import { type PublicationPlan, SendOnce, type SendOnceOptions } from "../../src/once/send-once.ts";
+import type { PublicationPlan } from "../../src/once/plan-publication.ts";
+import { SendOnce, type SendOnceOptions } from "../../src/once/send-once.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { GenerationRequest, Job, PublishRequest } from "../../src/service/schemas.ts";
 

@@ -349,7 +349,14 @@ describe("the user", () => {
     await world.process().publish(on("tiktok", "youtube"), user.ask);
 
     expect(user.plans).toEqual([
-      { jobId: JOB, platforms: ["youtube"], repeated: [], key: expect.any(String) },
+      {
+        jobId: JOB,
+        platforms: ["youtube"],
+        repeated: [],
+        key: expect.any(String),
+        already: [already("tiktok")],
+        code: expect.any(String),
+      },
     ]);
   });
 

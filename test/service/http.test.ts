@@ -268,6 +268,33 @@ test("stopping to read an open answer ends its connection", async () => {
   expect(server.received).toHaveLength(1);
 });
 
+test("A POST that is cancelled while it waits for a free connection is not sent when one becomes free", async () => {
+  const asked: Socket[] = [];
+  const server = await faultServer({ requested: (socket) => void asked.push(socket) });
+  const client = http(server.url);
+  const filling = Array.from({ length: 32 }, () => client.send(request("GET", server.url)));
+  await until(() => asked.length === 32);
+  const cancel = new AbortController();
+  const waiting = failing(
+    client.send(request("POST", server.url, { signal: cancel.signal, finishOnceSent: true })),
+  );
+
+  cancel.abort();
+  const [last, ...others] = asked;
+  for (const socket of others) socket.write(ANSWER);
+  await Promise.any(filling);
+  // Time enough for the connections that are free to be used.
+  const after = client.send(request("GET", server.url));
+  await until(() => server.received.length > 32);
+  asked.at(-1)?.write(ANSWER);
+  await after;
+  last?.write(ANSWER);
+  await Promise.all(filling);
+
+  expect(await waiting).toEqual({ kind: "cancelled", sent: false, reason: "cancelled by the caller" });
+  expect(server.received.filter((text) => text.startsWith("POST"))).toEqual([]);
+});
+
 describe("a compressed answer, though identity was asked for", () => {
   const TEXT = JSON.stringify({ videos: ["añ€😀", "x".repeat(100_000)] });
   const encoded = (encoding: string, body: Uint8Array): ScriptedAnswer => ({

@@ -266,8 +266,8 @@ describe("a 429", () => {
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 20_000 });
     expect(limiter.status()).toMatchObject({ pausedMs: 20_000 });
     clock.ms += 20_000;
+    expect(limiter.status()).toMatchObject({ remaining: 60, pausedMs: 0 });
     expect(limiter.tryAcquire("user")).toHaveProperty("release");
-    expect(limiter.status()).toMatchObject({ pausedMs: 0 });
   });
 
   test("without Retry-After pauses until the reset", () => {
@@ -275,6 +275,32 @@ describe("a 429", () => {
     acquire(limiter).release(refused({ "x-ratelimit-reset": "8s" }));
 
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 9_000 });
+  });
+
+  test("without Retry-After changes nothing in what remains", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(refused(told(60, 7, 8)));
+
+    expect(limiter.status()).toEqual({ limit: 60, remaining: 7, resetInMs: 8_000, pausedMs: 9_000 });
+  });
+
+  test("with Retry-After of a service without a limit leaves what remains unknown", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(refused({ "x-ratelimit-remaining": "0", "retry-after": "2" }));
+
+    expect(limiter.status()).toEqual({ pausedMs: 2_000 });
+  });
+
+  test("that come together count as one for the length of the next pause", () => {
+    const { clock, limiter } = setup();
+    const [first, second] = [acquire(limiter), acquire(limiter)];
+    first.release(refused());
+    second.release(refused());
+    clock.ms += 5_000;
+
+    acquire(limiter).release(refused());
+
+    expect(limiter.status().pausedMs).toBe(10_000);
   });
 
   test("without either pauses for 5 s, doubling up to a minute, and from 5 s again after a good answer", () => {
@@ -408,6 +434,35 @@ describe("polls", () => {
     const polls = poll(it, 60_000, () => service.answer(EPOCH_MS + it.clock.ms));
 
     expect(polls.length).toBeGreaterThan(60);
+  });
+
+  test("go on in windows of 2 s between users' calls, whose answers move the end of the window on and on", () => {
+    const it = setup();
+    const service = createLimitedService({ limit: 20, windowMs: 2_000, encoding: "epoch milliseconds" });
+    const answer = () => service.answer(EPOCH_MS + it.clock.ms);
+    const perWindow = new Map<number, number>();
+    for (let turn = 0; turn < 240; turn++) {
+      it.clock.ms += 250;
+      acquire(it.limiter).release(answer());
+      const permit = it.limiter.tryAcquire("background");
+      if ("retryInMs" in permit) continue;
+      permit.release(answer());
+      const window = Math.floor((EPOCH_MS + it.clock.ms) / 2_000);
+      perWindow.set(window, (perWindow.get(window) ?? 0) + 1);
+    }
+
+    expect(perWindow.size).toBeGreaterThanOrEqual(30);
+    expect(Math.max(...perWindow.values())).toBeLessThanOrEqual(12);
+  });
+
+  test("do not get a new share from an answer that shows more left before the window is over", () => {
+    const { limiter } = setup();
+    limiter.update(ok(told(2, 2, 30)));
+    acquire(limiter, "background").release(ok(told(2, 1, 30)));
+
+    limiter.update(ok(told(2, 2, 30)));
+
+    expect(limiter.waitMs("background")).toBe(31_000);
   });
 });
 

@@ -538,6 +538,57 @@ test("Where the network code can't be loaded, as after an update, nothing was se
   expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
 });
 
+test.each<[unknown, string]>([
+  [{ status: "processing" }, "jobId: Invalid input: expected string, received undefined"],
+  [[], "Invalid input: expected object, received array"],
+])("An answer that is not as documented is described by what is wrong where: %j", async (json, problem) => {
+  const { service } = await bridge({ [GENERATE]: { json } });
+
+  expect((await failureOf(service.generate({ topic: "x" }))).message).toBe(
+    `The answer to the request to start the video is not as documented: ${problem}.`,
+  );
+});
+
+test("A call in flight ends when the client is closed", async () => {
+  const { service, rest } = await bridge({ [STATUS]: () => (service.close(), "hang") });
+
+  expect(await failureOf(service.getJob(JOB))).toMatchObject({ code: "network" });
+  await until(() => rest.connections() === 0);
+});
+
+test.each([
+  [12, 1, []],
+  [8, 2, [8_000]],
+] as const)(
+  "A GET has 20 s: 10 s after its start a wait of %i s means %i requests",
+  async (seconds, requests, slept) => {
+    const clock = jumpingClock();
+    const { service, rest } = await bridge(
+      { [STATUS]: [() => (clock.advance(10_000), busy({ "retry-after": String(seconds) })), DONE] },
+      { clock },
+    );
+
+    await service.getJob(JOB).catch(() => {});
+
+    expect(rest.lines()).toHaveLength(requests);
+    expect(clock.slept).toEqual(slept);
+  },
+);
+
+test("Successes give back the retries that failures have used", async () => {
+  const { service, rest } = await bridge({
+    [STATUS]: { status: 503 },
+    "GET /api/v1/videos": { json: { videos: [] } },
+  });
+  for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
+  for (let call = 0; call < 20; call++) await service.listVideos({});
+  const before = rest.lines(STATUS).length;
+
+  await failureOf(service.getJob(JOB));
+
+  expect(rest.lines(STATUS).length - before).toBe(3);
+});
+
 test("The base URL keeps its prefix, and queries are encoded", () => {
   const requests = createRequests({
     config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },

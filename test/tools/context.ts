@@ -22,9 +22,11 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     reader: { read: notUsed },
     once,
     signal: new AbortController().signal,
+    canPublish: true,
+    isSandbox: false,
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
-    askUser: async (question) => void questions.push(question),
+    askUser: async (question) => void questions.push(await question()),
     ...more,
   };
   return { context, questions, call: (args) => runTool(tool, args, context) };

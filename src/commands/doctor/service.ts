@@ -92,7 +92,11 @@ function unreachableCheck(failure: TransportFailure, target: Target): Check {
   const { kind, sent, reason } = failure;
   const fix = failure.fix.replace(/\.$/, "");
   return kind === "timeout" && sent
-    ? fail("service", `${addressOf(target)} takes the request, but ${reason}`, "Try again in a minute")
+    ? fail(
+        "service",
+        `${addressOf(target)} takes the request, but does not answer: ${reason}`,
+        "Try again in a minute",
+      )
     : fail("service", `${addressOf(target)} can't be reached: ${reason}`, fix);
 }
 
