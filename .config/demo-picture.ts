@@ -1,5 +1,5 @@
-// npm run docs:picture: runs the demo and draws what it printed as docs/demo.svg. Each run has jobs of its own, so the picture is
-// drawn anew only when what the demo says has changed.
+// npm run docs:picture: runs the demo and draws its output as docs/demo.svg. Every run has other job ids, so run it only when the
+// text of the demo has changed.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -10,8 +10,8 @@ const SIZE = { character: 7.25, line: 17, margin: 18, bar: 26 } as const;
 const COLOURS = { title: "#f5f3ff", detail: "#a8a3b8", done: "#86efac", prompt: "#c4b5fd" } as const;
 
 const built = fileURLToPath(new URL("../dist/bin.cjs", import.meta.url));
-const printed = execFileSync(process.execPath, [built, "demo"], { encoding: "utf8", env: {} });
-const lines = ["$ npm run demo", ...printed.trimEnd().split("\n")];
+const demoOutput = execFileSync(process.execPath, [built, "demo"], { encoding: "utf8", env: {} });
+const lines = ["$ npm run demo", ...demoOutput.trimEnd().split("\n")];
 writeFileSync(new URL("../docs/demo.svg", import.meta.url), draw(lines));
 
 function draw(rows: readonly string[]): string {

@@ -1,7 +1,7 @@
-// The parts of the documents that say what the code says, made from the code. Pure.
+// The parts of the documents that are generated from the code. Pure.
 
 import { clientEntry } from "../src/commands/client-config.ts";
-import type { ClientName } from "../src/command-line.ts";
+import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { ERRORS } from "../src/errors.ts";
 import { VARIABLES } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
@@ -10,27 +10,40 @@ import manifest from "../package.json" with { type: "json" };
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 
+const CLIENT_TITLES: Readonly<Record<ClientName, string>> = {
+  "claude-desktop": "Claude Desktop",
+  "claude-code": "Claude Code",
+  cursor: "Cursor",
+  vscode: "VS Code",
+  codex: "Codex",
+  gemini: "Gemini CLI",
+  zed: "Zed",
+  cline: "Cline",
+  windsurf: "Windsurf",
+};
+
 /** What each document holds between the marks of these names, formatted as oxfmt would. */
 export const PARTS = {
   "README.md": {
-    entry: fenced(entryFor("claude-desktop")),
-    vscode: fenced(entryFor("vscode")),
+    entry: fenced(entryFor("claude-desktop"), "json"),
+    "claude-code": fenced(`${claudeCodeCommand()}\n`, "sh"),
     tools: toolsTable(),
     variables: variablesTable(),
   },
+  "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
   "docs/ERRORS.md": { errors: errorsTable() },
 };
 
-/** The document with the text between its marks replaced. Throws where it has no such marks. */
+/** The document with the text between its marks replaced. Throws if it has no such marks. */
 export function withPart(document: string, name: string, text: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const from = document.indexOf(open);
   const to = document.indexOf(close);
-  if (from === -1 || to < from) throw new Error(`The document has no marks of ${name}.`);
+  if (from === -1 || to < from) throw new Error(`The document has no marks named ${name}.`);
   return `${document.slice(0, from + open.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-/** Markdown with its columns aligned; cells must hold no bar. */
+/** A Markdown table with aligned columns. No cell may hold a vertical bar. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) =>
     Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
@@ -41,13 +54,36 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** What `config CLIENT` prints where nothing is set. */
+/** What `config CLIENT` prints on stdout while no setting is set. */
 export function entryFor(client: ClientName): string {
-  return clientEntry(client, { windows: false, sandbox: false }, undefined).text;
+  return printedFor(client).text;
 }
 
-function fenced(json: string): string {
-  return `\`\`\`json\n${json}\`\`\``;
+/** The notes are lines. */
+function printedFor(client: ClientName): { readonly text: string; readonly notes: readonly string[] } {
+  const { text, notes } = clientEntry(client, { windows: false, sandbox: false }, undefined);
+  return { text, notes: notes.trimEnd().split("\n") };
+}
+
+/** The code ends in a newline. */
+function fenced(code: string, language: string): string {
+  return `\`\`\`${language}\n${code}\`\`\``;
+}
+
+function claudeCodeCommand(): string {
+  const [, command] = /: (claude mcp add .*)$/m.exec(printedFor("claude-code").notes.join("\n")) ?? [];
+  if (command === undefined) throw new Error("`config claude-code` names no command.");
+  return command;
+}
+
+/** The entry of one client and what the user has to know about it. The install links are in the README. */
+function clientSection(client: ClientName): string {
+  const { text, notes } = printedFor(client);
+  const language = text.startsWith("[") ? "toml" : "json";
+  const lines = notes.filter(
+    (note) => !note.includes("https://cursor.com/") && !note.includes("https://insiders."),
+  );
+  return `### ${CLIENT_TITLES[client]}\n\n${fenced(text, language)}\n\n${fenced(`${lines.join("\n")}\n`, "text")}`;
 }
 
 function errorsTable(): string {
@@ -70,7 +106,7 @@ function toolsTable(): string {
   );
 }
 
-/** An optional one ends in a question mark. */
+/** The names of the arguments. The name of an optional one ends in a question mark. */
 function argumentsOf(tool: string): string[] {
   const { properties, required } = ADVERTISED[tool]?.input ?? {};
   const needed = Array.isArray(required) ? required : [];
@@ -95,7 +131,7 @@ function variablesTable(): string {
   );
 }
 
-/** For a model that is to set the server up or to use it: https://llmstxt.org. */
+/** A description for models that set the server up or use it: https://llmstxt.org. */
 export function llmsTxt(): string {
   const tools = TOOLS.map(
     ({ name, description }) => `- \`${name}\`(${argumentsOf(name).join(", ")}): ${description}`,
@@ -105,19 +141,23 @@ export function llmsTxt(): string {
   );
   return `# ${manifest.name}
 
-> ${manifest.description}. It bridges to the REST API of the Faceless Video Generation Service, over stdio.
+> ${manifest.description}. It connects MCP clients, over stdio, to the REST API of the Faceless Video Generation Service.
 
-Start it with \`npx -y ${manifest.name}\` and FACELESS_API_KEY and FACELESS_BASE_URL in its environment, or with \`--sandbox\` to try
-it without an account. \`npx -y ${manifest.name} config CLIENT\` prints the entry of a client's configuration, and
-\`npx -y ${manifest.name} doctor\` says what is wrong with a set-up. A render takes 2 to 4 minutes and costs credits; publishing is
-public. Neither is ever to be repeated to see how it went: get_video_status and list_videos tell.
+Start it with \`npx -y ${manifest.name}\`, with FACELESS_API_KEY and FACELESS_BASE_URL in its environment. To try it without an
+account, start it with \`--sandbox\`. \`npx -y ${manifest.name} config CLIENT\` prints the entry for a client's configuration, and
+\`npx -y ${manifest.name} doctor\` says what is wrong with the settings and how to fix it. A render takes 2 to 4 minutes and spends
+credits; publishing is public. Never repeat either to find out how it went: call get_video_status or list_videos.
 
 ## Documents
 
 - [README](README.md): what it does, how to add it to a client, every setting
-- [Errors](docs/ERRORS.md): each error code, why it comes and what to do
-- [Architecture](docs/ARCHITECTURE.md): the rooms of the code and two walks through them
-- [Proofs](docs/PROOFS.md): what is promised, and the figures of the last long run
+- [Clients](docs/CLIENTS.md): the entry for each client, and which clients were tested
+- [Errors](docs/ERRORS.md): each error code, why it occurs and what to do
+- [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
+- [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
+- [Performance](docs/PERFORMANCE.md): measured start time, memory and throughput
+- [Stress tests](docs/PROOFS.md): what is promised, and the figures of the last long run
+- [Security](.github/SECURITY.md): what leaves the computer, the journal, the API key
 - [Changelog](CHANGELOG.md)
 
 ## Tools

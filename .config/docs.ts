@@ -1,4 +1,4 @@
-// npm run docs: writes what is made from the code into the documents. A test tells when it has not been run.
+// npm run docs: writes the generated parts into the documents. A test fails while they are out of date.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";

@@ -1,60 +1,79 @@
-// The documents say what the code says.
+// The documents agree with the code and with each other.
 
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { entryFor, llmsTxt, PARTS, withPart } from "../.config/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
+import { CLIENTS } from "../src/command-line.ts";
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
 
-const read = (name: string) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
+const root = new URL("../", import.meta.url);
+const read = (name: string) => readFile(new URL(name, root), "utf8");
+const markdownIn = async (folder: string) =>
+  (await readdir(new URL(folder, root))).flatMap((name) =>
+    name.endsWith(".md") ? [`${folder}${name}`] : [],
+  );
+const DOCUMENTS = [
+  ...(await markdownIn("./")),
+  ...(await markdownIn("docs/")),
+  ...(await markdownIn(".github/")),
+];
 
 test.each(
   Object.entries(PARTS).flatMap(([file, parts]) =>
     Object.entries(parts).map(([name, part]) => [file, name, part] as const),
   ),
-)(
-  "the part of %s between the marks of %s is what `npm run docs` makes of the code",
-  async (file, name, part) => {
-    const document = await read(file);
-    expect(document).toBe(withPart(document, name, part));
-  },
-);
+)("%s has the part %s as `npm run docs` writes it", async (file, name, part) => {
+  const document = await read(file);
+  expect(document).toBe(withPart(document, name, part));
+});
 
-test("the README's one entry for Claude Desktop and Cursor differs from Cursor's own in the key that it names alone", () => {
+test("llms.txt is as `npm run docs` writes it", async () => {
+  expect(await read("llms.txt")).toBe(llmsTxt());
+});
+
+test.each([...DOCUMENTS, "llms.txt"])("every file that %s links to exists", async (name) => {
+  const links = [...(await read(name)).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+  expect(links.filter((path) => !existsSync(new URL(path, new URL(name, root))))).toEqual([]);
+});
+
+test("every source file that the architecture names exists", async () => {
+  const named = [...(await read("docs/ARCHITECTURE.md")).matchAll(/`(?:src\/)?((?:[\w-]+\/)+[\w-]+\.ts)`/g)];
+  const paths = named.map(([, path = ""]) => path);
+  expect(paths.length).toBeGreaterThan(50);
+  expect(paths.filter((path) => !existsSync(new URL(`src/${path}`, root)))).toEqual([]);
+});
+
+test("Cursor's entry is the one that the README shows, with the key from the environment", () => {
   expect(PARTS["README.md"].entry.replace("fl_example", "${env:FACELESS_API_KEY}")).toBe(
     `\`\`\`json\n${entryFor("cursor")}\`\`\``,
   );
 });
 
-test("the README names the versions of the clients that the tests run", async () => {
+test("the README names every client that `config` knows", async () => {
   const readme = await read("README.md");
-  const section = readme.slice(
-    readme.indexOf("## Which clients were run"),
-    readme.indexOf("## What it costs"),
-  );
+  expect(CLIENTS.filter((client) => !readme.includes(`\`${client}\``))).toEqual([]);
+});
+
+test("the README's install links are those that the code makes", async () => {
+  const readme = await read("README.md");
+  const options = { windows: false, sandbox: false };
+  expect(readme).toContain(`](${cursorInstallLink(options)})`);
+  expect(readme).toContain(`](${vscodeInstallLink(options)})`);
+});
+
+test("the clients' document names the versions that the tests run", async () => {
+  const document = await read("docs/CLIENTS.md");
   const { devDependencies } = manifest;
   const minor = (version: string) => version.replace(/\.\d+$/, "");
-  expect(section.match(/(?:SDK|Inspector) \d[\d.]*/g)).toEqual([
+  expect(document.match(/(?:SDK|Inspector) \d[\d.]*/g)).toEqual([
     `SDK ${minor(devDependencies["@modelcontextprotocol/sdk"])}`,
     `SDK ${minor(devDependencies["@modelcontextprotocol/client"])}`,
     `Inspector ${minor(devDependencies["@modelcontextprotocol/inspector"])}`,
   ]);
   const run = await read("test/clients.ts");
-  expect(section.match(/(?:Claude Code|CLI|Codex) \d[\d.]*/g)?.map((name) => name.split(" ").at(-1))).toEqual(
-    [...run.matchAll(/npmPackage: "@[^"]+@([\d.]+)"/g)].map(([, version]) => version),
-  );
-});
-
-test("llms.txt is what `npm run docs` makes of the code, and what it points to is there", async () => {
-  const text = await read("llms.txt");
-  expect(text).toBe(llmsTxt());
-  for (const [, path] of text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm))
-    expect(await read(path ?? "")).not.toBe("");
-});
-
-test("the README's install links are those that the code makes", async () => {
-  const readme = await read("README.md");
-  const form = { windows: false, sandbox: false };
-  expect(readme).toContain(`](${cursorInstallLink(form)})`);
-  expect(readme).toContain(`](${vscodeInstallLink(form)})`);
+  expect(
+    document.match(/(?:Claude Code|CLI|Codex) \d[\d.]*/g)?.map((name) => name.split(" ").at(-1)),
+  ).toEqual([...run.matchAll(/npmPackage: "@[^"]+@([\d.]+)"/g)].map(([, version]) => version));
 });

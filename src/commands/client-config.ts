@@ -52,7 +52,7 @@ const networkHint = ({ env }: Entry): readonly string[] =>
 const FORMATS: Record<ClientName, ClientFormat> = {
   "claude-desktop": {
     where:
-      "claude_desktop_config.json (Config, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
+      "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
     hints: networkHint,

@@ -1,4 +1,4 @@
-// npm run bench: what the built server costs beside the least that it could cost, as one table, which also goes into the README.
+// npm run bench: what the built server costs beside the least that it could cost, as one table, which is also written to docs/PERFORMANCE.md.
 // Fails where a figure is not reached.
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -96,11 +96,11 @@ const text = table(
   ]),
 );
 process.stdout.write(`${text}\n`);
-const readme = new URL("../../README.md", import.meta.url);
+const document = new URL("../../docs/PERFORMANCE.md", import.meta.url);
 const date = new Date().toISOString().slice(0, 10);
 const machine = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores, ${date}`;
 await writeFile(
-  readme,
-  withPart(await readFile(readme, "utf8"), "bench", `Measured on ${machine}:\n\n${text}`),
+  document,
+  withPart(await readFile(document, "utf8"), "bench", `Measured on ${machine}:\n\n${text}`),
 );
 process.exitCode = rows.every(({ met }) => met) ? 0 : 1;
