@@ -191,7 +191,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
         retryable: false,
       });
     }
-    expect((await client.call("list_videos", {})).structuredContent).toEqual({ videos: [] });
+    expect(factsOf((await client.call("list_videos", {})).structuredContent)).toEqual({ videos: [] });
   });
 
   test("reads a job as the same object that get_video_status returns", async () => {
