@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { JOB, until } from "../service/bridge.ts";
-import { type Called, openTill, type Till } from "./till.ts";
+import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
 
 /** Small beside what is measured: time also passes while a request is on its way to the service. */
 const STEP_MS = 10;
@@ -44,9 +44,9 @@ async function silence() {
     "POST /api/mcp",
   ];
   const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
-  const till = openTill({ baseUrl: rest.url });
-  onTestFinished(() => till.close());
-  return { rest, till, slow, waiting: () => waiting };
+  const tools = openTools({ baseUrl: rest.url });
+  onTestFinished(() => tools.close());
+  return { rest, tools, slow, waiting: () => waiting };
 }
 
 /** How a call ends when time passes only while a request waits for its answer. */
@@ -70,28 +70,28 @@ const IN_TIME = {
 };
 
 describe("within 45 s of a service that never answers", () => {
-  test.each<[string, (till: Till) => Promise<Called>, readonly string[]]>([
-    ["generate_video", (till) => till.generate("Tides"), [GENERATE, VIDEOS]],
-    ["publish_video", (till) => till.publish(JOB), ["POST /api/v1/publish"]],
-    ["get_video_status", (till) => till.status(JOB), [STATUS]],
-    ["list_videos", (till) => till.list(), [VIDEOS]],
+  test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
+    ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
+    ["publish_video", (tools) => tools.publish(JOB), ["POST /api/v1/publish"]],
+    ["get_video_status", (tools) => tools.status(JOB), [STATUS]],
+    ["list_videos", (tools) => tools.list(), [VIDEOS]],
     [
       "list_videos with a limit",
-      (till) => till.list(5),
+      (tools) => tools.list(5),
       ["GET /api/v1/openapi.json", "GET /api/v1/videos?limit=5"],
     ],
-    ["list_connected_platforms", (till) => till.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
+    ["list_connected_platforms", (tools) => tools.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
   ])("%s ends, whatever it asks for on its way", async (_, call, lines) => {
-    const { rest, till, waiting } = await silence();
+    const { rest, tools, waiting } = await silence();
 
-    expect(await ending(call(till), waiting)).toEqual(IN_TIME);
+    expect(await ending(call(tools), waiting)).toEqual(IN_TIME);
     expect(rest.lines()).toEqual(lines);
   });
 
   test("generate_video ends even where it has first asked after an earlier job, as slowly as it may", async () => {
-    const { rest, till, slow, waiting } = await silence();
+    const { rest, tools, slow, waiting } = await silence();
     rest.on(GENERATE, { json: { jobId: JOB, status: "processing" } });
-    await till.generate("Tides");
+    await tools.generate("Tides");
     rest.on(GENERATE, slow());
     const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
     rest.on(
@@ -99,7 +99,7 @@ describe("within 45 s of a service that never answers", () => {
       slow(async () => (await almost(), { json: { status: "failed" } })),
     );
 
-    expect(await ending(till.generate("Tides"), waiting)).toEqual(IN_TIME);
+    expect(await ending(tools.generate("Tides"), waiting)).toEqual(IN_TIME);
     expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
   });
 });

@@ -6,8 +6,8 @@ import { startProxyServer } from "../service/proxy-server.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { startScriptedService } from "../fixtures/scripted-service.ts";
 import { createCertificate } from "./certificate.ts";
-import { type Method, type Point, POINTS, type Verdict, type Via } from "./points.ts";
-import { type Called, CERTIFICATE, openTill } from "./till.ts";
+import { type Method, type Point, POINTS, type Verdict, type Via } from "./fault-points.ts";
+import { type Called, CERTIFICATE, openTools } from "./tools-under-test.ts";
 
 export interface Cell {
   readonly point: Point;
@@ -81,27 +81,27 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
         ? `https://127.0.0.1:${closed}`
         : "https://nowhere.invalid";
   const proxyUrl = point.proxy === "closed port" ? `http://127.0.0.1:${closed}` : proxy.url;
-  const till = openTill({
+  const tools = openTools({
     baseUrl,
     deadlineMs: point.deadlineMs ?? DEADLINE_MS,
     ...(via === "proxy" && { proxies: { https: proxyUrl } }),
   });
   try {
     if (point.kept !== undefined) {
-      await till.status(KNOWN);
+      await tools.status(KNOWN);
       // undici takes the connection back a moment after the answer, and notices its end a moment later.
       do await new Promise((resolve) => setImmediate(resolve));
       while (point.kept === "closed" && server.open() > 0);
     }
-    const called = method === "GET" ? await till.status(JOB) : await till.generate(`Tides of ${CANARY}`);
+    const called = method === "GET" ? await tools.status(JOB) : await tools.generate(`Tides of ${CANARY}`);
     return {
       ...called,
       seen: server.received.filter((text) => text.startsWith(target)).length,
-      outcomes: await till.outcomes(),
-      traces: tracesOf(CANARY, till.written()),
+      outcomes: await tools.outcomes(),
+      traces: tracesOf(CANARY, tools.written()),
     };
   } finally {
-    till.close();
+    tools.close();
   }
 }
 

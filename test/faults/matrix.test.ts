@@ -2,9 +2,9 @@
 // verdict right, was anything sent twice, did it end in time, does the text say all that is needed, is the key nowhere.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cell, cells, observe, verdictOf } from "./cell.ts";
-import type { Failure, Method } from "./points.ts";
-import { trustCertificate } from "./till.ts";
+import { type Cell, cells, observe, verdictOf } from "./fault-case.ts";
+import type { Failure, Method } from "./fault-points.ts";
+import { trustCertificate } from "./tools-under-test.ts";
 
 let distrust = () => {};
 beforeAll(() => {

@@ -8,9 +8,9 @@ import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import type { Random } from "../fixtures/durations.ts";
 import { startFaultServer } from "../service/fault-server.ts";
 import { type ProxyBehaviour, startProxyServer } from "../service/proxy-server.ts";
-import { goodAnswer } from "./cell.ts";
-import { POINTS } from "./points.ts";
-import { CERTIFICATE, openTill } from "./till.ts";
+import { goodAnswer } from "./fault-case.ts";
+import { POINTS } from "./fault-points.ts";
+import { CERTIFICATE, openTools } from "./tools-under-test.ts";
 
 /** What is called: the one that only reads as often as each of those that are sent once. */
 export const KINDS = ["status", "generate", "publish"] as const;
@@ -78,7 +78,7 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
     },
   });
   const proxy = await startProxyServer((): ProxyBehaviour => draw(proxies, faultRate / 3) ?? "tunnel");
-  const till = openTill({
+  const tools = openTools({
     baseUrl: server.url,
     deadlineMs: mayHang ? SHORT_MS : QUICK_MS,
     ...(random() < 0.3 && { proxies: { https: proxy.url } }),
@@ -90,10 +90,10 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
       const kind = draw(KINDS, 1) ?? "status";
       // What the request is about, by which the server knows it again.
       const subject = kind === "generate" ? `Tide ${call} of ${CANARY}` : jobOf(call);
-      return { kind, subject, ...(await till[kind](subject)) };
+      return { kind, subject, ...(await tools[kind](subject)) };
     });
     // What a client that gave up had written may still be on its way into the server.
-    till.hangUp();
+    tools.hangUp();
     for (const socket of stalled) socket.destroy();
     while (server.open() > 0) await new Promise((resolve) => setImmediate(resolve));
     for (const { kind, subject, ...call } of called) {
@@ -105,10 +105,10 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
         checkPost(outcome, posts.get(subject) ?? { whole: 0, acted: 0, good: 0 }, mayHang);
     }
     const told = called.flatMap(({ kind, error }) => (kind === "status" ? [] : (error?.outcome ?? "done")));
-    assert.deepEqual((await till.outcomes()).toSorted(byName), told.toSorted(byName));
-    assert.deepEqual(tracesOf(CANARY, till.written()), []);
+    assert.deepEqual((await tools.outcomes()).toSorted(byName), told.toSorted(byName));
+    assert.deepEqual(tracesOf(CANARY, tools.written()), []);
   } finally {
-    till.close();
+    tools.close();
     await Promise.all([server.close(), proxy.close()]);
   }
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../fixtures/durations.ts";
 import { KINDS, randomRun, type Tally } from "./random-run.ts";
-import { trustCertificate } from "./till.ts";
+import { trustCertificate } from "./tools-under-test.ts";
 
 const RUNS = Number(process.env["PROVE_RUNS"] ?? 100);
 const SEED = Number(process.env["PROVE_SEED"] ?? 1);

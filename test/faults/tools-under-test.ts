@@ -22,7 +22,7 @@ import { runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { type Certificate, createCertificate } from "./certificate.ts";
 
-export interface TillOptions {
+export interface ToolsOptions {
   readonly baseUrl: string;
   readonly proxies?: Proxies;
   /** For each call of the service, instead of its usual deadline. */
@@ -36,7 +36,7 @@ export interface Called {
   readonly ms: number;
 }
 
-export interface Till {
+export interface ToolsUnderTest {
   generate(topic: string): Promise<Called>;
   publish(jobId: string): Promise<Called>;
   status(jobId: string): Promise<Called>;
@@ -68,7 +68,7 @@ export function trustCertificate(): () => void {
 }
 
 /** To be closed by the caller. */
-export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
+export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): ToolsUnderTest {
   const folder = mkdtempSync(join(tmpdir(), "faceless-faults-"));
   const redact = createRedact(CANARY);
   const now = () => Date.now();

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
-import { CERTIFICATE, trustCertificate } from "../faults/till.ts";
+import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
 import { until } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
 
