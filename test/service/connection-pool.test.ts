@@ -33,7 +33,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
   test("does not delay later requests, even if it and its like hold all connections", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection <= CONNECTIONS ? "hold" : undefined),
+      accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
       requested: (socket) => void socket.write(ANSWER),
     });
     const client = http(server.url);
@@ -47,7 +47,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
     const asked: Socket[] = [];
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "hold" : undefined),
+      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
       requested: (socket) => void asked.push(socket),
     });
     const client = http(server.url);
@@ -65,7 +65,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
   test("leaves no request on the old connections behind when the pool is destroyed", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "hold" : undefined),
+      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
     });
     const client = http(server.url);
     const before = client.send(get(server.url)).catch((error: unknown) => error);
