@@ -10,7 +10,7 @@ import {
   BUILT_FILE,
   SERVER_NODE,
   connectModern,
-  CLIENTS,
+  TEST_CLIENTS,
   type TestClient,
   textOf,
   factsOf,
@@ -34,7 +34,7 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
   return String(structuredContent?.["jobId"]);
 }
 
-describe.each(CLIENTS)("%s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
     const client = await connect(FAST_SANDBOX);
 

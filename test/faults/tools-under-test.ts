@@ -83,7 +83,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     // Tests with fake timers set Date only, so both clocks use it.
     monotonicMs: now,
     random: () => 0,
-    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 0 } }),
+    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
