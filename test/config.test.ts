@@ -526,6 +526,7 @@ describe("whatever is set", () => {
         const { problems, warnings } = readConfig(env, FLAGS, HOME);
         expect(JSON.stringify([problems, warnings])).not.toContain(canary);
       }),
+      { seed: 1 },
     );
   });
 
@@ -535,6 +536,7 @@ describe("whatever is set", () => {
         const { service, problems } = read(env);
         expect(service === undefined).toBe(problems.length > 0);
       }),
+      { seed: 1 },
     );
   });
 });
