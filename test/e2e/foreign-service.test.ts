@@ -1,4 +1,4 @@
-// The built file against a service that differs from the sandbox in all that the documentation leaves open: a path
+// The built file with a service that differs from the sandbox in everything that the documentation leaves open: a path
 // prefix, another paging parameter, an MCP endpoint for the platforms, extra fields, nulls, unknown status values.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
@@ -69,7 +69,7 @@ async function foreignService(): Promise<ScriptedService> {
 }
 
 describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("works with a service that fills the documentation's gaps in its own way", async () => {
+  test("works with a service that differs wherever the documentation allows it", async () => {
     const rest = await foreignService();
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
@@ -148,7 +148,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(client.stderr()).toBe("");
   });
 
-  test("never sees the key, not even where the service echoes it in a good answer", async () => {
+  test("never sees the key, even if the service echoes it in an answer", async () => {
     const rest = await scriptedService({
       "GET /api/v1/videos": {
         json: {
