@@ -1,4 +1,4 @@
-// npm run build: without the list of files that rolldown's own command prints before whatever a person came to see.
+// npm run build: like rolldown's own command, but without its list of files, which would precede the output of other scripts.
 
 import { build } from "rolldown";
 import config from "./rolldown.config.ts";

@@ -22,7 +22,7 @@ const CLIENT_TITLES: Readonly<Record<ClientName, string>> = {
   windsurf: "Windsurf",
 };
 
-/** What each document holds between the marks of these names, formatted as oxfmt would. */
+/** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
     entry: fenced(entryFor("claude-desktop"), "json"),
@@ -43,7 +43,7 @@ export function withPart(document: string, name: string, text: string): string {
   return `${document.slice(0, from + open.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-/** A Markdown table with aligned columns. No cell may hold a vertical bar. */
+/** A Markdown table with aligned columns. No cell may contain a vertical bar. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) =>
     Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
@@ -76,7 +76,7 @@ function claudeCodeCommand(): string {
   return command;
 }
 
-/** The entry of one client and what the user has to know about it. The install links are in the README. */
+/** The entry of one client and what users have to know about it. The install links are in the README. */
 function clientSection(client: ClientName): string {
   const { text, notes } = printedFor(client);
   const language = text.startsWith("[") ? "toml" : "json";

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests of the modules that decide what may be sent, when, and what of it may be shown: mutants are run against them. */
+/** The tests for mutation testing: of the modules that decide what may be sent and when, and what may be shown. */
 export default defineConfig({
   test: {
     include: [

@@ -5,7 +5,7 @@ import licensePlugin from "rollup-plugin-license";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { vendoredNotices } from "./vendored-notices.ts";
 
-// Its types promise a default export within the export, which the file does not have.
+// Its types declare a default export inside the export, which the file does not have.
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
 const license = licensePlugin as unknown as typeof licensePlugin.default;
 const advertisedFile = fileURLToPath(new URL("../src/mcp/advertised.ts", import.meta.url));
@@ -24,15 +24,15 @@ export default {
   transform: { target: "node20" },
   output: {
     dir: "dist",
-    // Node starts CommonJS sooner than modules: a tenth of the time to the first answer.
+    // Node loads CommonJS faster than modules: it saves a tenth of the time to the first answer.
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
     minify: true,
-    // One file for the first answer: each more costs a millisecond.
+    // One file for the first answer: each further file costs a millisecond.
     codeSplitting: {
       groups: [
-        // What cli.ts starts with, so that it listens to signals before anything else is loaded.
+        // What cli.ts loads first, so that it handles signals before anything else is loaded.
         { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
@@ -61,7 +61,7 @@ export default {
         for (const name of readdirSync(from)) {
           if (/\.(mp4|wav)$/.test(name)) cpSync(new URL(name, from), new URL(name, to));
         }
-        // In the syntax of an old Node: no bundler may touch it.
+        // Written in the syntax of an old Node: the bundler must not change it.
         cpSync(new URL("../src/bin.cjs", import.meta.url), new URL("bin.cjs", dist));
       },
     },

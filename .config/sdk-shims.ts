@@ -1,16 +1,16 @@
-// What the SDK asks of its runtime, without the JSON Schema validator that it would bring along (300 kB): here zod checks what
-// comes in, and what the service's MCP endpoint answers is read tolerantly.
+// What the SDK needs of its runtime, without the JSON Schema validator that it would bundle (300 kB): zod checks our input, and the
+// answers of the service's MCP endpoint are read tolerantly.
 
 import process from "node:process";
 
 export { process };
 
-/** Takes every value: nobody here leaves a check to it. */
+/** Accepts every value: no code here relies on it. */
 export class DefaultJsonSchemaValidator {
   getValidator() {
     return (data: unknown) => ({ valid: true, data, errorMessage: undefined });
   }
 }
 
-/** fetch() can't fail for CORS outside of a browser. */
+/** fetch() never fails because of CORS outside of a browser. */
 export const CORS_IS_POSSIBLE = false;

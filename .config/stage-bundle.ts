@@ -1,5 +1,5 @@
-// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. What package.json and the built
-// server say already is taken from them, so that the manifest can't drift from either.
+// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. Values of package.json and the built server are
+// read from them, so that the manifest always agrees.
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -49,7 +49,7 @@ async function stage(target: string): Promise<void> {
   });
 }
 
-/** Names and descriptions, as the staged server itself lists them. */
+/** Names and descriptions as the staged server lists them. */
 async function listTools(entry: string): Promise<{ name: string; description: string }[]> {
   const client = new Client({ name: "stage-bundle", version: "1.0.0" });
   await client.connect(

@@ -1,5 +1,5 @@
-// Run by `npm version`, after package.json has the new version and before the commit: server.json follows it. The text
-// around the versions stays as it is.
+// Run by `npm version` after package.json has the new version and before the commit: updates the versions in server.json and leaves
+// the rest of its text.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Some packages carry others inside their own files, where a look at node_modules does not see them. Their bundler
-// leaves a `//#region` comment for each: what the build takes in of them is added to the notices.
+// Some packages contain others inside their own files, so that node_modules does not show them. Their bundler leaves a `//#region`
+// comment for each: those that the build includes are added to the notices.
 
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import type { Plugin } from "rolldown";
@@ -21,7 +21,7 @@ export function vendoredNotices(notices: URL): Plugin {
         }
       }
     },
-    // By then the notices of the packages themselves are written.
+    // The notices of the packages themselves are written by then.
     writeBundle() {
       for (const name of [...found.keys()].sort())
         appendFileSync(notices, notice(name, found.get(name) ?? ""));
@@ -36,7 +36,7 @@ function* vendoredIn(source: string): Iterable<[name: string, version: string]> 
     yield [name, version];
 }
 
-/** The licence is read from the installed package, whose version may be another: it is the text that counts. */
+/** The licence is read from the installed package, whose version may differ; only the text matters. */
 function notice(name: string, version: string): string {
   const folder = new URL(`${name}/`, modules);
   const { license } = packageSchema.parse(JSON.parse(readFileSync(new URL("package.json", folder), "utf8")));

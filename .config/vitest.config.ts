@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** `unit` runs the source, `e2e` the built file in child processes, for which `npm run build` comes first. */
+/** `unit` runs the source; `e2e` runs the built file in child processes and needs `npm run build` first. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
@@ -11,9 +11,9 @@ export default defineConfig({
       },
       { extends: true, test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"] } },
     ],
-    // Files over stdio start child processes: on two cores more than two at once only adds waiting.
+    // The e2e tests start child processes: more than two files at the same time only add waiting on two cores.
     maxWorkers: 2,
-    // Guards against a test that hangs, far above what a busy machine needs.
+    // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

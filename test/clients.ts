@@ -1,5 +1,5 @@
-// npm run test:clients: real clients that can be asked without an account whether they reach a server, each with the entry that
-// `config` prints for it. They come from npm, in the versions below, and see a home of their own.
+// npm run test:clients: real clients that can list their servers without an account, each with the entry that `config` prints for it.
+// They come from npm in the versions below and run with a home directory of their own.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ interface Client {
   readonly name: ClientName;
   readonly npmPackage: string;
   readonly executable: string;
-  /** Gives the client its entry, asks it for its servers, and tells whether it reached this one. */
+  /** Gives the client its entry, has it list its servers, and returns whether it reached this one. */
   connects(asked: Asked): Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ interface Asked {
 const root = fileURLToPath(new URL("..", import.meta.url));
 const entrySchema = z.object({ mcpServers: z.record(z.string(), z.unknown()) });
 
-/** The list of servers goes to one or the other. */
+/** Some clients print the list to stdout, others to stderr. */
 const isConnected = ({ stdout, stderr }: Ran) => /faceless-video: .*Connected/.test(stdout + stderr);
 
 const CLIENTS: readonly Client[] = [
@@ -61,7 +61,7 @@ const CLIENTS: readonly Client[] = [
     name: "codex",
     npmPackage: "@openai/codex@0.169.0",
     executable: "codex",
-    // It tells what it reads of the entry; it starts a server only for a conversation.
+    // It shows the entry that it has read; it starts a server only for a conversation.
     async connects({ entry, home, ask }) {
       await mkdir(join(home, ".codex"));
       await writeFile(join(home, ".codex/config.toml"), entry);
@@ -81,13 +81,13 @@ try {
     const home = join(folder, client.name);
     const project = join(home, "project");
     await mkdir(project, { recursive: true });
-    // So that the entry's npx finds this build, as it will find the published one.
+    // npx in the entry then finds this build instead of the published package.
     await writeFile(join(project, "package.json"), "{}");
     await run("npm", ["install", "--offline", "--no-audit", tarball], { cwd: project });
     const { stdout: entry } = await run(process.execPath, [BUILT_FILE, "config", client.name, "--sandbox"]);
     const tools = join(folder, "tools");
     const install = ["install", "--no-audit", "--no-fund", "--prefix", tools, client.npmPackage];
-    // With the person's own settings of npm.
+    // With the user's settings of npm.
     const installed = await run("npm", install, {
       env: z.record(z.string(), z.string()).parse({ ...process.env }),
     });

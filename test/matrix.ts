@@ -1,6 +1,5 @@
-// Runs the end-to-end tests with the built file on other Nodes, each from the npm package `node`: `npm run test:matrix -- 22 24`.
-// `this` is the Node that runs the script. A Node that is too old has to be refused in one line, so that the first file may use
-// no syntax that such a Node can't parse.
+// npm run test:matrix -- 22 24: runs the end-to-end tests with the built file on other Nodes, each from the npm package `node`. `this` is
+// the Node that runs the script. A Node that is too old must be refused in one line, so the first file must parse on it.
 
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,7 +48,7 @@ async function testOn(wanted: string): Promise<Row> {
   return Number(node.split(".")[0]) < 20 ? refusal(node, path) : suites(node, path);
 }
 
-/** Its executable, kept in npm's cache. */
+/** The path of its executable in npm's cache. */
 async function fetchNode(version: string): Promise<string> {
   const args = ["--yes", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"];
   const { code, stdout, stderr } = await run("npx", args);

@@ -1,5 +1,5 @@
-// npm run bench: what the built server costs beside the least that it could cost, as one table, which is also written to docs/PERFORMANCE.md.
-// Fails where a figure is not reached.
+// npm run bench: measures the built server against the minimum that it could cost, prints one table and writes it to
+// docs/PERFORMANCE.md. Fails if a figure is not reached.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, type as system } from "node:os";

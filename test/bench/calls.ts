@@ -1,4 +1,4 @@
-// get_video_status through the built server against the same request sent directly.
+// Measures get_video_status through the built server and the same request sent directly.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ const TOGETHER = 6_000;
 const KEY = "fl_bench_0123456789";
 const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
-/** The middle of single calls in milliseconds, and calls a second when 32 are on their way. */
+/** The median of single calls in milliseconds, and the calls per second with 32 in flight. */
 export interface Calls {
   readonly p50Ms: number;
   readonly perSecond: number;

@@ -1,4 +1,4 @@
-// The service of the benches in a process of its own, so that it has a core of its own where there is one. Prints its URL.
+// The service of the benchmarks in its own process, so that it can use another core. Prints its URL.
 
 import { startSoakService } from "../fixtures/soak-service.ts";
 

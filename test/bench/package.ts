@@ -1,4 +1,4 @@
-// What an installation of the published package brings.
+// Measures an installation of the published package.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const packSchema = z.tuple([
 ]);
 const lockSchema = z.looseObject({ packages: z.record(z.string(), z.unknown()) });
 
-/** The tarball's size when unpacked and that of the sandbox's clips in it, in bytes; how many packages npm installs for it. */
+/** The unpacked size of the tarball and of the sandbox's clips in it, in bytes, and how many packages npm installs. */
 export async function benchPackage(): Promise<{ bytes: number; clipBytes: number; packages: number }> {
   const folder = await mkdtemp(join(tmpdir(), "faceless-bench-"));
   try {

@@ -1,11 +1,11 @@
-// Two things measured in turns, so that a busy moment of the machine meets both, and their medians.
+// Measures two things alternately, so that other load affects both, and returns their medians.
 
 export interface Turns<Sample> {
   readonly base: readonly Sample[];
   readonly ours: readonly Sample[];
 }
 
-/** After one round that doesn't count. */
+/** The first round does not count. */
 export async function inTurns<Sample>(
   rounds: number,
   base: () => Promise<Sample>,

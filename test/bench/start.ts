@@ -1,4 +1,4 @@
-// From the start of a process to its list of tools, and what it holds then.
+// Measures the time from the start of a process to its list of tools, and its memory then.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -11,11 +11,11 @@ const ECHO = fileURLToPath(new URL("echo.mjs", import.meta.url));
 export interface Start {
   readonly ms: number;
   readonly megabytes: number;
-  /** Of the answer to tools/list. */
+  /** Bytes of the answer to tools/list. */
   readonly bytes: number;
 }
 
-/** The built file against a bare process that answers the same lines. */
+/** The built file, and a minimal process that answers the same lines. */
 export async function benchStart() {
   const turns = await inTurns(
     ROUNDS,
@@ -44,7 +44,7 @@ async function start(file?: string): Promise<Start> {
   return { ms, megabytes, bytes };
 }
 
-/** As Linux counts it. */
+/** As Linux reports it. */
 async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;

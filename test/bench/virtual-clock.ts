@@ -5,7 +5,7 @@ import type { Clock } from "../../src/jobs/clock.ts";
 export interface VirtualClock extends Clock {
   /** How many timers are set. */
   pending(): number;
-  /** Runs everything that is due until then. */
+  /** Runs every timer that is due until then. */
   runUntil(untilMs: number): Promise<void>;
   runFor(ms: number): Promise<void>;
   /** As if the user changed the system clock: `now` jumps; monotonic time and timers go on. */
@@ -24,7 +24,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   };
   const runUntil = async (untilMs: number) => {
     for (;;) {
-      // What a timer has started may take several turns of promises.
+      // A timer's callback may need several microtasks.
       await new Promise<void>((resolve) => setImmediate(resolve));
       const timer = next();
       if (timer === undefined || timer[1].atMs > untilMs) break;

@@ -1,5 +1,5 @@
-// A service that exists only in memory, on a virtual clock, so that the real poller, schedule and rate limiter run an hour in a
-// second. Like a real one it counts requests in fixed windows and answers after a moment. Measures what watching costs.
+// A service in memory on a virtual clock, so that the real poller, schedule and rate limiter run an hour in a second. Like a real one
+// it counts requests in fixed windows and answers after a delay. Measures what watching costs.
 
 import { BridgeError } from "../../src/errors.ts";
 import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
@@ -41,7 +41,7 @@ export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
   const counts = { polls: 0, reads: 0, refused: 0 };
 
   const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
-    // As the real client, which counts a request a little after it was called.
+    // The real client also counts a request a moment after the call.
     await Promise.resolve();
     let permit = rateLimiter.tryAcquire(background ? "background" : "user");
     while ("retryInMs" in permit) {
@@ -162,7 +162,7 @@ export interface ManyJobsFigures extends Delays {
 const MINUTE_MS = 60_000;
 const MEASURED_MINUTES = 30;
 
-/** Keeps `count` jobs watched at a rate limit of 60 a minute and measures 30 minutes of it. */
+/** Keeps `count` jobs watched at a rate limit of 60 per minute and measures 30 minutes of it. */
 export async function measureManyJobs(count: number): Promise<ManyJobsFigures> {
   const random = seededRandom(count);
   const world = createWorld({ random, limitPerMinute: 60 });
@@ -180,7 +180,7 @@ export async function measureManyJobs(count: number): Promise<ManyJobsFigures> {
     const endedMs = ends.get(jobId);
     if (endedMs === undefined || world.store.get(jobId)?.job?.done !== true) return;
     ends.delete(jobId);
-    // Another one takes its place.
+    // Another job replaces it.
     startOne();
     if (endedMs >= measureFromMs) seconds.push((clock.now() - endedMs) / 1000);
   });

@@ -1,5 +1,5 @@
-// npm run bench:watch: what watching costs and how soon an end is seen. The real schedule, poller and rate limiter on a virtual clock:
-// every figure is of simulated minutes, so the machine it runs on doesn't matter.
+// npm run bench:watch: what watching costs and how soon an end is seen. Runs the real schedule, poller and rate limiter on a virtual
+// clock, so that the figures do not depend on the machine.
 
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
 import { createWorld, type Delays, delaysOf, measureManyJobs } from "./virtual-world.ts";
@@ -36,7 +36,7 @@ async function measureSingleJobs(
     world.store.changes.on(() => {
       if (world.store.get(job.jobId)?.job?.done !== true) return;
       seconds.push((world.clock.now() - job.endsMs) / 1000);
-      // A client reads after each update, which looks the final video up in the list.
+      // A client reads the job after each update, which looks the final video up in the list.
       void world.reader.readRecent(job.jobId, 5_000, { background: false });
     });
     await world.clock.runUntil(job.endsMs + MINUTE_MS);

@@ -19,7 +19,7 @@ interface Memory {
   readonly watching: number;
 }
 
-/** The round whose growth is the median. Idle means after the first call, when all code is loaded. */
+/** The round with the median growth. Idle means after the first call, when all code is loaded. */
 export async function benchWatching(): Promise<Memory> {
   const rounds: Memory[] = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await watch());
@@ -44,7 +44,7 @@ async function watch(): Promise<Memory> {
     await server.open("legacy");
     await server.ask("tools/call", { name: "get_video_status", arguments: { jobId: jobIdOf(1) } });
     const idle = await vitals();
-    // The service calls every tenth job done: these are the others.
+    // Every tenth job is completed: these are the others.
     for (let job = 0; job < JOBS; job += 1) {
       const uri = `faceless://jobs/${jobIdOf(job * 10 + 1)}`;
       const { error } = await server.ask("resources/subscribe", { uri });

@@ -49,7 +49,11 @@ export class RandomWorld {
   /** Jobs that the list wrongly shows as completed. */
   readonly #wronglyListed = new Set<JobId>();
   readonly #rateLimiter = new RateLimiter(this.clock);
-  readonly #service = createLimitedService({ limit: LIMIT, windowMs: WINDOW_MS, encoding: "seconds left" });
+  readonly #service = createLimitedService({
+    limit: LIMIT,
+    windowMs: WINDOW_MS,
+    encoding: "remaining seconds",
+  });
   readonly #random: () => number;
   readonly #faults: Fault[] = [];
   /** Requests in flight; each has a timer. */

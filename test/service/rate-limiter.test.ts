@@ -472,7 +472,7 @@ test("Polls stay within their 60 % even if answers take seconds and overtake eac
       const random = seededRandom(seed);
       const { clock, limiter } = setup();
       clock.ms = Math.floor(60_000 * random());
-      const service = createLimitedService({ limit: 60, windowMs: 60_000, encoding: "seconds left" });
+      const service = createLimitedService({ limit: 60, windowMs: 60_000, encoding: "remaining seconds" });
       const busyFromMs = 150_000 * random();
       const counts = new Map<number, number>();
       let inFlight: { readonly answeredMs: number; readonly permit: Permit }[] = [];
@@ -507,7 +507,7 @@ test("The service refuses nothing and polls stay within their 60 %, for any limi
   });
   // Without numbers that could have either unit, which other tests cover.
   const isCertain = ({ encoding, windowMs }: { encoding: string; windowMs: number }) =>
-    encoding !== "milliseconds left" && (encoding !== "seconds left" || windowMs <= 60_000);
+    encoding !== "remaining milliseconds" && (encoding !== "remaining seconds" || windowMs <= 60_000);
   fc.assert(
     fc.property(worlds.filter(isCertain), ({ kinds, ...options }) => {
       const { clock, limiter } = setup();
