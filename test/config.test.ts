@@ -487,7 +487,7 @@ describe("the proxies", () => {
   });
 
   test.each(["http://localhost:8080", "https://127.0.0.1", "http://[::1]:1"])(
-    "are left alone for %s, even where they are unusable",
+    "are ignored for %s, even if they are unusable",
     (baseUrl) => {
       expect(
         proxiesOf({

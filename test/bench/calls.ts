@@ -61,7 +61,7 @@ export async function benchCalls() {
 }
 
 async function measure(call: (jobId: string) => Promise<void>): Promise<Calls> {
-  // The service calls every tenth job done, and such a one is asked for once.
+  // Every tenth job is completed, and a completed job is requested only once.
   const jobs = (count: number) =>
     Array.from({ length: count }, (_, index) => jobIdOf((index % JOBS) * 10 + 1));
   const timesMs: number[] = [];

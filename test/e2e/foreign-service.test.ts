@@ -120,7 +120,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const tooMany = await client.call("list_videos", { limit: 51 });
     expect(textOf(tooMany)).toContain("limit is 51, but the service allows 1 to 50.");
 
-    // What went over the wire: each once, the defaults left out, the prefix kept, the document read once.
+    // Each request was sent once, without defaults and with the prefix, and the document was read once.
     expect(rest.requests.find(({ path }) => path.endsWith("/generate"))?.json).toEqual({
       topic: "The tide",
       language: "pt-BR",

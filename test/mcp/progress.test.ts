@@ -82,9 +82,9 @@ test("reports the end of a job without counts, and no end of a running job", asy
 test("ignores a client that has disconnected", async () => {
   let rejected = Promise.resolve();
   const { report } = reporting({ progressToken: 1 }, () => {
-    const left = Promise.reject(new Error("gone"));
-    rejected = left.catch(() => {});
-    return left;
+    const disconnected = Promise.reject(new Error("gone"));
+    rejected = disconnected.catch(() => {});
+    return disconnected;
   });
   report(job({ total: 2, completed: 1 }));
 

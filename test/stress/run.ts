@@ -58,13 +58,13 @@ async function faults(): Promise<Row[]> {
   const command = `PROVE_RUNS=${RANDOM_RUNS} PROVE_SEED=${seed()} ${VITEST} test/faults/random.test.ts ${NO_TIMEOUT}`;
   const matrixCommand = `${VITEST} test/faults/matrix.test.ts`;
   const matrix = await run(matrixCommand);
-  const cells = /(\d+) passed/.exec(matrix.stdout.split("Tests").at(-1) ?? "")?.[1] ?? "?";
+  const cases = /(\d+) passed/.exec(matrix.stdout.split("Tests").at(-1) ?? "")?.[1] ?? "?";
   const random = await run(command);
   return [
     {
       test: "a fault at each point × GET, POST × direct, proxy",
       promised: "right outcome, POST sent once, clear text",
-      measured: `${cells} cases, ${matrix.seconds} s`,
+      measured: `${cases} cases, ${matrix.seconds} s`,
       met: matrix.code === 0,
       command: matrixCommand,
     },
