@@ -13,6 +13,7 @@ import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
 import { describeStatus } from "../tools/get-video-status.ts";
+import { withSavedTo } from "../tools/saved-to.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { errorMeta } from "./tool-result.ts";
@@ -28,15 +29,20 @@ const LIST_DEADLINE_MS = 2_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, log } = application;
-  const jobContents = (uri: string, job: Job) => {
+  const { reader, jobs, savedVideos, log } = application;
+  const jobContents = async (uri: string, job: Job) => {
+    await savedVideos.refresh();
+    const saved = savedVideos.stateOf(job.jobId);
     const watchEnded = jobs.get(job.jobId)?.watchEnded;
     const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
     const guidance = describeStatus(job, {
       ageMs: jobs.ageMs(job.jobId),
       canPublish: application.canPublish,
+      saved,
     });
-    const result = withGuidance(guidance, state, { isSandbox: application.config.sandbox });
+    const result = withGuidance(guidance, withSavedTo(state, saved), {
+      isSandbox: application.config.sandbox,
+    });
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(result) }] };
   };
   const newestJobs = new NewestJobs(application);
@@ -86,11 +92,14 @@ export function registerResources(server: McpServer, application: Application): 
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        return jobContents(href, await reader.readRecent(jobId, FRESH_MS, { background: false, signal }));
+        return await jobContents(
+          href,
+          await reader.readRecent(jobId, FRESH_MS, { background: false, signal }),
+        );
       } catch (error) {
         // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
-        if (job !== undefined && watchEnded !== undefined) return jobContents(href, job);
+        if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         throw protocolError(failure, href);

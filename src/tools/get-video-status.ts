@@ -1,9 +1,11 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
+import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge } from "../text.ts";
 import { jobIdArgument } from "./arguments.ts";
+import { describeSaved, savedToField, withSavedTo } from "./saved-to.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
@@ -38,12 +40,19 @@ export const getVideoStatus = defineTool({
       videoUrls: z.array(z.string()),
       audioUrl: z.string().optional(),
       finalVideoUrl: z.string().optional(),
+      ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
     }),
-  async run({ jobId, waitSeconds = 0 }, { reader, jobs, waitForEnd, canPublish, signal }) {
+  async run({ jobId, waitSeconds = 0 }, { reader, jobs, savedVideos, waitForEnd, canPublish, signal }) {
     const now = await reader.read(jobId, { background: false, signal });
+    if (waitSeconds > 0) savedVideos.want(jobId);
     const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
-    return { ...describeStatus(job, { ageMs: jobs.ageMs(jobId), canPublish }), result: job };
+    await savedVideos.refresh();
+    const saved = savedVideos.stateOf(jobId);
+    return {
+      ...describeStatus(job, { ageMs: jobs.ageMs(jobId), canPublish, saved }),
+      result: withSavedTo(job, saved),
+    };
   },
 });
 
@@ -53,7 +62,15 @@ const LONG_RENDER_MS = 10 * 60_000;
 /** What a job's state means to the caller: the first fields of its result, and of its resource. */
 export function describeStatus(
   job: Job,
-  { ageMs, canPublish }: { readonly ageMs: number | undefined; readonly canPublish: boolean },
+  {
+    ageMs,
+    canPublish,
+    saved,
+  }: {
+    readonly ageMs: number | undefined;
+    readonly canPublish: boolean;
+    readonly saved: SavedVideo | undefined;
+  },
 ): Guidance {
   const unsafe =
     job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
@@ -70,11 +87,11 @@ export function describeStatus(
     };
   if (job.finalVideoUrl === undefined)
     return {
-      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${unsafe}`,
+      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
       nextStep: "Call get_video_status again in a few seconds for that link.",
     };
   return {
-    summary: `Your video is ready: ${job.finalVideoUrl}${unsafe}`,
+    summary: `Your video is ready: ${job.finalVideoUrl}${describeSaved(saved)}${unsafe}`,
     nextStep: canPublish
       ? "Show the user the link, and ask whether and where to publish it."
       : "Show the user the link.",

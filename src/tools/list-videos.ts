@@ -1,6 +1,7 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
+import { savedToField, withSavedTo } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listVideos = defineTool({
@@ -19,14 +20,21 @@ export const listVideos = defineTool({
     z.looseObject({
       ...guidanceFields(),
       videos: z.array(
-        z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
+        z.looseObject({
+          jobId: z.string(),
+          status: z.string(),
+          finalVideoUrl: z.string().optional(),
+          ...savedToField(),
+        }),
       ),
       nextCursor: z.string().optional(),
     }),
-  async run(query, { service, jobs, signal }) {
+  async run(query, { service, jobs, savedVideos, signal }) {
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);
-    const { length } = page.videos;
+    await savedVideos.refresh();
+    const videos = page.videos.map((video) => withSavedTo(video, savedVideos.stateOf(video.jobId)));
+    const { length } = videos;
     const isFirst = query.cursor === undefined;
     return {
       summary:
@@ -38,7 +46,7 @@ export const listVideos = defineTool({
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
-      result: page,
+      result: { ...page, videos },
     };
   },
 });
