@@ -115,7 +115,11 @@ function newFile(file: FileHandle): NewFile {
 }
 
 /** Gives the finished file its name, unless another process was faster: its file is left alone. */
-async function place(part: string, path: string, link: typeof fs.link): Promise<void> {
+async function place(
+  part: string,
+  path: string,
+  link: (existingPath: string, newPath: string) => Promise<void>,
+): Promise<void> {
   try {
     // Unlike a rename, a link never takes the place of anything.
     await link(part, path);
