@@ -1,6 +1,6 @@
 // One finished video, a host that has it, and the saver with the real download and a real folder: what the tests of saved videos share.
 
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -104,7 +104,9 @@ export function saving(options: SavingOptions): Saving {
   };
 }
 
+/** Empty where no folder is. */
 export function filesIn(folder: string): Record<string, string> {
+  if (!existsSync(folder) || !lstatSync(folder).isDirectory()) return {};
   return Object.fromEntries(
     readdirSync(folder).map((name) => {
       const path = join(folder, name);
