@@ -201,7 +201,10 @@ describe("nothing is saved of", () => {
     await world.clock.runFor(600_000);
 
     expect(await world.look()).toBeUndefined();
-    expect({ downloads: world.downloads, requests: world.requests() }).toEqual({ downloads: [], requests: [] });
+    expect({ downloads: world.downloads, requests: world.requests() }).toEqual({
+      downloads: [],
+      requests: [],
+    });
   });
 
   test("any job after the end", async () => {
