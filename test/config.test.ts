@@ -170,6 +170,7 @@ describe("the config", () => {
 });
 
 const EVERY_VARIABLE = [
+  "FACELESS_SAVE_DIR",
   "FACELESS_POLL_SECONDS",
   "FACELESS_MAX_GENERATIONS",
   "FACELESS_CONFIRM_PUBLISH",
@@ -428,6 +429,31 @@ describe("a choice", () => {
       fix: "Set it to one of on, off, or remove it",
     });
   });
+});
+
+describe("FACELESS_SAVE_DIR", () => {
+  test.each([
+    ["/Users/Ann Lee/Videos", "/Users/Ann Lee/Videos"],
+    ["~", HOME],
+    ["~/Videos", `${HOME}/Videos`],
+  ])("%s is taken", (value, saveDir) => {
+    expect(read({ FACELESS_SAVE_DIR: value })).toEqual({ ...read({}), saveDir });
+  });
+
+  test("off is as good as unset", () => {
+    expect(read({ FACELESS_SAVE_DIR: "off" })).toEqual(read({}));
+  });
+
+  test.each(["Videos", "./Videos", "~other/Videos", "$HOME/Videos"])(
+    "%s is refused, because it depends on where the client starts the server",
+    (value) => {
+      expect(problemOf({ FACELESS_SAVE_DIR: value })).toEqual({
+        variable: "FACELESS_SAVE_DIR",
+        problem: "is a relative path, which depends on where your client starts this server",
+        fix: "Set it to an absolute path, to one that begins with ~/, or to off",
+      });
+    },
+  );
 });
 
 describe("FACELESS_STATE_DIR", () => {
