@@ -1,7 +1,6 @@
 // Decides which finished videos are saved on this computer, when, and under which name. The name is made of the date and the job's id
 // alone. Knows neither HTTP nor the SDK.
 
-import { createHash } from "node:crypto";
 import type { Log } from "../log.ts";
 import type { Download } from "../service/download.ts";
 import type { Clock } from "./clock.ts";
@@ -52,6 +51,8 @@ const RETRY_PAUSE_MS = 30_000;
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A slow disk must not hold up a user's call. */
 const FOLDER_DEADLINE_MS = 1_000;
+/** Characters: a file name has 255 at most. */
+const MAX_HEX = 100;
 const FILE_NAME = /^faceless-\d{4}-\d{2}-\d{2}-(.+)\.mp4$/;
 
 export class SavedVideos {
@@ -272,7 +273,8 @@ function idPart(jobId: string): string {
   const id = jobId.toLowerCase();
   if (/^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)) return id.slice(0, 8);
   if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;
-  return createHash("sha256").update(jobId).digest("hex").slice(0, 32);
+  // Ids mostly differ at their end.
+  return Buffer.from(jobId).toString("hex").slice(-MAX_HEX);
 }
 
 const DISK_ERRORS: Readonly<Record<string, string>> = {

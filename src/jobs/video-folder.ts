@@ -1,7 +1,6 @@
 // The folder of saved videos on disk. A file appears under its name only when it is whole, and nothing that is there already is ever
 // changed. Knows nothing of jobs and downloads.
 
-import { randomUUID } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { type FileHandle, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -66,7 +65,7 @@ export class VideoFolder {
     if (await isThere(path)) return;
     await this.#removeLeftovers();
     // A name of its own for each attempt, so that two processes never write to the same file; "x" follows no link.
-    const part = `${path}.${pid}-${randomUUID().slice(0, 8)}.part`;
+    const part = `${path}.${pid}-${crypto.randomUUID().slice(0, 8)}.part`;
     const file = await open(part, "wx");
     try {
       try {

@@ -123,7 +123,7 @@ test("the server ends in the middle of a download, and leaves nothing half saved
   const stale = "faceless-2026-11-20-0f4b6f2e.mp4.999999999-0badcafe.part";
   writeFileSync(join(folder, stale), "of a process that is gone");
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
-  const server = await startRaw({ env });
+  const server = startRaw({ env });
   const waiting = { name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 45 } };
   server.say(server.request(1, "tools/call", waiting));
   await until(() => Object.values(filesIn(folder)).includes("half"));

@@ -88,7 +88,13 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
   });
   const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
-  const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({ config, service, log, redact, host });
+  const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({
+    config,
+    service,
+    log,
+    redact,
+    host,
+  });
   const journal = createJournal({ folder, now, redact, onUnwritable: () => {}, pid: process.pid });
   const { signal } = new AbortController();
   const context: ToolContext = {
