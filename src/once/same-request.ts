@@ -29,18 +29,8 @@ function counts({ outcome }: JournalEntry): boolean {
 }
 
 /** The entries of the same generation that were or may have been carried out, in the journal's order. */
-export function sameGenerations(
-  entries: readonly JournalEntry[],
-  account: string,
-  fingerprint: string,
-): JournalEntry[] {
-  return entries.filter(
-    (entry) =>
-      entry.operation === "generate" &&
-      entry.account === account &&
-      entry.fingerprint === fingerprint &&
-      counts(entry),
-  );
+export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): JournalEntry[] {
+  return entries.filter((entry) => entry.fingerprint === fingerprint && counts(entry));
 }
 
 /** The entries that posted or may have posted this job, in the journal's order, each with its platforms. */
@@ -82,12 +72,12 @@ export function platformState(publications: readonly Publication[], platform: st
   let state: PlatformState = { kind: "free" };
   for (const { entry, platforms } of publications) {
     if (!platforms.includes(platform)) continue;
-    const { lastKnownAtMs: atMs, outcome, results } = entry;
+    const { lastKnownAtMs: atMs, results } = entry;
     const said = results?.filter((result) => result.platform.trim().toLowerCase() === platform) ?? [];
     const posted = said.find(({ ok }) => ok);
-    if (outcome === "done" && posted !== undefined) state = { kind: "posted", result: posted, atMs };
-    // That one attempt was refused says nothing of an earlier one.
-    else if (outcome !== "done" || said.length === 0) state = { kind: "unknown", atMs };
+    if (posted !== undefined) state = { kind: "posted", result: posted, atMs };
+    // Without a word of the service about this platform. That it failed now says nothing of an earlier attempt.
+    else if (said.length === 0) state = { kind: "unknown", atMs };
   }
   return state;
 }
@@ -108,10 +98,6 @@ async function sha256(text: string): Promise<Buffer> {
 }
 
 /** JSON that does not depend on the order of the names. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+function canonicalJson(values: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(values).sort(([a], [b]) => a.localeCompare(b))));
 }
