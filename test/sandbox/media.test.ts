@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseRange } from "../../src/sandbox/range.ts";
+import { parseRange } from "../../src/sandbox/media.ts";
 import { refusal, testSandbox } from "./fixture.ts";
 import type { TestSandbox } from "./fixture.ts";
 
@@ -104,7 +104,7 @@ describe("the links of a job", () => {
     const seen: number[][] = [];
 
     for (const seconds of [0, 3, 8, 7, 2]) {
-      sandbox.pass(seconds);
+      sandbox.advance(seconds);
       seen.push(await statuses());
     }
 
