@@ -1,5 +1,5 @@
-// The files behind the sandbox's links: three looks for clips and voiceovers, shared among the jobs by a hash of the jobId.
-// A file exists once its job is that far. No key is needed: players have none.
+// The files behind the sandbox's links: three looks for clips and voiceovers, shared among the jobs by a hash of the jobId,
+// and one final video, as long as the job ordered. A file exists once its job is that far. No key is needed: players have none.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -7,6 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Account } from "./account.ts";
 import type { Reply } from "./reply.ts";
 import { ServiceError } from "./service-error.ts";
+import { stretchVideo } from "./video-length.ts";
 
 /** Answers GET and HEAD of a path under /media/. */
 export type Media = (incoming: IncomingMessage, path: string) => Promise<Reply>;
@@ -16,8 +17,10 @@ const CONTENT_TYPES = { mp4: "video/mp4", wav: "audio/wav" } as const;
 
 interface Asset {
   /** Without the extension. */
-  readonly name: (typeof LOOKS)[number];
+  readonly name: (typeof LOOKS)[number] | "final";
   readonly kind: keyof typeof CONTENT_TYPES;
+  /** Present if the file is stretched to this length. */
+  readonly seconds?: number;
 }
 
 export function createMedia(account: Account): Media {
@@ -35,7 +38,8 @@ export function createMedia(account: Account): Media {
     const asset = findAsset(account, path);
     if (asset === undefined) throw new ServiceError(404, "not_found", "No such file.");
     const file = await read(`${asset.name}.${asset.kind}`);
-    return serve(file, CONTENT_TYPES[asset.kind], incoming.headers.range);
+    const body = asset.seconds === undefined ? file : stretchVideo(file, asset.seconds);
+    return serve(body, CONTENT_TYPES[asset.kind], incoming.headers.range);
   };
 }
 
@@ -47,7 +51,7 @@ function findAsset(account: Account, path: string): Asset | undefined {
   const jobId = folder === "clips" && rest.length === 2 ? (rest[0] ?? "") : name;
   const render = account.render(jobId);
   if (render === undefined) return undefined;
-  const { state } = render;
+  const { state, durationSeconds } = render;
   const firstLook = createHash("sha256").update(jobId).digest().readUInt32BE(0);
 
   switch (`${folder}/${rest.length}/${kind}`) {
@@ -59,10 +63,10 @@ function findAsset(account: Account, path: string): Asset | undefined {
     case "voice/1/wav":
       return state.voiceDone ? { name: lookAt(firstLook), kind } : undefined;
     case "final/1/mp4":
-      return state.status === "completed" ? { name: lookAt(firstLook), kind } : undefined;
+      return state.status === "completed" ? { name: "final", kind, seconds: durationSeconds } : undefined;
     case "posts/2/mp4": {
       const posted = account.posts().some((post) => post.jobId === jobId && post.platform === rest[0]);
-      return posted ? { name: lookAt(firstLook), kind } : undefined;
+      return posted ? { name: "final", kind, seconds: durationSeconds } : undefined;
     }
     default:
       return undefined;
