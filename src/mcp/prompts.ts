@@ -42,6 +42,7 @@ function lazySchema(
     ),
     required: names.filter((name) => listed.arguments[name]?.required === true),
   };
+  // A variable, because the type of a schema has no `shape`.
   const schema = {
     "~standard": {
       version: 1 as const,
