@@ -45,7 +45,7 @@ export function createServer(application: Application, subscriptions: Subscripti
   );
   registerTools(server, application);
   registerResources(server, application);
-  registerPrompts(server);
+  registerPrompts(server, application);
   subscriptions.attach(server);
   return server;
 }

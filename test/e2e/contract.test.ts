@@ -41,7 +41,7 @@ test("no advertised schema uses $ref, and output schemas are objects that allow 
   }
 });
 
-test("the prompt, the template and the resource are as their snapshots say", async () => {
+test("the prompts, the template and the resource are as their snapshots say", async () => {
   const { raw } = await connectNew();
   const { prompts } = await raw.listPrompts();
   const { resourceTemplates } = await raw.listResourceTemplates();
@@ -49,11 +49,17 @@ test("the prompt, the template and the resource are as their snapshots say", asy
   await expect(pretty(prompts)).toMatchFileSnapshot("../contract/prompts.json");
   await expect(pretty(resourceTemplates)).toMatchFileSnapshot("../contract/resource-templates.json");
   await expect(pretty(resources)).toMatchFileSnapshot("../contract/resources.json");
-  const prompt = await raw.getPrompt({
-    name: "write_video_topic",
-    arguments: { subject: "why the sea is salty", style: "education", duration: "30" },
-  });
-  await expect(pretty(prompt.messages)).toMatchFileSnapshot("../contract/prompt-write_video_topic.json");
+  const examples: Record<string, Record<string, string>> = {
+    write_video_topic: { subject: "why the sea is salty", style: "education", duration: "30" },
+    plan_series: { theme: "kitchen chemistry", count: "4" },
+    localize_video: { video: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", language: "Japanese" },
+    review_video: { jobId: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c" },
+  };
+  expect(prompts.map(({ name }) => name)).toEqual(Object.keys(examples));
+  for (const [name, args] of Object.entries(examples)) {
+    const { messages } = await raw.getPrompt({ name, arguments: args });
+    await expect(pretty(messages)).toMatchFileSnapshot(`../contract/prompt-${name}.json`);
+  }
 });
 
 test("the first 512 characters of the instructions stand alone", async () => {

@@ -1,12 +1,13 @@
-// The built file against a service that differs from the sandbox in all that the documentation leaves open: a path
-// prefix, another paging parameter, an MCP endpoint for the platforms, extra fields, nulls, unknown status values.
+// The built file against a service that differs from the sandbox in everything that the documentation leaves open: a path
+// prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values.
 
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { ERAS, textOf, factsOf } from "../fixtures/clients.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
-const KEY = "fl_test_key_0123456789";
+const KEY = "fl_example_key_0123456789";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const OLDER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
@@ -68,8 +69,14 @@ async function foreignService(): Promise<ScriptedService> {
   return rest;
 }
 
+/** A structured result without the sentences for the model, which other tests cover. */
+function fieldsOf({ structuredContent }: CallToolResult): object {
+  const { summary: _, nextStep: __, ...fields } = structuredContent ?? {};
+  return fields;
+}
+
 describe.each(ERAS)("%s", (_name, connect) => {
-  test("works with a service that fills the documentation's gaps in its own way", async () => {
+  test("works with a service that fills the gaps of the documentation in its own way", async () => {
     const rest = await foreignService();
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
@@ -120,7 +127,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     const tooMany = await client.call("list_videos", { limit: 51 });
     expect(textOf(tooMany)).toContain("limit is 51, but the service allows 1 to 50.");
 
-    // What went over the wire: each once, the defaults left out, the prefix kept, the document read once.
+    // On the wire: each request once, no defaults in the bodies, the prefix kept, the OpenAPI document read once.
     expect(rest.requests.find(({ path }) => path.endsWith("/generate"))?.json).toEqual({
       topic: "The tide",
       language: "pt-BR",
@@ -148,7 +155,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     expect(client.stderr()).toBe("");
   });
 
-  test("never sees the key, not even where the service echoes it in a good answer", async () => {
+  test("never shows the key, not even where the service echoes it in a successful answer", async () => {
     const rest = await scriptedService({
       "GET /api/v1/videos": {
         json: {
