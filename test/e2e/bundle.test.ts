@@ -10,7 +10,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { connectNew, SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -70,7 +70,7 @@ async function generate(client: Client) {
 }
 
 test("the manifest says what package.json and the server say", async () => {
-  const { raw } = await connectNew({ args: ["--sandbox"] });
+  const { raw } = await connectModern({ args: ["--sandbox"] });
   const { tools } = await raw.listTools();
   expect(await readManifest()).toMatchObject({
     name: manifest.name,

@@ -38,47 +38,52 @@ test("the search finds a key in every encoding, and nothing else", () => {
   expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
 });
 
-test.each(["old", "new"] as const)("The built server shows no trace of its key (%s era)", async (era) => {
-  const failures = ECHOES.map((message, index): Reply => ({
-    status: 400 + (index % 4),
-    json: { error: { code: message, message } },
-  }));
-  const rest = await scriptedService({
-    "POST /api/v1/generate": [
-      { json: { jobId: JOB, status: "processing", ...echoed } },
-      ...failures,
-      { status: 307, headers: { location: `https://elsewhere.example/${encodeURIComponent(CANARY)}` } },
-      { status: 200, body: CANARY },
-      "reset",
-    ],
-    "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
-    [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
-    "GET /api/v1/videos": { json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] } },
-  });
-  const { server, left } = startWatched(rest.url);
-  await server.open(era);
-  const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
+test.each(["legacy", "modern"] as const)(
+  "The built server shows no trace of its key (%s protocol)",
+  async (protocol) => {
+    const failures = ECHOES.map((message, index): Reply => ({
+      status: 400 + (index % 4),
+      json: { error: { code: message, message } },
+    }));
+    const rest = await scriptedService({
+      "POST /api/v1/generate": [
+        { json: { jobId: JOB, status: "processing", ...echoed } },
+        ...failures,
+        { status: 307, headers: { location: `https://elsewhere.example/${encodeURIComponent(CANARY)}` } },
+        { status: 200, body: CANARY },
+        "reset",
+      ],
+      "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
+      [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
+      "GET /api/v1/videos": {
+        json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] },
+      },
+    });
+    const { server, left } = startWatched(rest.url);
+    await server.open(protocol);
+    const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
-  for (let index = 0; index < ECHOES.length + 4; index++)
-    await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
-  await call("get_video_status", { jobId: JOB });
-  await call("list_videos", {});
-  await call("list_connected_platforms", {});
-  await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
-  await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
-  await server.ask("resources/list");
-  await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
-  await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
-  server.stdin.write(`${CANARY}\n`);
-  const { code, stdout, stderr, journal } = await left();
+    for (let index = 0; index < ECHOES.length + 4; index++)
+      await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
+    await call("get_video_status", { jobId: JOB });
+    await call("list_videos", {});
+    await call("list_connected_platforms", {});
+    await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+    await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
+    await server.ask("resources/list");
+    await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
+    await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
+    server.stdin.write(`${CANARY}\n`);
+    const { code, stdout, stderr, journal } = await left();
 
-  expect(code).toBe(0);
-  expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
-  expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
-  expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
-  // The echoes did reach the server.
-  expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
-});
+    expect(code).toBe(0);
+    expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
+    expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
+    expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
+    // The echoes did reach the server.
+    expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
+  },
+);
 
 const OK = "HTTP/1.1 200 OK\r\n";
 
@@ -99,7 +104,7 @@ test.each<[string, (socket: Socket) => unknown]>([
   async (_, requested) => {
     const service = await faultServer({ requested });
     const { server, left } = startWatched(service.url);
-    await server.open("old");
+    await server.open("legacy");
     const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
     const { result } = await call("generate_video", { topic: `About ${CANARY}` });

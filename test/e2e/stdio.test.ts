@@ -9,8 +9,8 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   BUILT_FILE,
   SERVER_NODE,
-  connectNew,
-  ERAS,
+  connectModern,
+  CLIENTS,
   type TestClient,
   textOf,
   factsOf,
@@ -34,7 +34,7 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
   return String(structuredContent?.["jobId"]);
 }
 
-describe.each(ERAS)("%s", (_name, connect) => {
+describe.each(CLIENTS)("%s", (_name, connect) => {
   test("makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
     const client = await connect(FAST_SANDBOX);
 
@@ -323,7 +323,7 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
       capabilities: {},
       clientInfo,
     });
-    server.say({ jsonrpc: "2.0", method: "notifications/initialized" });
+    server.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect(result?.["protocolVersion"]).toBe(version);
     expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: 5 } });
   },
@@ -332,7 +332,7 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
 test("initialize and tools/list load neither undici nor the sandbox nor an MCP client", async () => {
   const folder = await mkdtemp(join(tmpdir(), "faceless-coverage-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const { raw } = await connectNew({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
+  const { raw } = await connectModern({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
   await raw.listTools();
   await raw.close();
   const files = await readdir(folder);
