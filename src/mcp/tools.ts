@@ -49,7 +49,7 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, once, lookAtJob, elicitation, canPublish, config } = application;
+  const { service, jobs, reader, once, lookAtJob, history, elicitation, canPublish, config } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
@@ -60,6 +60,7 @@ function toolContext(
     signal,
     canPublish,
     isSandbox: config.sandbox,
+    history,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs, describe) {

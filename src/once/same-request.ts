@@ -3,7 +3,7 @@
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/schemas.ts";
-import type { JournalEntry, PlatformResult } from "./journal.ts";
+import type { JournalEntry, PlatformResult, Settings } from "./journal.ts";
 
 /** For this long after the last thing known of a generation, the same one is not started again. */
 export const GENERATION_GUARD_MS = 10 * 60_000;
@@ -18,14 +18,24 @@ export async function fingerprintOf(text: string): Promise<string> {
 /** Equal for requests that would make the same video: defaults filled in, the topic's white space collapsed. */
 export function generationFingerprint(account: string, request: GenerationRequest): Promise<string> {
   const topic = request.topic.trim().replace(/\s+/g, " ");
+  return fingerprintOf(`${account} generate ${canonicalJson({ ...withDefaults(request), topic })}`);
+}
+
+/** The request with the defaults that the service applies to what it leaves out. */
+export function withDefaults(request: GenerationRequest): Settings {
   // An argument that is undefined must not hide its default.
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-  return fingerprintOf(`${account} generate ${canonicalJson({ ...DEFAULTS, ...given, topic })}`);
+  return { ...DEFAULTS, ...given };
 }
 
 /** Whether the request was or may have been carried out. */
 function counts({ outcome }: JournalEntry): boolean {
   return outcome !== "rejected" && outcome !== "not_sent";
+}
+
+export function withoutDefaults(settings: Settings): Settings {
+  const defaults = new Map<string, string | number>(Object.entries(DEFAULTS));
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => defaults.get(name) !== value));
 }
 
 /** The entries of the same generation that were or may have been carried out, in the journal's order. */

@@ -7,7 +7,7 @@ import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "
 import { duplicateGenerationError, withCandidates } from "./errors.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
 import { entriesOn, type PublicationPlan, planPublication } from "./plan-publication.ts";
-import type { Ending, Intent, Journal, JournalEntry, PlatformResult } from "./journal.ts";
+import type { Ending, Intent, Journal, JournalEntry, PlatformResult, Settings } from "./journal.ts";
 import {
   confirmationCode,
   fingerprintOf,
@@ -15,7 +15,10 @@ import {
   generationFingerprint,
   type Publication,
   publicationsOf,
+  platformState,
   sameGenerations,
+  withDefaults,
+  withoutDefaults,
 } from "./same-request.ts";
 
 export interface SendOnceOptions {
@@ -75,6 +78,14 @@ export interface StartedJob {
   readonly jobId: string;
   readonly topic: string;
   readonly createdAtMs: number;
+}
+
+/** What this computer knows of a job. */
+export interface JobHistory {
+  /** How it was ordered: the topic, and what differs from the defaults. */
+  readonly settings?: Settings;
+  /** Where it was posted. */
+  readonly publishedTo: readonly string[];
 }
 
 /** A call has 45 s in all. What follows a request whose answer was lost, a look at the newest videos, has the rest. */
@@ -150,6 +161,24 @@ export class SendOnce {
       .reverse();
   }
 
+  /** What this computer knows of the account's jobs, by their ids in lower case. Throws a BridgeError if the journal can't be read. */
+  async history(): Promise<ReadonlyMap<string, JobHistory>> {
+    const account = await this.#account();
+    const jobs = new Map<string, { settings?: Settings; publishedTo: string[] }>();
+    for (const entry of await this.#options.journal.entries()) {
+      const { jobId, settings, platforms } = entry;
+      if (entry.account !== account || jobId === undefined) continue;
+      const job = jobs.get(jobId.toLowerCase()) ?? { publishedTo: [] };
+      jobs.set(jobId.toLowerCase(), job);
+      if (settings !== undefined) job.settings = withoutDefaults(settings);
+      for (const platform of platforms ?? []) {
+        const { kind } = platformState([{ entry, platforms: [platform] }], platform);
+        if (kind === "posted" && !job.publishedTo.includes(platform)) job.publishedTo.push(platform);
+      }
+    }
+    return jobs;
+  }
+
   #account(): Promise<string> {
     return (this.#accountFingerprint ??= fingerprintOf(this.#options.account));
   }
@@ -162,7 +191,8 @@ export class SendOnce {
   ): Promise<Started> {
     const { service, journal, generationLimit, onListed, isKnownJob } = this.#options;
     const account = await this.#account();
-    const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint };
+    const settings = withDefaults(request);
+    const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint, settings };
     const same = async () => sameGenerations(await journal.entries(), fingerprint);
     for (;;) {
       const known = await same();

@@ -62,6 +62,7 @@ describe.each(CLIENTS)("%s", (_name, connect) => {
       audioUrl: expect.stringMatching(/\.wav$/),
       finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
       progress: { total: 2, completed: 2, failed: 0 },
+      settings: { topic: "Why the sea is salty", duration: 10 },
     });
 
     const published = await client.call("publish_video", {
@@ -154,11 +155,16 @@ describe.each(CLIENTS)("%s", (_name, connect) => {
       ["generate_video", { topic: "  " }, /topic: must not be empty/],
       ["generate_video", { topic: "x", duration: 9.99 }, /duration: must be from 10 to 90 seconds/],
       ["generate_video", { topic: "x", duration: 90.01 }, /duration: must be from 10 to 90 seconds/],
-      ["generate_video", { topic: "x", duration: "30" }, /duration: /],
+      ["generate_video", { topic: "x", duration: "half a minute" }, /duration: /],
       ["generate_video", { topic: "x", style: "noir" }, /style: .*story.*ugc/],
       ["generate_video", { topic: "x", music: "jazz" }, /music: .*none.*dramatic/],
       ["generate_video", { topic: "x", pacing: "warp" }, /pacing: .*slow.*fast/],
-      ["generate_video", { topic: "x", language: "en_US" }, /language: must be a BCP-47/],
+      [
+        "generate_video",
+        { topic: "x", language: "Klingonese" },
+        /language: must be a language code such as en/,
+      ],
+      ["generate_video", { topic: "x", voice: "deep" }, /voice: must be one of adam, charlotte/],
       ["generate_video", { topic: "x", voice: "clone:" }, /voice: /],
       [
         "generate_video",

@@ -284,7 +284,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(factsOf((await result).structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(1) });
   });
 
-  test.each([-0.1, -1, 50.1, 3600, "10", null, true])(
+  test.each([-0.1, -1, "ten", true])(
     "is refused waitSeconds of %j, and nothing is sent",
     async (waitSeconds) => {
       const service = await jobService({ json: processing() });

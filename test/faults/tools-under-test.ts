@@ -98,6 +98,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     signal,
     canPublish: true,
     isSandbox: false,
+    history: async () => new Map(),
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),
