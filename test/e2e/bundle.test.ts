@@ -1,8 +1,7 @@
 // The .mcpb bundle: staged from the built files, validated, packed, unpacked, and started as Claude Desktop starts it.
 
 import { getMcpConfigForManifest, v0_3 } from "@anthropic-ai/mcpb";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,6 +10,7 @@ import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -22,18 +22,15 @@ const tool = async (name: string, ...args: string[]) => {
 };
 
 const KEY = "fl_bundle_key_0123456789";
-let folder: string;
-let unpacked: string;
+const folder = temporaryFolder(afterAll);
+const unpacked = join(folder, "unpacked");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "faceless-bundle-"));
-  unpacked = join(folder, "unpacked");
   await tool("tsx", ".config/stage-bundle.ts", join(folder, "staged"));
   await tool("mcpb", "validate", join(folder, "staged/manifest.json"));
   await tool("mcpb", "pack", join(folder, "staged"), join(folder, "x.mcpb"));
   await tool("mcpb", "unpack", join(folder, "x.mcpb"), unpacked);
 }, 60_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 async function readManifest() {
   return v0_3.McpbManifestSchema.parse(JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")));

@@ -1,8 +1,7 @@
 // The end of the built file: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan. The time limits of
 // the contract are measured by test/stress/exits.ts, where nothing else runs.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -15,6 +14,7 @@ import {
   STARTED_LINE,
   STATES,
 } from "../fixtures/exit-cases.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RawServer, type RawStart, startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -230,8 +230,7 @@ test("whatever a library prints goes to stderr", async () => {
 });
 
 test("a file of requests is answered into a file", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-files-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const ids = Array.from({ length: 100 }, (_, id) => id);
   const lines = ids.map((id) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list" })}\n`);
   await writeFile(join(folder, "in"), lines.join(""));

@@ -3,7 +3,7 @@
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { CLIENTS, textOf, factsOf } from "../fixtures/clients.ts";
+import { TEST_CLIENTS, textOf, factsOf } from "../fixtures/clients.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
 const KEY = "fl_example_key_0123456789";
@@ -76,7 +76,7 @@ async function foreignService(): Promise<ScriptedService> {
   return rest;
 }
 
-describe.each(CLIENTS)("%s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("works with a service that fills the documentation's gaps in its own way", async () => {
     const rest = await foreignService();
     const client = await connect({

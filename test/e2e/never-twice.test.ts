@@ -3,7 +3,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { CLIENTS, textOf } from "../fixtures/clients.ts";
+import { TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -43,7 +43,7 @@ function codeIn(result: Parameters<typeof textOf>[0]): string {
 
 const HELD_BACK = { code: "duplicate", outcome: "not_sent", retryable: false };
 
-describe.each(CLIENTS)("%s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("that asks for the same video again gets the job of the first, running or completed, until it has failed", async () => {
     const status = (value: string) => ({
       json: { status: value, videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" },

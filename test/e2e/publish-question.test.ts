@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
   type Question,
   type Elicitation,
-  CLIENTS,
+  TEST_CLIENTS,
   type TestClient,
   textOf,
   type UsersAnswer,
@@ -49,7 +49,7 @@ interface SceneOptions {
 
 type Answer = UsersAnswer | (() => Promise<UsersAnswer>);
 
-describe.each(CLIENTS)("the user of %s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
   /** The user gives these answers in turn; without any, the client can't ask. */
   async function scene(
     answers: readonly Answer[] | undefined,

@@ -2,19 +2,19 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   BUILT_FILE,
   SERVER_NODE,
   connectModern,
-  CLIENTS,
+  TEST_CLIENTS,
   type TestClient,
   textOf,
   factsOf,
 } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 
 const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
@@ -34,7 +34,7 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
   return String(structuredContent?.["jobId"]);
 }
 
-describe.each(CLIENTS)("%s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
     const client = await connect(FAST_SANDBOX);
 
@@ -336,8 +336,7 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
 );
 
 test("initialize and tools/list load neither undici nor the sandbox nor an MCP client", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-coverage-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const { raw } = await connectModern({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
   await raw.listTools();
   await raw.close();

@@ -44,7 +44,8 @@ export interface Failure {
   readonly next: string;
 }
 
-const SHORT_MS = 250;
+/** Long enough on a busy machine to connect and to send a request. */
+const SHORT_MS = 1_000;
 const MINUTE = "Try again in a minute.";
 const URL_WRONG = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const LOOK =

@@ -76,7 +76,7 @@ function failedCall(method: Method, failure: Failure) {
 
 const nameOf = ({ point, method, via }: FaultCase) => `${method}, ${via}: ${point.name}`;
 
-describe("the matrix of faults", () => {
+describe.concurrent("the matrix of faults", () => {
   test.each(faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const))(
     "%s",
     async (_, faultCase) => {

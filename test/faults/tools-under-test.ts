@@ -1,8 +1,7 @@
 // The tools as the server runs them, from a call down to the network, with a real journal and log but without stdio. For tests
 // whose service fails at some point. Output is redacted as on stdio.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
 import { createApplication } from "../../src/commands/application.ts";
@@ -20,6 +19,7 @@ import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { CANARY } from "../fixtures/canary.ts";
+import { makeFolder, removeFolder } from "../fixtures/folder.ts";
 import { type Certificate, createCertificate } from "./certificate.ts";
 
 export interface ToolsOptions {
@@ -68,7 +68,7 @@ export function trustCertificate(): () => void {
 
 /** The caller closes it. */
 export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): ToolsUnderTest {
-  const folder = mkdtempSync(join(tmpdir(), "faceless-faults-"));
+  const folder = makeFolder();
   const redact = createRedact(CANARY);
   const now = () => Date.now();
   let written = "";
@@ -83,7 +83,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     // Tests with fake timers set Date only, so both clocks use it.
     monotonicMs: now,
     random: () => 0,
-    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 0 } }),
+    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
@@ -134,7 +134,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     closeConnections: () => service.close(),
     close() {
       service.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }
