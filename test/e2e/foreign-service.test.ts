@@ -3,7 +3,7 @@
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { TEST_CLIENTS, textOf, factsOf } from "../fixtures/clients.ts";
+import { TEST_CLIENTS, factsOf } from "../fixtures/clients.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
 const KEY = "fl_example_key_0123456789";
