@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 /** `unit` runs the source, `e2e` the built file in child processes, for which `npm run build` comes first. */
 export default defineConfig({
   test: {
+    globalSetup: "test/fixtures/no-leftovers.ts",
     projects: [
       {
         extends: true,

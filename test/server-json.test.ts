@@ -3,14 +3,14 @@
 
 import { Ajv } from "ajv";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
+import { temporaryFolder } from "./fixtures/folder.ts";
 import { run } from "./fixtures/run.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -114,8 +114,7 @@ test.each([
 });
 
 test("`npm version` brings server.json along, in the same commit, and changes nothing else in it", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-version-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await cp(join(root, "server.json"), join(folder, "server.json"));
   const tsx = join(root, "node_modules/.bin/tsx");
   const script = join(root, ".config/sync-version.ts");

@@ -106,6 +106,7 @@ export function createApplication(options: ApplicationOptions): Application {
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     once,
     lookAtJob,
+    history: () => once.history().catch(() => new Map()),
     recallJobs: () =>
       (recalled ??= once.startedJobs().then(
         (started) => jobs.recall(started),

@@ -12,8 +12,7 @@ import * as options from "../service/options.ts";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
-import { describeStatus } from "../tools/get-video-status.ts";
-import { withSavedTo } from "../tools/saved-to.ts";
+import { describeJob } from "../tools/get-video-status.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { errorMeta } from "./tool-result.ts";
@@ -29,21 +28,13 @@ const LIST_DEADLINE_MS = 2_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, savedVideos, log } = application;
+  const { reader, jobs, log } = application;
   const jobContents = async (uri: string, job: Job) => {
-    await savedVideos.refresh();
-    const saved = savedVideos.stateOf(job.jobId);
+    const { result, ...guidance } = await describeJob(job, application);
     const watchEnded = jobs.get(job.jobId)?.watchEnded;
-    const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
-    const guidance = describeStatus(job, {
-      ageMs: jobs.ageMs(job.jobId),
-      canPublish: application.canPublish,
-      saved,
-    });
-    const result = withGuidance(guidance, withSavedTo(state, saved), {
-      isSandbox: application.config.sandbox,
-    });
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(result) }] };
+    const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };
+    const text = JSON.stringify(withGuidance(guidance, state, { isSandbox: application.config.sandbox }));
+    return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
   const newestJobs = new NewestJobs(application);
 

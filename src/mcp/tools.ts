@@ -49,7 +49,7 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, once, savedVideos, lookAtJob, elicitation, canPublish, config } =
+  const { service, jobs, reader, once, savedVideos, lookAtJob, history, elicitation, canPublish, config } =
     application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
@@ -62,6 +62,7 @@ function toolContext(
     signal,
     canPublish,
     isSandbox: config.sandbox,
+    history,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs, describe) {

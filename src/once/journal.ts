@@ -21,6 +21,8 @@ const makeRecordSchema = () =>
       label: z.string(),
       /** Of a generation: hash of the account and the arguments, equal for equal requests. */
       fingerprint: z.string().optional(),
+      /** Of a generation: how the video was ordered, topic and defaults included. */
+      settings: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
       /** Of a publication. */
       jobId: z.string().optional(),
       /** Of a publication; absent in files of earlier versions. */
@@ -47,6 +49,9 @@ type OutcomeRecord = Extract<JournalRecord, { event: "outcome" }>;
 
 /** What the service said of one platform. */
 export type PlatformResult = NonNullable<OutcomeRecord["results"]>[number];
+
+/** How a video was ordered. */
+export type Settings = NonNullable<IntentRecord["settings"]>;
 
 export type Intent = Omit<IntentRecord, "event" | "id" | "atMs">;
 export type Ending = Omit<OutcomeRecord, "event" | "id" | "atMs">;
@@ -103,6 +108,7 @@ const CHUNK_BYTES = 64 * 1024;
 /** Our own lines are far shorter; a longer one is nothing that we wrote. */
 const MAX_LINE_BYTES = 256 * 1024;
 const MAX_LABEL_CHARACTERS = 200;
+const MAX_SETTING_CHARACTERS = 2_000;
 /** What a service says of one platform beyond this is not kept. */
 const MAX_RESULT_CHARACTERS = 2_000;
 const NEWLINE = 0x0a;
@@ -144,8 +150,19 @@ class FileJournal implements Journal {
     const { now, redact, pid } = this.#options;
     const id = crypto.randomUUID();
     // Redacted before it is cut: redaction would not recognise the half of a key.
-    const label = Array.from(redact(intent.label)).slice(0, MAX_LABEL_CHARACTERS).join("");
-    await this.#append({ event: "intent", id, atMs: now(), ...intent, label, pid });
+    const cut = (text: string, limit: number) => Array.from(redact(text)).slice(0, limit).join("");
+    const { label, settings, ...rest } = intent;
+    await this.#append({
+      event: "intent",
+      id,
+      atMs: now(),
+      ...rest,
+      label: cut(label, MAX_LABEL_CHARACTERS),
+      ...(settings !== undefined && {
+        settings: mapTexts(settings, (text) => cut(text, MAX_SETTING_CHARACTERS)),
+      }),
+      pid,
+    });
     return id;
   }
 
@@ -365,6 +382,12 @@ function unreadableError(path: string, reason: string): BridgeError {
     outcome: "not_sent",
     retryable: true,
   });
+}
+
+function mapTexts(settings: Settings, map: (text: string) => string): Settings {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, typeof value === "string" ? map(value) : value]),
+  );
 }
 
 function bounded(result: PlatformResult): PlatformResult {

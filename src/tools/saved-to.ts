@@ -11,9 +11,11 @@ export const savedToField = () => ({
 export function withSavedTo<Fields extends object>(
   fields: Fields,
   saved: SavedVideo | undefined,
-): Omit<Fields, "savedTo"> & { readonly savedTo?: string } {
-  const { savedTo: _, ...rest }: Fields & { readonly savedTo?: unknown } = fields;
-  return saved?.state === "saved" ? { ...rest, savedTo: saved.path } : rest;
+): Fields & { savedTo?: string | undefined } {
+  const savedTo = saved?.state === "saved" ? saved.path : undefined;
+  const result: Fields & { savedTo?: string | undefined } = Object.assign({}, fields, { savedTo });
+  if (savedTo === undefined) delete result.savedTo;
+  return result;
 }
 
 /** A sentence with a blank in front, or nothing. A link comes before it, so it must not begin with a character that could belong to one. */

@@ -31,7 +31,7 @@ export async function benchCalls() {
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
   const server = startRaw({ env: { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url } });
-  await server.open("old");
+  await server.open("legacy");
   const agent = new Agent();
   const headers = { authorization: `Bearer ${KEY}` };
 

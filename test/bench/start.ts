@@ -34,7 +34,7 @@ async function start(file?: string): Promise<Start> {
   const env = { HOME: process.env["HOME"], FACELESS_STATE_DIR: undefined };
   const server = startRaw({ ...(file !== undefined && { file }), env });
   let bytes = 0;
-  await server.open("old");
+  await server.open("legacy");
   server.stdout.on("data", (chunk: Buffer) => (bytes += chunk.length));
   await server.ask("tools/list");
   const ms = performance.now() - startMs;

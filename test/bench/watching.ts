@@ -39,9 +39,9 @@ async function watch(): Promise<Memory> {
     },
   });
   let updates = 0;
-  server.hear(() => (updates += 1));
+  server.onMessage(() => (updates += 1));
   try {
-    await server.open("old");
+    await server.open("legacy");
     await server.ask("tools/call", { name: "get_video_status", arguments: { jobId: jobIdOf(1) } });
     const idle = await vitals();
     // The service calls every tenth job done: these are the others.

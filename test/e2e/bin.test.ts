@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { connectOld, SERVER_NODE } from "../fixtures/clients.ts";
+import { connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
@@ -47,7 +47,7 @@ test("arguments and exit codes pass through", async () => {
 });
 
 test("a client can start it as a server", async () => {
-  const client = await connectOld({ file: BIN, args: ["--sandbox"] });
+  const client = await connectLegacy({ file: BIN, args: ["--sandbox"] });
   const { structuredContent } = await client.call("generate_video", { topic: "The tide" });
   expect(structuredContent).toMatchObject({ status: "processing" });
 });

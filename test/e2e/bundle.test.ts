@@ -2,8 +2,7 @@
 
 import { getMcpConfigForManifest, v0_3 } from "@anthropic-ai/mcpb";
 import { readdirSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,7 +10,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { connectNew, SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -25,18 +24,15 @@ const tool = async (name: string, ...args: string[]) => {
 };
 
 const KEY = "fl_bundle_key_0123456789";
-let folder: string;
-let unpacked: string;
+const folder = temporaryFolder(afterAll);
+const unpacked = join(folder, "unpacked");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "faceless-bundle-"));
-  unpacked = join(folder, "unpacked");
   await tool("tsx", ".config/stage-bundle.ts", join(folder, "staged"));
   await tool("mcpb", "validate", join(folder, "staged/manifest.json"));
   await tool("mcpb", "pack", join(folder, "staged"), join(folder, "x.mcpb"));
   await tool("mcpb", "unpack", join(folder, "x.mcpb"), unpacked);
 }, 60_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 async function readManifest() {
   return v0_3.McpbManifestSchema.parse(JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")));
@@ -73,7 +69,7 @@ async function generate(client: Client) {
 }
 
 test("the manifest says what package.json and the server say", async () => {
-  const { raw } = await connectNew({ args: ["--sandbox"] });
+  const { raw } = await connectModern({ args: ["--sandbox"] });
   const { tools } = await raw.listTools();
   expect(await readManifest()).toMatchObject({
     name: manifest.name,

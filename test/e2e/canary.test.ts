@@ -1,12 +1,12 @@
-// The key is in nothing that leaves the built server, not even if the service echoes it in every encoding.
+// The built server never writes its key anywhere, not even if the service echoes it in every encoding.
 
 import type { Socket } from "node:net";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
 import { type Reply, scriptedService } from "../fixtures/scripted-service.ts";
@@ -38,47 +38,52 @@ test("the search finds a key in every encoding, and nothing else", () => {
   expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
 });
 
-test.each(["old", "new"] as const)("The built server shows no trace of its key (%s era)", async (era) => {
-  const failures = ECHOES.map((message, index): Reply => ({
-    status: 400 + (index % 4),
-    json: { error: { code: message, message } },
-  }));
-  const rest = await scriptedService({
-    "POST /api/v1/generate": [
-      { json: { jobId: JOB, status: "processing", ...echoed } },
-      ...failures,
-      { status: 307, headers: { location: `https://elsewhere.example/${encodeURIComponent(CANARY)}` } },
-      { status: 200, body: CANARY },
-      "reset",
-    ],
-    "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
-    [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
-    "GET /api/v1/videos": { json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] } },
-  });
-  const { server, left } = startWatched(rest.url);
-  await server.open(era);
-  const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
+test.each(["legacy", "modern"] as const)(
+  "The built server shows no trace of its key (%s protocol)",
+  async (protocol) => {
+    const failures = ECHOES.map((message, index): Reply => ({
+      status: 400 + (index % 4),
+      json: { error: { code: message, message } },
+    }));
+    const rest = await scriptedService({
+      "POST /api/v1/generate": [
+        { json: { jobId: JOB, status: "processing", ...echoed } },
+        ...failures,
+        { status: 307, headers: { location: `https://elsewhere.example/${encodeURIComponent(CANARY)}` } },
+        { status: 200, body: CANARY },
+        "reset",
+      ],
+      "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
+      [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
+      "GET /api/v1/videos": {
+        json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] },
+      },
+    });
+    const { server, finish } = startWithKey(rest.url);
+    await server.open(protocol);
+    const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
-  for (let index = 0; index < ECHOES.length + 4; index++)
-    await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
-  await call("get_video_status", { jobId: JOB });
-  await call("list_videos", {});
-  await call("list_connected_platforms", {});
-  await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
-  await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
-  await server.ask("resources/list");
-  await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
-  await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
-  server.stdin.write(`${CANARY}\n`);
-  const { code, stdout, stderr, journal } = await left();
+    for (let index = 0; index < ECHOES.length + 4; index++)
+      await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
+    await call("get_video_status", { jobId: JOB });
+    await call("list_videos", {});
+    await call("list_connected_platforms", {});
+    await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+    await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
+    await server.ask("resources/list");
+    await server.ask("resources/read", { uri: `faceless://jobs/${JOB}` });
+    await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
+    server.stdin.write(`${CANARY}\n`);
+    const { code, stdout, stderr, journal } = await finish();
 
-  expect(code).toBe(0);
-  expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
-  expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
-  expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
-  // The echoes did reach the server.
-  expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
-});
+    expect(code).toBe(0);
+    expect(rest.lines("POST /api/v1/generate").length).toBe(ECHOES.length + 4);
+    expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
+    expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
+    // The echoes did reach the server.
+    expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
+  },
+);
 
 const OK = "HTTP/1.1 200 OK\r\n";
 
@@ -98,15 +103,15 @@ test.each<[string, (socket: Socket) => unknown]>([
   "The built server shows no trace of its key when the service %s",
   async (_, requested) => {
     const service = await faultServer({ requested });
-    const { server, left } = startWatched(service.url);
-    await server.open("old");
+    const { server, finish } = startWithKey(service.url);
+    await server.open("legacy");
     const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
     const { result } = await call("generate_video", { topic: `About ${CANARY}` });
     await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
     await call("get_video_status", { jobId: JOB });
     await call("list_connected_platforms", {});
-    const { code, stdout, stderr, journal } = await left();
+    const { code, stdout, stderr, journal } = await finish();
 
     expect([code, result?.["isError"]]).toEqual([0, true]);
     expect(service.received.some((request) => request.includes(CANARY))).toBe(true);
@@ -124,10 +129,9 @@ test("The demo shows no trace of the key that the user has set", async () => {
   expect(tracesOf(CANARY, stdout + stderr)).toEqual([]);
 });
 
-/** The built server with the key. `left` ends its input and returns everything that it left behind. */
-function startWatched(url: string) {
-  const folder = mkdtempSync(join(tmpdir(), "canary-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+/** The built server with the key. `finish` ends its input and returns everything that it has written. */
+function startWithKey(url: string) {
+  const folder = temporaryFolder();
   const server = startRaw({
     env: {
       FACELESS_API_KEY: CANARY,
@@ -136,14 +140,17 @@ function startWatched(url: string) {
       FACELESS_STATE_DIR: folder,
     },
   });
-  onTestFinished(() => void server.child.kill());
+  onTestFinished(async () => {
+    server.child.kill("SIGKILL");
+    await server.ended;
+  });
   let stdout = "";
   server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
-  const left = async () => {
+  const finish = async () => {
     server.stdin.end();
     const { code } = await server.ended;
     const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     return { code, stdout, stderr: server.stderr(), journal: journal.join("\n") };
   };
-  return { server, left };
+  return { server, finish };
 }

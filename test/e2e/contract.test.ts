@@ -1,12 +1,12 @@
 // The public surface, one reviewed file for each tool, prompt and template. `npm test -- -u` updates them on purpose.
 
 import { expect, test } from "vitest";
-import { connectNew, connectOld } from "../fixtures/clients.ts";
+import { connectModern, connectLegacy } from "../fixtures/clients.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 test("the tools are the five of the contract, in its order, each as its snapshot says", async () => {
-  const { raw } = await connectNew();
+  const { raw } = await connectModern();
   const { tools } = await raw.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
     "generate_video",
@@ -19,20 +19,20 @@ test("the tools are the five of the contract, in its order, each as its snapshot
     await expect(pretty(tool)).toMatchFileSnapshot(`../contract/tool-${tool.name}.json`);
 });
 
-test("both eras are shown the same tools", async () => {
-  const [older, newer] = await Promise.all([connectOld(), connectNew()]);
+test("both protocols are shown the same tools", async () => {
+  const [older, newer] = await Promise.all([connectLegacy(), connectModern()]);
   expect((await older.raw.listTools()).tools).toEqual((await newer.raw.listTools()).tools);
 });
 
 test("tools/list stays under 7,500 bytes, and each description under 1,024 characters", async () => {
-  const { raw } = await connectOld();
+  const { raw } = await connectLegacy();
   const { tools } = await raw.listTools();
   expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(7_500);
   for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
 });
 
 test("no advertised schema uses $ref, and output schemas are objects that allow extra fields", async () => {
-  const { raw } = await connectOld();
+  const { raw } = await connectLegacy();
   const { tools } = await raw.listTools();
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/);
   for (const { outputSchema } of tools) {
@@ -41,23 +41,29 @@ test("no advertised schema uses $ref, and output schemas are objects that allow 
   }
 });
 
-test("the prompt, the template and the resource are as their snapshots say", async () => {
-  const { raw } = await connectNew();
+test("the prompts, the template and the resource are as their snapshots say", async () => {
+  const { raw } = await connectModern();
   const { prompts } = await raw.listPrompts();
   const { resourceTemplates } = await raw.listResourceTemplates();
   const { resources } = await raw.listResources();
   await expect(pretty(prompts)).toMatchFileSnapshot("../contract/prompts.json");
   await expect(pretty(resourceTemplates)).toMatchFileSnapshot("../contract/resource-templates.json");
   await expect(pretty(resources)).toMatchFileSnapshot("../contract/resources.json");
-  const prompt = await raw.getPrompt({
-    name: "write_video_topic",
-    arguments: { subject: "why the sea is salty", style: "education", duration: "30" },
-  });
-  await expect(pretty(prompt.messages)).toMatchFileSnapshot("../contract/prompt-write_video_topic.json");
+  const examples: Record<string, Record<string, string>> = {
+    write_video_topic: { subject: "why the sea is salty", style: "education", duration: "30" },
+    plan_series: { theme: "kitchen chemistry", count: "4" },
+    localize_video: { video: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", language: "Japanese" },
+    review_video: { jobId: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c" },
+  };
+  expect(prompts.map(({ name }) => name)).toEqual(Object.keys(examples));
+  for (const [name, args] of Object.entries(examples)) {
+    const { messages } = await raw.getPrompt({ name, arguments: args });
+    await expect(pretty(messages)).toMatchFileSnapshot(`../contract/prompt-${name}.json`);
+  }
 });
 
 test("the first 512 characters of the instructions stand alone", async () => {
-  const { raw } = await connectOld();
+  const { raw } = await connectLegacy();
   const instructions = raw.getInstructions() ?? "";
   const [first] = instructions.split("\n\n");
   expect(first?.length).toBeLessThanOrEqual(512);
@@ -65,7 +71,7 @@ test("the first 512 characters of the instructions stand alone", async () => {
 });
 
 test("the server introduces itself with a title, a website and an icon", async () => {
-  const { raw } = await connectOld();
+  const { raw } = await connectLegacy();
   expect(raw.getServerVersion()).toMatchObject({
     name: "faceless-video-mcp",
     title: "Faceless Video",

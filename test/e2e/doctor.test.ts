@@ -1,15 +1,15 @@
 // doctor as a user runs it: the built file against services, sockets and proxies that are broken in one way each.
 
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import { connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { envelope, type Reply, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 import { proxyServer } from "../service/proxy-server.ts";
@@ -67,12 +67,6 @@ async function listening(server: Server): Promise<number> {
   return address.port;
 }
 
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-doctor-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** An HTTPS service whose self-signed certificate is for `address`, and the certificate's file. */
 async function tlsService(address: string): Promise<{ port: number; caFile: string }> {
   const certificate = createCertificate(address);
@@ -81,7 +75,7 @@ async function tlsService(address: string): Promise<{ port: number; caFile: stri
       response.writeHead(200, { "content-type": "application/json" }).end('{"videos":[]}');
     }),
   );
-  const caFile = join(await temporaryFolder(), "ca.pem");
+  const caFile = join(temporaryFolder(), "ca.pem");
   await writeFile(caFile, certificate.cert);
   return { port, caFile };
 }
@@ -367,7 +361,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "a journal that can't be written",
     env: async () => {
-      const file = join(await temporaryFolder(), "file");
+      const file = join(temporaryFolder(), "file");
       await writeFile(file, "");
       return { ...(await healthy()), FACELESS_STATE_DIR: join(file, "state") };
     },
@@ -423,7 +417,7 @@ describe("doctor", () => {
       [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
       [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok", { platform: `\u001B[31m${CANARY}` }] } },
     });
-    const folder = join(await temporaryFolder(), "not", "yet", "there");
+    const folder = join(temporaryFolder(), "not", "yet", "there");
 
     const report = await examine({
       FACELESS_BASE_URL: `${service.url}/`,
@@ -449,7 +443,7 @@ describe("doctor", () => {
   });
 
   test("leaves nothing behind in an existing journal folder", async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
 
     const { checks } = await examine({ ...(await healthy()), FACELESS_STATE_DIR: folder });
 

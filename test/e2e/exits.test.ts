@@ -1,12 +1,20 @@
 // The end of the built file: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan. The time limits of
 // the contract are measured by test/stress/exits.ts, where nothing else runs.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { cells, end, EVENTS, expectedOutcome, JOB_ID, STARTED_LINE, STATES } from "../fixtures/endings.ts";
+import {
+  EVENTS,
+  exitCases,
+  expectedOutcome,
+  JOB_ID,
+  runExitCase,
+  STARTED_LINE,
+  STATES,
+} from "../fixtures/exit-cases.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RawServer, type RawStart, startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -15,18 +23,21 @@ import { until } from "../fixtures/until.ts";
 /** Only for a server that never ends. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** One kind of client for each event in each state, in turn; the signals are one code path, so that one stands for three. */
-const SOME_CELLS = cells().filter(({ state, event, era }) => {
+/** One protocol for each event and state, alternating. All signals share one code path, so that SIGTERM stands for them. */
+const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
   if (state !== "idle" && (event === "SIGINT" || event === "SIGHUP")) return false;
-  return era === undefined || (era === "old") === ((STATES.indexOf(state) + EVENTS.indexOf(event)) % 2 === 0);
+  return (
+    protocol === undefined ||
+    (protocol === "legacy") === ((STATES.indexOf(state) + EVENTS.indexOf(event)) % 2 === 0)
+  );
 });
 
 describe("the server ends cleanly", () => {
-  for (const cell of SOME_CELLS) {
-    const { state, event, era = "no" } = cell;
+  for (const exitCase of SOME_CASES) {
+    const { state, event, protocol = "no" } = exitCase;
     // Those with a paid request mostly wait.
-    test(`${state}, ${event}, ${era} client`, { concurrent: state.startsWith("a paid") }, async () => {
-      expect((await end(cell)).outcome).toEqual(expectedOutcome(cell));
+    test(`${state}, ${event}, ${protocol} client`, { concurrent: state.startsWith("a paid") }, async () => {
+      expect((await runExitCase(exitCase)).outcome).toEqual(expectedOutcome(exitCase));
     });
   }
 });
@@ -34,13 +45,13 @@ describe("the server ends cleanly", () => {
 describe("with a paid request sent", () => {
   test("a second signal doesn't cut the wait short, and no further request is taken", async () => {
     const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
-    server.say(generate(server, 1, "The sea"));
+    server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1);
 
     server.child.kill("SIGTERM");
     await until(() => server.stderr().includes("SIGTERM"));
     server.child.kill("SIGINT");
-    server.say(generate(server, 2, "The moon"));
+    server.send(generate(server, 2, "The moon"));
     answer();
 
     expect(await server.ended).toMatchObject({ code: 0, signal: null });
@@ -56,8 +67,8 @@ describe("with a paid request sent", () => {
     const status = `GET /api/v1/status/${WATCHED_ID}`;
     service.on(status, { json: { status: "processing", videoUrls: [] } });
     const waiting = { jobId: WATCHED_ID, waitSeconds: 50 };
-    server.say(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
-    server.say(generate(server, 1, "The sea"));
+    server.send(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
+    server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1 && service.lines(status).length > 1);
     server.child.kill("SIGTERM");
     await until(() => server.stderr().includes("SIGTERM"));
@@ -75,7 +86,7 @@ describe("with a paid request sent", () => {
       nodeArgs: preload(REPORT_SIGTERM),
       jobId: "job-of-fl_example",
     });
-    server.say(generate(server, 1, "The sea"));
+    server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1);
     server.child.kill("SIGTERM");
     await until(() => server.stderr().includes("SIGTERM"));
@@ -89,8 +100,8 @@ describe("with a paid request sent", () => {
   test("the answer reaches a client that still reads", async () => {
     const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
     const heard: unknown[] = [];
-    server.hear((message) => heard.push(message));
-    server.say(generate(server, 1, "The sea"));
+    server.onMessage((message) => heard.push(message));
+    server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1);
 
     server.child.kill("SIGTERM");
@@ -110,7 +121,7 @@ describe("with a paid request sent", () => {
     const { server, service, answer } = await startPaying();
     answer();
 
-    server.say(generate(server, 1, "The sea"));
+    server.send(generate(server, 1, "The sea"));
     server.stdin.end();
 
     expect(await server.ended).toMatchObject({ code: 0 });
@@ -130,7 +141,7 @@ describe("the server stays", () => {
     });
     expect(result).toHaveProperty("structuredContent.jobId", JOB_ID);
     // Each is logged.
-    server.say({ result: 1 }, { result: 2 }, { result: 3 });
+    server.send({ result: 1 }, { result: 2 }, { result: 3 });
     expect((await server.ask("tools/list")).result).toHaveProperty("tools");
 
     server.stdin.end();
@@ -144,9 +155,9 @@ describe("the server stays", () => {
       [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
     });
     const server = start({ env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url } });
-    await server.open("old");
+    await server.open("legacy");
     const answered = new Set<unknown>();
-    server.hear(
+    server.onMessage(
       (message) => typeof message !== "string" && message.id !== undefined && answered.add(message.id),
     );
     const pad = "x".repeat(20_000);
@@ -154,7 +165,7 @@ describe("the server stays", () => {
 
     for (let id = 1; id <= CALLS; id += 1) {
       const args = { jobId: JOB_ID, waitSeconds: 1 };
-      server.say(
+      server.send(
         server.request(id, "tools/call", { name: "get_video_status", arguments: args, _meta: { pad } }),
       );
     }
@@ -170,7 +181,7 @@ describe("a failure of the server itself", () => {
     ["a rejection", "void Promise.reject(new TypeError('fl_example'))"],
   ])("ends it with exit code 1 and one line without stack and message: %s", async (_name, failure) => {
     const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => ${failure})`) });
-    await server.open("old");
+    await server.open("legacy");
     const before = server.stderr();
 
     server.child.kill("SIGUSR2");
@@ -208,8 +219,8 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
 test("whatever a library prints goes to stderr", async () => {
   const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => console.log("printed"))`) });
   const heard: unknown[] = [];
-  server.hear((message) => heard.push(message));
-  await server.open("old");
+  server.onMessage((message) => heard.push(message));
+  await server.open("legacy");
 
   server.child.kill("SIGUSR2");
 
@@ -219,8 +230,7 @@ test("whatever a library prints goes to stderr", async () => {
 });
 
 test("a file of requests is answered into a file", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-files-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const ids = Array.from({ length: 100 }, (_, id) => id);
   const lines = ids.map((id) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list" })}\n`);
   await writeFile(join(folder, "in"), lines.join(""));
@@ -265,7 +275,7 @@ async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { job
     ...options,
     env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url, ...env },
   });
-  await server.open("old");
+  await server.open("legacy");
   return { server, service, answer };
 }
 

@@ -1,9 +1,9 @@
-// Nothing is paid or posted twice, over real stdio with clients of both protocol eras: the same call again, a lost answer, a killed server.
+// Nothing is paid or posted twice, over real stdio with clients of both protocol protocols: the same call again, a lost answer, a killed server.
 
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { ERAS, textOf } from "../fixtures/clients.ts";
+import { TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -43,7 +43,7 @@ function codeIn(result: Parameters<typeof textOf>[0]): string {
 
 const HELD_BACK = { code: "duplicate", outcome: "not_sent", retryable: false };
 
-describe.each(ERAS)("%s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("that asks for the same video again gets the job of the first, running or completed, until it has failed", async () => {
     const status = (value: string) => ({
       json: { status: value, videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" },
@@ -197,7 +197,7 @@ describe.each(ERAS)("%s", (_name, connect) => {
     });
     const client = await connect({ env: envFor(rest) });
     const cancel = new AbortController();
-    const cancelled = client.withdrawable("publish_video", POST, cancel.signal).catch(() => "cancelled");
+    const cancelled = client.callUntil("publish_video", POST, cancel.signal).catch(() => "cancelled");
     await arrived(rest, PUBLISH);
     cancel.abort();
     expect(await cancelled).toBe("cancelled");

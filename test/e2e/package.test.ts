@@ -1,8 +1,7 @@
 // What npm would publish: the list of files and their size, the licences of what is bundled in them, and the package
 // installed in an empty folder and started with npx.
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,6 +10,7 @@ import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import build from "../../.config/rolldown.config.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
 /** Bytes, unpacked. */
@@ -46,19 +46,17 @@ const buildSchema = z.looseObject({
 const WRITERS = /^dist$|license|notices/;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-let folder: string;
+const folder = temporaryFolder(afterAll);
 let tarball: z.infer<typeof packSchema>[0];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "faceless-pack-"));
-  // dist was built before the tests: packing it again beside them would pull it from under their feet.
+  // dist was built before the tests, and other tests are running it now.
   const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
     cwd: root,
   });
   if (packed.code !== 0) throw new Error(packed.stderr);
   [tarball] = packSchema.parse(JSON.parse(packed.stdout));
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 test("the tarball holds these files and no others", () => {
   const paths = tarball.files.map(({ path }) => path);

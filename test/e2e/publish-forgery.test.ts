@@ -27,7 +27,7 @@ async function forger(script: Script = { json: { results: [{ platform: "tiktok",
   });
   let serial = 0;
   const waiting = new Map<unknown, (message: Message) => void>();
-  server.hear((message) => {
+  server.onMessage((message) => {
     if (typeof message !== "string") waiting.get(message.id)?.(message);
   });
   const publish = (args: object, more: object = {}) =>
@@ -35,7 +35,7 @@ async function forger(script: Script = { json: { results: [{ platform: "tiktok",
       const id = (serial += 1);
       waiting.set(id, resolve);
       const params = { name: "publish_video", arguments: args, ...more, _meta: ENVELOPE };
-      server.say({ jsonrpc: "2.0", id, method: "tools/call", params });
+      server.send({ jsonrpc: "2.0", id, method: "tools/call", params });
     });
   return { publish, posts: () => rest.lines(PUBLISH).length };
 }

@@ -1,12 +1,12 @@
-// Nothing is published without the user's yes where the client can ask for it: over real stdio, with real clients of both protocol eras
+// Nothing is published without the user's yes where the client can ask for it: over real stdio, with real clients of both protocol protocols
 // whose user is the test.
 
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test } from "vitest";
 import {
-  type Asked,
+  type Question,
   type Elicitation,
-  ERAS,
+  TEST_CLIENTS,
   type TestClient,
   textOf,
   type UsersAnswer,
@@ -34,7 +34,7 @@ interface Scene {
   readonly client: TestClient;
   readonly rest: ScriptedService;
   /** What the user was asked. */
-  readonly questions: readonly Asked[];
+  readonly questions: readonly Question[];
   publish(args?: Record<string, unknown>): Promise<CallToolResult>;
   /** How many times the service was told to post. */
   posts(): number;
@@ -49,14 +49,14 @@ interface SceneOptions {
 
 type Answer = UsersAnswer | (() => Promise<UsersAnswer>);
 
-describe.each(ERAS)("the user of %s", (_name, connect) => {
+describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
   /** The user gives these answers in turn; without any, the client can't ask. */
   async function scene(
     answers: readonly Answer[] | undefined,
     { scripts = {}, env = {}, elicitation = {} }: SceneOptions = {},
   ): Promise<Scene> {
     const rest = await scriptedService({ [PUBLISH]: POSTED, [STATUS]: READY, ...scripts });
-    const questions: Asked[] = [];
+    const questions: Question[] = [];
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, ...env },
       ...(answers !== undefined && {
@@ -238,7 +238,7 @@ describe.each(ERAS)("the user of %s", (_name, connect) => {
 
     // A modern client asks by itself: what goes wrong there never gets here.
     const failed = expect.stringContaining("no window to ask in");
-    const expected = client.era === "legacy" ? [DECLINED, NO_ANSWER] : failed;
+    const expected = client.protocol === "legacy" ? [DECLINED, NO_ANSWER] : failed;
     expect({ outcomes, posts: posts() }).toEqual({ outcomes: [expected, expected], posts: 0 });
   });
 

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { connectNew, connectOld, ERAS, textOf } from "../fixtures/clients.ts";
+import { connectModern, connectLegacy, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -25,41 +25,44 @@ async function finishedVideo() {
   return { service, finalVideoUrl };
 }
 
-test.each(ERAS)("in the sandbox, %s finds the video that it has made on disk", async (_era, connect) => {
-  const folder = join(temporaryFolder(), "Videos");
-  const env = { FACELESS_SAVE_DIR: folder, FACELESS_SANDBOX_SECONDS: "0.5" };
-  const client = await connect({ args: ["--sandbox"], env });
-  const started = await client.call("generate_video", { topic: "Why the sea is salty" });
-  const jobId = String(started.structuredContent?.["jobId"]);
+test.each(TEST_CLIENTS)(
+  "in the sandbox, %s finds the video that it has made on disk",
+  async (_client, connect) => {
+    const folder = join(temporaryFolder(), "Videos");
+    const env = { FACELESS_SAVE_DIR: folder, FACELESS_SANDBOX_SECONDS: "0.5" };
+    const client = await connect({ args: ["--sandbox"], env });
+    const started = await client.call("generate_video", { topic: "Why the sea is salty" });
+    const jobId = String(started.structuredContent?.["jobId"]);
 
-  // Nobody asks: it is saved in the background.
-  await until(() => Object.keys(filesIn(folder)).some((name) => name.endsWith(".mp4")));
-  const status = await client.call("get_video_status", { jobId });
+    // Nobody asks: it is saved in the background.
+    await until(() => Object.keys(filesIn(folder)).some((name) => name.endsWith(".mp4")));
+    const status = await client.call("get_video_status", { jobId });
 
-  const [name = "", ...others] = Object.keys(filesIn(folder));
-  const path = join(folder, name);
-  const { finalVideoUrl } = { finalVideoUrl: "", ...status.structuredContent };
-  expect({ name, others }).toEqual({
-    name: expect.stringMatching(new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-${jobId.slice(0, 8)}\\.mp4$`)),
-    others: [],
-  });
-  const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
-  expect(readFileSync(path).equals(served)).toBe(true);
-  expect(status.structuredContent).toMatchObject({ status: "completed", savedTo: path });
-  expect(textOf(status)).toContain(`Your video is ready: ${finalVideoUrl} It is saved as ${path}.`);
-  const { structuredContent } = await client.call("list_videos");
-  expect(structuredContent).toMatchObject({ videos: [{ jobId, savedTo: path }] });
-  const { contents } = await client.raw.readResource({ uri: `faceless://jobs/${jobId}` });
-  expect(contents).toEqual([
-    expect.objectContaining({ text: expect.stringContaining(`"savedTo":${JSON.stringify(path)}`) }),
-  ]);
-});
+    const [name = "", ...others] = Object.keys(filesIn(folder));
+    const path = join(folder, name);
+    const { finalVideoUrl } = { finalVideoUrl: "", ...status.structuredContent };
+    expect({ name, others }).toEqual({
+      name: expect.stringMatching(new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-${jobId.slice(0, 8)}\\.mp4$`)),
+      others: [],
+    });
+    const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
+    expect(readFileSync(path).equals(served)).toBe(true);
+    expect(status.structuredContent).toMatchObject({ status: "completed", savedTo: path });
+    expect(textOf(status)).toContain(`Your video is ready: ${finalVideoUrl} It is saved as ${path}.`);
+    const { structuredContent } = await client.call("list_videos");
+    expect(structuredContent).toMatchObject({ videos: [{ jobId, savedTo: path }] });
+    const { contents } = await client.raw.readResource({ uri: `faceless://jobs/${jobId}` });
+    expect(contents).toEqual([
+      expect.objectContaining({ text: expect.stringContaining(`"savedTo":${JSON.stringify(path)}`) }),
+    ]);
+  },
+);
 
 test("a video of another process is saved when a call waits for it, and not when one only looks", async () => {
   const { service, finalVideoUrl } = await finishedVideo();
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
-  const client = await connectNew({ env });
+  const client = await connectModern({ env });
   const looked = await client.call("get_video_status", { jobId: JOB_ID });
   await client.call("list_videos");
   expect({ text: textOf(looked).includes("sav"), files: filesIn(folder) }).toEqual({
@@ -82,7 +85,7 @@ test("a download that fails is a sentence of the summary, and the call succeeds"
   service.on("GET /final.mp4", { status: 404 });
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
-  const client = await connectOld({ env });
+  const client = await connectLegacy({ env });
   await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
   await until(() => client.stderr().includes("was not saved"));
 
@@ -100,7 +103,7 @@ test("a download that fails is a sentence of the summary, and the call succeeds"
 
 test("what the service calls savedTo is not passed on", async () => {
   const { service } = await finishedVideo();
-  const client = await connectNew({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
+  const client = await connectModern({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
 
   const { structuredContent } = await client.call("list_videos");
 
@@ -108,7 +111,7 @@ test("what the service calls savedTo is not passed on", async () => {
 });
 
 test("a relative folder fails every call, with its name and the fix", async () => {
-  const client = await connectOld({ args: ["--sandbox"], env: { FACELESS_SAVE_DIR: "Videos" } });
+  const client = await connectLegacy({ args: ["--sandbox"], env: { FACELESS_SAVE_DIR: "Videos" } });
 
   const result = await client.call("list_videos");
 
@@ -125,7 +128,7 @@ test("the server ends in the middle of a download, and leaves nothing half saved
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
   const server = startRaw({ env });
   const waiting = { name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 45 } };
-  server.say(server.request(1, "tools/call", waiting));
+  server.send(server.request(1, "tools/call", waiting));
   await until(() => Object.values(filesIn(folder)).includes("half"));
 
   server.child.kill("SIGTERM");

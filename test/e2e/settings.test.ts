@@ -2,7 +2,7 @@
 
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { BUILT_FILE, connectOld, SERVER_NODE } from "../fixtures/clients.ts";
+import { BUILT_FILE, connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
 test("a setting with a harmless default costs one warning on stderr", async () => {
@@ -17,7 +17,7 @@ test("a setting with a harmless default costs one warning on stderr", async () =
 });
 
 test("a setting that guards money fails every call, with its name and the fix", async () => {
-  const client = await connectOld({ args: ["--sandbox"], env: { FACELESS_STATE_DIR: "state" } });
+  const client = await connectLegacy({ args: ["--sandbox"], env: { FACELESS_STATE_DIR: "state" } });
 
   expect(await client.call("generate_video", { topic: "The tide" })).toMatchObject({
     isError: true,

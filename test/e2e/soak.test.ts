@@ -6,10 +6,10 @@ import { soak, stallReader } from "../fixtures/soak.ts";
 /** Only for a server that hangs. */
 const HANG_MS = 120_000;
 
-test.each(["old", "new"] as const)(
+test.each(["legacy", "modern"] as const)(
   "calls and subscriptions that are over leave no memory and no handle behind: %s client",
-  async (era) => {
-    const figures = await soak({ era, calls: 1_000, cycles: 100, jobs: 50, warmUp: 0.4 });
+  async (protocol) => {
+    const figures = await soak({ protocol, calls: 1_000, cycles: 100, jobs: 50, warmUp: 0.4 });
 
     expect(figures).toMatchObject({ calls: 1_000, cycles: 100, wrongAnswers: 0, handlesLeft: [] });
     expect(figures.updates).toBeGreaterThan(0);
@@ -21,7 +21,7 @@ test.each(["old", "new"] as const)(
 test(
   "a client that stops reading costs little memory, and gets every answer when it reads again",
   async () => {
-    const figures = await stallReader("old");
+    const figures = await stallReader("legacy");
 
     expect(figures.answered).toBe(figures.requests);
     expect(figures.rssGrowthMb).toBeLessThan(20);

@@ -24,8 +24,8 @@ const CHUNK_SIZES = fc.oneof(
 type Opening = (server: RawServer) => Promise<unknown>;
 const CONNECTIONS: readonly (readonly [string, Opening])[] = [
   ["a client without a handshake", (server) => server.ask("ping")],
-  ["a 2025-11-25 client", (server) => server.open("old")],
-  ["a 2026-07-28 client", (server) => server.open("new")],
+  ["a 2025-11-25 client", (server) => server.open("legacy")],
+  ["a 2026-07-28 client", (server) => server.open("modern")],
 ];
 
 describe.each(CONNECTIONS)("%s", (_name, open) => {
@@ -67,7 +67,7 @@ describe.each(CONNECTIONS)("%s", (_name, open) => {
 test(
   "lines of any length and depth are answered, and the server lives on",
   async () => {
-    const server = await start((opened) => opened.open("old"));
+    const server = await start((opened) => opened.open("legacy"));
     const line = (id: string, bytes: number) => {
       const empty = JSON.stringify(server.request(id, "no/such", { pad: "" })).length;
       return `${JSON.stringify(server.request(id, "no/such", { pad: "x".repeat(bytes - empty) }))}\n`;
@@ -128,7 +128,7 @@ async function answersTo(
   let resolve = () => {};
   const complete = new Promise<void>((resolved) => (resolve = resolved));
   if (missing === 0) resolve();
-  server.hear((message) => {
+  server.onMessage((message) => {
     if (typeof message === "string" || message.method !== undefined) heard.other.push(message);
     else countAnswer(heard.answers, message.id ?? null, message.error?.code ?? 0);
     missing -= 1;

@@ -10,8 +10,8 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import {
   BUILT_FILE,
   SERVER_NODE,
-  connectNew,
-  connectOld,
+  connectModern,
+  connectLegacy,
   type ServerStart,
   type TestClient,
   factsOf,
@@ -29,7 +29,7 @@ interface SubscribingClient extends TestClient {
 }
 
 async function watchLegacy(start: ServerStart): Promise<SubscribingClient> {
-  const client = await connectOld(start);
+  const client = await connectLegacy(start);
   const updates: string[] = [];
   let listChanges = 0;
   client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
@@ -53,7 +53,7 @@ async function watchLegacy(start: ServerStart): Promise<SubscribingClient> {
 }
 
 async function watchModern(start: ServerStart): Promise<SubscribingClient> {
-  const client = await connectNew(start);
+  const client = await connectModern(start);
   const updates: string[] = [];
   let listChanges = 0;
   client.raw.setNotificationHandler("notifications/resources/updated", ({ params }) => {
@@ -186,6 +186,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
           videoUrls: [clip(1), clip(2), clip(3)],
           progress: progress(3),
           finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
+          settings: { topic: "Tides", duration: 22.5 },
         },
       ],
     ];
@@ -264,7 +265,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     await client.subscribe(A);
     await letPollsPass(client, service);
     // A second listen is a second subscriber, and the SDK sends an update to both.
-    expect(client.updates).toEqual(client.era === "legacy" ? [A] : [A, A, A]);
+    expect(client.updates).toEqual(client.protocol === "legacy" ? [A] : [A, A, A]);
   });
 
   test("is notified once of an end before its subscription, and nothing is polled for that", async () => {
@@ -483,7 +484,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     await service.polled(JOB_A, 2);
     service.become(JOB_A, completed);
     // A modern client listens twice by now.
-    await notified(client, client.era === "legacy" ? [A, A] : [A, A, A]);
+    await notified(client, client.protocol === "legacy" ? [A, A] : [A, A, A]);
     expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
   });
 

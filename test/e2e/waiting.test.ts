@@ -9,8 +9,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test, vi } from "vitest";
 import {
-  connectNew,
-  connectOld,
+  connectModern,
+  connectLegacy,
   factsOf,
   type ServerStart,
   type TestClient,
@@ -41,7 +41,7 @@ interface WaitingClient extends TestClient {
 }
 
 async function connectWaitingLegacy(start: ServerStart): Promise<WaitingClient> {
-  const client = await connectOld(start);
+  const client = await connectLegacy(start);
   const updates: string[] = [];
   client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
     updates.push(params.uri);
@@ -59,7 +59,7 @@ async function connectWaitingLegacy(start: ServerStart): Promise<WaitingClient> 
 }
 
 async function connectWaitingModern(start: ServerStart): Promise<WaitingClient> {
-  const client = await connectNew(start);
+  const client = await connectModern(start);
   const updates: string[] = [];
   client.raw.setNotificationHandler("notifications/resources/updated", ({ params }) => {
     updates.push(params.uri);
@@ -284,7 +284,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(factsOf((await result).structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(1) });
   });
 
-  test.each([-0.1, -1, 50.1, 3600, "10", null, true])(
+  test.each([-0.1, -1, "ten", true])(
     "is refused waitSeconds of %j, and nothing is sent",
     async (waitSeconds) => {
       const service = await jobService({ json: processing() });

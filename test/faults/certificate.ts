@@ -1,5 +1,5 @@
-// A self-signed certificate made on the spot, so that no key lies about in the repository and none expires. Just enough of
-// DER to write one: RFC 5280, section 4.1.
+// Makes a self-signed certificate, so that the repository holds no key and no certificate that expires. Writes just enough DER
+// for one: RFC 5280, section 4.1.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 
@@ -15,7 +15,7 @@ const COMMON_NAME = "550403";
 const BASIC_CONSTRAINTS = "551d13";
 const SUBJECT_ALT_NAME = "551d11";
 
-/** For one IPv4 address, from yesterday for a week. */
+/** For one IPv4 address, valid from yesterday for eight days. */
 export function createCertificate(address: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
@@ -45,8 +45,8 @@ export function createCertificate(address: string): Certificate {
     ),
   );
   const signature = sign("sha256", body, createPrivateKey(privateKey));
-  const whole = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.of(0), signature])));
-  const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
+  const certificate = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.of(0), signature])));
+  const lines = certificate.toString("base64").match(/.{1,64}/g) ?? [];
   return {
     key: privateKey,
     cert: `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`,

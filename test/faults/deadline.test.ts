@@ -1,19 +1,19 @@
-// Every call ends within 45 s of a service that accepts and never answers: the tools with their real deadlines, one after the
-// other, over real sockets and in virtual time.
+// Every call ends within 45 s when the service accepts requests and never answers: the tools with their real deadlines, over real
+// sockets and in virtual time.
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { JOB, until } from "../service/bridge.ts";
-import { type Called, openTill, type Till } from "./till.ts";
+import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
 
-/** Small beside what is measured: time also passes while a request is on its way to the service. */
+/** Small compared with what is measured. */
 const STEP_MS = 10;
 const PROMISED_SECONDS = 45;
 const STATUS = `GET /api/v1/status/${JOB}`;
 const GENERATE = "POST /api/v1/generate";
 const VIDEOS = "GET /api/v1/videos";
 
-// The timers of promises are no globals: they are told the virtual time here.
+// Fake timers do not replace the timers of node:timers/promises.
 vi.mock("node:timers/promises", async (original) => ({
   ...(await original<object>()),
   setTimeout: (ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
@@ -25,8 +25,8 @@ vi.mock("node:timers/promises", async (original) => ({
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** How many requests are waiting for their answer at a service that never gives one, unless a test says otherwise. */
-async function silence() {
+/** The tools and a service that never answers unless a test scripts it; `waiting` counts the requests without an answer. */
+async function silentService() {
   let waiting = 0;
   const slow =
     (answer: () => Promise<Reply> | Reply = () => "hang"): Handler =>
@@ -44,13 +44,13 @@ async function silence() {
     "POST /api/mcp",
   ];
   const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
-  const till = openTill({ baseUrl: rest.url });
-  onTestFinished(() => till.close());
-  return { rest, till, slow, waiting: () => waiting };
+  const tools = openTools({ baseUrl: rest.url });
+  onTestFinished(() => tools.close());
+  return { rest, tools, slow, waiting: () => waiting };
 }
 
-/** How a call ends when time passes only while a request waits for its answer. */
-async function ending(calling: Promise<Called>, waiting: () => number) {
+/** How a call ends if time passes only while a request waits for its answer. */
+async function outcomeOf(calling: Promise<Called>, waiting: () => number) {
   const startMs = Date.now();
   let over = false;
   const call = calling.finally(() => (over = true));
@@ -69,29 +69,29 @@ const IN_TIME = {
   outcome: "unknown",
 };
 
-describe("within 45 s of a service that never answers", () => {
-  test.each<[string, (till: Till) => Promise<Called>, readonly string[]]>([
-    ["generate_video", (till) => till.generate("Tides"), [GENERATE, VIDEOS]],
-    ["publish_video", (till) => till.publish(JOB), ["POST /api/v1/publish"]],
-    ["get_video_status", (till) => till.status(JOB), [STATUS]],
-    ["list_videos", (till) => till.list(), [VIDEOS]],
+describe("within 45 s of a call to a service that never answers", () => {
+  test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
+    ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
+    ["publish_video", (tools) => tools.publish(JOB), ["POST /api/v1/publish"]],
+    ["get_video_status", (tools) => tools.status(JOB), [STATUS]],
+    ["list_videos", (tools) => tools.list(), [VIDEOS]],
     [
       "list_videos with a limit",
-      (till) => till.list(5),
+      (tools) => tools.list(5),
       ["GET /api/v1/openapi.json", "GET /api/v1/videos?limit=5"],
     ],
-    ["list_connected_platforms", (till) => till.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
-  ])("%s ends, whatever it asks for on its way", async (_, call, lines) => {
-    const { rest, till, waiting } = await silence();
+    ["list_connected_platforms", (tools) => tools.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
+  ])("%s ends, with all the requests that it makes", async (_, call, lines) => {
+    const { rest, tools, waiting } = await silentService();
 
-    expect(await ending(call(till), waiting)).toEqual(IN_TIME);
+    expect(await outcomeOf(call(tools), waiting)).toEqual(IN_TIME);
     expect(rest.lines()).toEqual(lines);
   });
 
-  test("generate_video ends even where it has first asked after an earlier job, as slowly as it may", async () => {
-    const { rest, till, slow, waiting } = await silence();
+  test("generate_video ends although the status of an earlier job came as late as it may", async () => {
+    const { rest, tools, slow, waiting } = await silentService();
     rest.on(GENERATE, { json: { jobId: JOB, status: "processing" } });
-    await till.generate("Tides");
+    await tools.generate("Tides");
     rest.on(GENERATE, slow());
     const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
     rest.on(
@@ -99,7 +99,7 @@ describe("within 45 s of a service that never answers", () => {
       slow(async () => (await almost(), { json: { status: "failed" } })),
     );
 
-    expect(await ending(till.generate("Tides"), waiting)).toEqual(IN_TIME);
+    expect(await outcomeOf(tools.generate("Tides"), waiting)).toEqual(IN_TIME);
     expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
   });
 });

@@ -97,13 +97,39 @@ describe("a platform that has the video", () => {
 
   test("is recognised however the job's id and the service spell it", async () => {
     const world = createWorld();
-    world.onPublish = async () => ({ results: [{ platform: " TikTok", ok: true }] });
-    await world.process().publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }, ask);
+    world.onPublish = async () => ({
+      results: [
+        { platform: " YouTube", ok: true },
+        { platform: "TikTok ", ok: true },
+      ],
+    });
+    const first = await world
+      .process()
+      .publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok", "youtube"] }, ask);
+    expect(first).toMatchObject({
+      results: [{ platform: "TikTok " }, { platform: " YouTube" }],
+      unmentioned: [],
+    });
 
     expect(await world.process().publish(on("tiktok"), ask)).toMatchObject({
       results: [{ platform: "tiktok", ok: true, alreadyPublished: true }],
     });
-    expect(world.posts).toEqual([{ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }]);
+    expect(world.posts).toEqual([{ jobId: JOB.toUpperCase(), platforms: ["tiktok", "youtube"] }]);
+  });
+
+  test("is waited for where it is under way in this process, however the job's id is spelled", async () => {
+    const world = createWorld();
+    const process = world.process();
+    const answer = pending<void>();
+    world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
+    const first = process.publish(on("tiktok"), ask);
+    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    const second = process.publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }, ask);
+    answer.resolve();
+
+    expect(await first).toMatchObject({ results: [posted("tiktok")] });
+    expect(await second).toMatchObject({ results: [already("tiktok")] });
+    expect(world.posts).toHaveLength(1);
   });
 
   test("is another one for another job and for another account", async () => {
@@ -161,6 +187,20 @@ describe("a platform of which nobody knows", () => {
     });
     expect(JSON.stringify(error)).not.toMatch(/safe|after \d|wait/i);
     expect(world.posts).toHaveLength(1);
+  });
+
+  test("is refused with the time of the latest attempt of those that are not known", async () => {
+    const world = await afterLosing("tiktok");
+    world.clock.epochMs += 10 * MINUTE_MS;
+    world.onPublish = fails("unknown");
+    await errorOf(world.process().publish(on("x"), ask));
+    world.onPublish = postsAll(world);
+    world.clock.epochMs += 10 * MINUTE_MS;
+    await world.process().publish(on("youtube"), ask);
+    world.clock.epochMs += MINUTE_MS;
+
+    const { message } = await errorOf(world.process().publish(on("tiktok", "x", "youtube"), ask));
+    expect(message).toMatch(/^Not sent: 11 minutes ago this video was sent to tiktok and x and no answer/);
   });
 
   test("holds back the whole call, and the text says how to post to the others", async () => {
@@ -320,6 +360,22 @@ describe("the code", () => {
     expect(world.posts).toHaveLength(2);
   });
 
+  test("given while the outcome was open is refused once that is known", async () => {
+    const world = createWorld(temporaryFolder());
+    const answer = pending<void>();
+    world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
+    const first = world.process().publish(on("tiktok"), ask);
+    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    const { nextStep } = await errorOf(world.process().publish(on("tiktok"), ask));
+    answer.resolve();
+    await first;
+
+    expect(
+      await world.process().publish(on("tiktok"), ask, { confirmDuplicate: codeIn(nextStep) }),
+    ).toMatchObject({ results: [already("tiktok")] });
+    expect(world.posts).toHaveLength(1);
+  });
+
   test("posts once for two calls at once, in one process and in two", async () => {
     const world = createWorld(temporaryFolder());
     const [one, two] = [world.process(), world.process()];
@@ -357,6 +413,18 @@ describe("the user", () => {
         already: [already("tiktok")],
         code: expect.any(String),
       },
+    ]);
+  });
+
+  test("is told which of several would be posted a second time", async () => {
+    const world = await afterLosing("tiktok");
+    const user = yes();
+    const { nextStep } = await errorOf(world.process().publish(on("tiktok", "youtube"), ask));
+    const confirmDuplicate = codeIn(nextStep);
+    await world.process().publish(on("tiktok", "youtube"), user.ask, { confirmDuplicate });
+
+    expect(user.plans.map(({ platforms, repeated }) => [platforms, repeated])).toEqual([
+      [["tiktok", "youtube"], [{ platform: "tiktok", state: { kind: "unknown", atMs: NOW } }]],
     ]);
   });
 

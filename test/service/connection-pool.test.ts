@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
-import { CERTIFICATE, trustCertificate } from "../faults/till.ts";
+import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
 import { until } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
 
@@ -33,7 +33,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
   test("does not delay later requests, even if it and its like hold all connections", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection <= CONNECTIONS ? "hold" : undefined),
+      accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
       requested: (socket) => void socket.write(ANSWER),
     });
     const client = http(server.url);
@@ -47,7 +47,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
     const asked: Socket[] = [];
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "hold" : undefined),
+      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
       requested: (socket) => void asked.push(socket),
     });
     const client = http(server.url);
@@ -65,7 +65,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
   test("leaves no request on the old connections behind when the pool is destroyed", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "hold" : undefined),
+      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
     });
     const client = http(server.url);
     const before = client.send(get(server.url)).catch((error: unknown) => error);

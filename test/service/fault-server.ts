@@ -1,14 +1,14 @@
-// A TCP server that breaks off at a chosen point of the exchange, and counts what it saw before.
+// A TCP server that fails at a chosen point of the exchange and records the complete requests that it received.
 
 import { createServer, type Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
 
-/** What to do with a connection as it is accepted, and with a request once it is there whole. */
+/** What to do with a new connection and with a complete request. */
 export interface Fault {
-  /** With this the server speaks TLS. */
+  /** Makes it a TLS server. */
   readonly secureContext?: SecureContext;
-  /** `hold`: whatever else comes over this connection is read by nobody. */
+  /** Returns `ignore` if nothing else on this connection is to be answered. */
   readonly accepted?: (socket: Socket, connection: number) => unknown;
   readonly requested?: (socket: Socket, request: number, text: string) => void;
 }
@@ -16,7 +16,7 @@ export interface Fault {
 export interface FaultServer {
   readonly port: number;
   readonly url: string;
-  /** Request lines, each with the headers and body behind it, as they arrived whole. */
+  /** The complete requests: request line, headers and body. */
   readonly received: readonly string[];
   /** How many connections were accepted. */
   accepted(): number;
@@ -31,7 +31,7 @@ export async function faultServer(fault: Fault): Promise<FaultServer> {
   return server;
 }
 
-/** To be closed by the caller. */
+/** The caller closes it. */
 export async function startFaultServer(
   fault: Fault,
 ): Promise<FaultServer & { readonly close: () => Promise<void> }> {
@@ -44,7 +44,7 @@ export async function startFaultServer(
     sockets.add(plain);
     plain.on("close", () => sockets.delete(plain)).on("error", () => {});
     plain.on("end", () => plain.end());
-    if (accepted?.(plain, count) === "hold") {
+    if (accepted?.(plain, count) === "ignore") {
       plain.resume();
       return;
     }
@@ -52,11 +52,11 @@ export async function startFaultServer(
     let text = "";
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
-      const whole = wholeRequest(text);
-      if (whole === undefined) return;
-      received.push(whole);
-      text = text.slice(whole.length);
-      requested?.(socket, received.length, whole);
+      const complete = completeRequest(text);
+      if (complete === undefined) return;
+      received.push(complete);
+      text = text.slice(complete.length);
+      requested?.(socket, received.length, complete);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -79,12 +79,12 @@ export async function startFaultServer(
 function secured(plain: Socket, secureContext: SecureContext): Socket {
   const socket = new TLSSocket(plain, { isServer: true, secureContext });
   socket.on("error", () => {}).on("end", () => socket.end());
-  // A reset is one of the connection below.
+  // The reset is sent on the TCP connection.
   socket.resetAndDestroy = () => (plain.resetAndDestroy(), socket);
   return socket;
 }
 
-function wholeRequest(text: string): string | undefined {
+function completeRequest(text: string): string | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const length = Number(/^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1] ?? 0);

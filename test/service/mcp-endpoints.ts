@@ -53,7 +53,7 @@ function oldResult({ content, structuredContent, isError }: CallToolResult) {
   };
 }
 
-/** 2026-07-28, and the eras before it unless `strict`. */
+/** 2026-07-28, and the legacy protocols unless `strict`. */
 export function modernEndpoint(answer: Answer, { strict = false, sse = false } = {}): Handler {
   const handler = createMcpHandler(
     () => {

@@ -28,7 +28,7 @@ const server = startRaw({
     FACELESS_LOG_LEVEL: "silent",
   },
 });
-await server.open("old");
+await server.open("legacy");
 
 const rows = await Promise.all(
   CALLS.map(async ({ tool, args, paid }) => {

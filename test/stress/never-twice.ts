@@ -6,14 +6,14 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { type Random, seededRandom } from "../fixtures/durations.ts";
+import { makeFolder, removeFolder } from "../fixtures/folder.ts";
 import { type Charge, startPayingService } from "./paying-service.ts";
 
 const SERVER = fileURLToPath(new URL(`../../${manifest.bin["faceless-video-mcp"]}`, import.meta.url));
@@ -34,7 +34,7 @@ interface Confirmation {
 /** Returns what the service should never have seen. */
 async function round(seed: number): Promise<string[]> {
   const random = seededRandom(seed);
-  const folder = mkdtempSync(join(tmpdir(), "faceless-stress-"));
+  const folder = makeFolder();
   const clockFile = join(folder, "clock");
   let aheadMs = 0;
   const nowMs = () => Date.now() + aheadMs;
@@ -133,7 +133,7 @@ async function round(seed: number): Promise<string[]> {
     await Promise.allSettled(calls);
     await Promise.allSettled(servers.map(({ client }) => client.close()));
     await service.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(folder);
   }
 }
 

@@ -122,7 +122,7 @@ async function exits(): Promise<Row[]> {
 
 const soakSchema = z.array(
   z.object({
-    era: z.string(),
+    protocol: z.string(),
     met: z.boolean(),
     long: z.looseObject({
       calls: z.number(),
@@ -140,8 +140,8 @@ async function soak(): Promise<Row[]> {
   const command = "tsx test/stress/soak.ts";
   return soakSchema
     .parse(JSON.parse((await run(command)).stdout))
-    .map(({ era, met, long, stalled, flooded }) => ({
-      test: `long use, ${era} client`,
+    .map(({ protocol, met, long, stalled, flooded }) => ({
+      test: `long use, ${protocol} client`,
       promised: "heap ≤ +2 MB, no handle left; ≤ +20 MB for a client that stalls or floods",
       measured: `${long.calls} calls (${Math.round(long.callsPerSecond)} per second), ${long.cycles} subscriptions: heap ${long.heapGrowthMb.toFixed(2)} MB, ${long.handlesLeft.length} handles; stalled ${stalled.rssGrowthMb.toFixed(1)} MB, ${stalled.answered} of ${stalled.requests} answered; flood of ${flooded.calls} calls ${flooded.rssGrowthMb.toFixed(1)} MB`,
       met,

@@ -8,11 +8,11 @@ const MAX_HEAP_GROWTH_MB = 2;
 const MAX_RSS_GROWTH_MB = 20;
 
 const rows = [];
-for (const era of ["old", "new"] as const) {
+for (const protocol of ["legacy", "modern"] as const) {
   // More jobs than the server remembers, all of them asked for before the first measurement.
-  const long = await soak({ era, calls: 100_000, cycles: 10_000, jobs: 3_000, warmUp: 0.1 });
-  const stalled = await stallReader(era);
-  const flooded = await flood(era);
+  const long = await soak({ protocol, calls: 100_000, cycles: 10_000, jobs: 3_000, warmUp: 0.1 });
+  const stalled = await stallReader(protocol);
+  const flooded = await flood(protocol);
   const met =
     long.heapGrowthMb <= MAX_HEAP_GROWTH_MB &&
     long.handlesLeft.length === 0 &&
@@ -20,7 +20,7 @@ for (const era of ["old", "new"] as const) {
     stalled.rssGrowthMb <= MAX_RSS_GROWTH_MB &&
     stalled.answered === stalled.requests &&
     flooded.rssGrowthMb <= MAX_RSS_GROWTH_MB;
-  rows.push({ era, met, long, stalled, flooded });
+  rows.push({ protocol, met, long, stalled, flooded });
 }
 process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
 process.exitCode = rows.every(({ met }) => met) ? 0 : 1;

@@ -25,6 +25,7 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     signal: new AbortController().signal,
     canPublish: true,
     isSandbox: false,
+    history: async () => new Map(),
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
     askUser: async (question) => void questions.push(await question()),

@@ -1,4 +1,5 @@
-// One cell of the matrix: a fault at one point, one method, one way. Gives back all that can be said of it.
+// One case of the fault matrix: a fault at one point of the exchange, with one method, directly or through a proxy. Runs it and
+// returns everything that can be observed.
 
 import { createSecureContext } from "node:tls";
 import { startFaultServer } from "../service/fault-server.ts";
@@ -6,21 +7,21 @@ import { startProxyServer } from "../service/proxy-server.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { startScriptedService } from "../fixtures/scripted-service.ts";
 import { createCertificate } from "./certificate.ts";
-import { type Method, type Point, POINTS, type Verdict, type Via } from "./points.ts";
-import { type Called, CERTIFICATE, openTill } from "./till.ts";
+import { type Method, type Point, POINTS, type ExpectedFailures, type Via } from "./fault-points.ts";
+import { type Called, CERTIFICATE, openTools } from "./tools-under-test.ts";
 
-export interface Cell {
+export interface FaultCase {
   readonly point: Point;
   readonly method: Method;
   readonly via: Via;
 }
 
 export interface Observed extends Called {
-  /** How often the server saw the request whole. */
-  readonly seen: number;
-  /** What the journal says of a request that is paid for. */
+  /** How often the server received the complete request. */
+  readonly received: number;
+  /** The outcomes in the journal of paid requests. */
   readonly outcomes: readonly string[];
-  /** Encodings of the key in anything that was written. */
+  /** The encodings of the key that were found in what was written. */
   readonly traces: readonly string[];
 }
 
@@ -31,7 +32,7 @@ const DEADLINE_MS = 15_000;
 const TRUSTED = createSecureContext(CERTIFICATE);
 const UNTRUSTED = createSecureContext(createCertificate("127.0.0.1"));
 
-export function cells(): Cell[] {
+export function faultCases(): FaultCase[] {
   return POINTS.flatMap((point) =>
     (["direct", "proxy"] as const)
       .filter((via) => point.only === undefined || point.only === via)
@@ -39,12 +40,12 @@ export function cells(): Cell[] {
   );
 }
 
-export function verdictOf({ point: { verdict }, via }: Cell): "good" | Verdict {
-  return typeof verdict === "object" && "direct" in verdict ? verdict[via] : verdict;
+export function expectedOf({ point: { expected }, via }: FaultCase): "none" | ExpectedFailures {
+  return typeof expected === "object" && "direct" in expected ? expected[via] : expected;
 }
 
-/** A good answer to whatever the bridge asks. */
-export function goodAnswer(request: string): string {
+/** A valid answer to any request of the bridge. */
+export function validAnswer(request: string): string {
   const body = request.includes("/api/v1/videos")
     ? { videos: [{ jobId: JOB, status: "processing" }] }
     : request.startsWith("POST /api/v1/publish")
@@ -56,7 +57,7 @@ export function goodAnswer(request: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 }
 
-export async function observe({ point, method, via }: Cell): Promise<Observed> {
+export async function observe({ point, method, via }: FaultCase): Promise<Observed> {
   const target = method === "GET" ? `GET /api/v1/status/${JOB}` : "POST /api/v1/generate";
   await using server = disposable(
     await startFaultServer({
@@ -64,8 +65,8 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
       ...(point.accepted !== undefined && { accepted: point.accepted }),
       requested(socket, _, text) {
         if (point.answer !== undefined && text.startsWith(target)) point.answer(socket);
-        else if (point.kept === "closed" && !text.startsWith(target)) socket.end(goodAnswer(text));
-        else socket.write(goodAnswer(text));
+        else if (point.kept === "closed" && !text.startsWith(target)) socket.end(validAnswer(text));
+        else socket.write(validAnswer(text));
       },
     }),
   );
@@ -75,33 +76,33 @@ export async function observe({ point, method, via }: Cell): Promise<Observed> {
   const closed = await closedPort();
   const { port } = new URL(server.url);
   const baseUrl =
-    point.nobodyAt === undefined
+    point.unreachable === undefined
       ? `https://127.0.0.1:${port}`
-      : point.nobodyAt === "closed port"
+      : point.unreachable === "closed port"
         ? `https://127.0.0.1:${closed}`
         : "https://nowhere.invalid";
   const proxyUrl = point.proxy === "closed port" ? `http://127.0.0.1:${closed}` : proxy.url;
-  const till = openTill({
+  const tools = openTools({
     baseUrl,
     deadlineMs: point.deadlineMs ?? DEADLINE_MS,
     ...(via === "proxy" && { proxies: { https: proxyUrl } }),
   });
   try {
     if (point.kept !== undefined) {
-      await till.status(KNOWN);
-      // undici takes the connection back a moment after the answer, and notices its end a moment later.
+      await tools.status(KNOWN);
+      // undici returns the connection to its pool a moment after the answer, and notices that it was closed a moment later.
       do await new Promise((resolve) => setImmediate(resolve));
       while (point.kept === "closed" && server.open() > 0);
     }
-    const called = method === "GET" ? await till.status(JOB) : await till.generate(`Tides of ${CANARY}`);
+    const called = method === "GET" ? await tools.status(JOB) : await tools.generate(`Tides of ${CANARY}`);
     return {
       ...called,
-      seen: server.received.filter((text) => text.startsWith(target)).length,
-      outcomes: await till.outcomes(),
-      traces: tracesOf(CANARY, till.written()),
+      received: server.received.filter((text) => text.startsWith(target)).length,
+      outcomes: await tools.outcomes(),
+      traces: tracesOf(CANARY, tools.written()),
     };
   } finally {
-    till.close();
+    tools.close();
   }
 }
 
@@ -110,9 +111,9 @@ function proxyBehaviour({ proxy }: Point) {
 }
 
 async function closedPort(): Promise<string> {
-  const gone = await startScriptedService();
-  await gone.close();
-  return new URL(gone.url).port;
+  const closed = await startScriptedService();
+  await closed.close();
+  return new URL(closed.url).port;
 }
 
 function disposable<Server extends { close(): Promise<void> }>(server: Server) {

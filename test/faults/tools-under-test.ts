@@ -1,8 +1,7 @@
-// The tools as the server runs them, in front of a service that may fail at any point: the room from a
-// tool down to the network, with its journal and its log, and without stdio. What comes out has been redacted as on stdio.
+// The tools as the server runs them, from a call down to the network, with a real journal and log but without stdio. For tests
+// whose service fails at some point. Output is redacted as on stdio.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
 import { createApplication } from "../../src/commands/application.ts";
@@ -20,43 +19,43 @@ import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { CANARY } from "../fixtures/canary.ts";
+import { makeFolder, removeFolder } from "../fixtures/folder.ts";
 import { type Certificate, createCertificate } from "./certificate.ts";
 
-export interface TillOptions {
+export interface ToolsOptions {
   readonly baseUrl: string;
   readonly proxies?: Proxies;
-  /** For each call of the service, instead of its usual deadline. */
+  /** The deadline of each operation, instead of its usual one. */
   readonly deadlineMs?: number;
 }
 
 export interface Called {
   readonly text: string;
-  /** Undefined for a call that went well. */
+  /** Undefined if the call succeeded. */
   readonly error: BridgeErrorFacts | undefined;
-  readonly ms: number;
 }
 
-export interface Till {
+export interface ToolsUnderTest {
   generate(topic: string): Promise<Called>;
   publish(jobId: string): Promise<Called>;
   status(jobId: string): Promise<Called>;
   list(limit?: number): Promise<Called>;
   platforms(): Promise<Called>;
-  /** The outcomes that the journal holds, the oldest first. */
+  /** The outcomes in the journal, the oldest first. */
   outcomes(): Promise<readonly string[]>;
-  /** Everything that has left the process: results, log, journal. */
+  /** Everything that was written so far: results, log, journal. */
   written(): string;
-  /** Ends every connection; the journal can still be read. */
-  hangUp(): void;
+  /** Closes every connection; the journal can still be read. */
+  closeConnections(): void;
   close(): void;
 }
 
-/** Signed by nobody; `trustCertificate` makes it one that a client believes. */
+/** Self-signed; `trustCertificate` makes clients accept it. */
 export const CERTIFICATE: Certificate = createCertificate("127.0.0.1");
 
 /**
- * There is no setting for a certificate of one's own and none is wanted, and NODE_EXTRA_CA_CERTS is read before any test runs:
- * so node:tls is told, below everything that is tested here.
+ * Makes node:tls trust CERTIFICATE and returns what undoes that. The server has no setting for it, and NODE_EXTRA_CA_CERTS is
+ * read before any test runs.
  */
 export function trustCertificate(): () => void {
   const create = tls.createSecureContext;
@@ -67,9 +66,9 @@ export function trustCertificate(): () => void {
   };
 }
 
-/** To be closed by the caller. */
-export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Till {
-  const folder = mkdtempSync(join(tmpdir(), "faceless-faults-"));
+/** The caller closes it. */
+export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): ToolsUnderTest {
+  const folder = makeFolder();
   const redact = createRedact(CANARY);
   const now = () => Date.now();
   let written = "";
@@ -81,12 +80,12 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     config: { ...config.service, proxies },
     version: "1.2.3",
     now,
-    // Both clocks are the one that a test may set.
+    // Tests with fake timers set Date only, so both clocks use it.
     monotonicMs: now,
     random: () => 0,
-    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 0 } }),
+    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
-  const service: Service = deadlineMs === undefined ? real : hurried(real, deadlineMs);
+  const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
   const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({
     config,
@@ -106,13 +105,13 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
     signal,
     canPublish: true,
     isSandbox: false,
+    history: async () => new Map(),
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),
   };
 
   const call = async (tool: Tool, args: Record<string, unknown>): Promise<Called> => {
-    const startMs = performance.now();
     let error: BridgeErrorFacts | undefined;
     const result = await runTool(tool, args, context).then(successResult, (thrown: unknown) => {
       const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
@@ -120,12 +119,11 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
       error = failure.facts;
       return failureResult(failure, tool.effect);
     });
-    const ms = performance.now() - startMs;
     const json = redact(JSON.stringify(result));
     written += json;
     const [block] = result.content;
     if (block?.type !== "text") throw new Error("A result without text.");
-    return { text: redact(block.text), error, ms };
+    return { text: redact(block.text), error };
   };
 
   return {
@@ -140,15 +138,15 @@ export function openTill({ baseUrl, proxies = {}, deadlineMs }: TillOptions): Ti
       readdirSync(folder)
         .map((name) => readFileSync(join(folder, name), "utf8"))
         .join("\n"),
-    hangUp: () => service.close(),
+    closeConnections: () => service.close(),
     close() {
       service.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }
 
-function hurried(service: Service, deadlineMs: number): Service {
+function withDeadline(service: Service, deadlineMs: number): Service {
   return {
     ...service,
     generate: (request, options) => service.generate(request, { ...options, deadlineMs }),

@@ -1,0 +1,286 @@
+// Every point at which an exchange can fail, each with the failure that is expected: a request that cannot have been sent may be
+// sent again, a paid one that may have been sent never is.
+
+import type { Socket } from "node:net";
+import { CANARY } from "../fixtures/canary.ts";
+import type { Fault } from "../service/fault-server.ts";
+import type { ProxyBehaviour } from "../service/proxy-server.ts";
+
+export type Via = "direct" | "proxy";
+export type Method = "GET" | "POST";
+
+export interface Point {
+  readonly name: string;
+  /** Set if it can only happen on this way. */
+  readonly only?: Via;
+  /** An address without a server, instead of the server's. */
+  readonly unreachable?: "closed port" | "unknown name";
+  readonly proxy?: ProxyBehaviour | "closed port";
+  /** What the server does with a new connection. */
+  readonly accepted?: Fault["accepted"];
+  /** What the server does with the request. */
+  readonly answer?: (socket: Socket) => void;
+  readonly server?: "plain" | "untrusted";
+  /** A successful exchange comes first, over a connection that then fails, or that the server then closes. */
+  readonly kept?: "open" | "closed";
+  /** Set if the fault would otherwise last for ever or too long for a test. Default: time for a second attempt at a POST. */
+  readonly deadlineMs?: number;
+  /** `none`: the fault is not noticed. */
+  readonly expected: "none" | ExpectedFailures | Readonly<Record<Via, ExpectedFailures>>;
+}
+
+export type ExpectedFailures = Readonly<Record<Method, Failure>>;
+
+export interface Failure {
+  readonly code: string;
+  readonly outcome: "not_sent" | "rejected" | "unknown";
+  readonly retryable: boolean;
+  readonly afterSeconds?: number;
+  /** How many complete requests the server receives. */
+  readonly received: number;
+  /** The beginning of the text: what failed. `{verb}` stands for the operation. */
+  readonly what: string;
+  /** The end of the text: what to do next. */
+  readonly next: string;
+}
+
+/** Long enough on a busy machine to connect and to send a request. */
+const SHORT_MS = 1_000;
+const MINUTE = "Try again in a minute.";
+const URL_WRONG = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
+const LOOK =
+  "The newest jobs that could be it: 0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c (processing). Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.";
+
+/** The request cannot have been sent, so any method may be sent again. */
+function notSent(reason: string, code = "network"): ExpectedFailures {
+  const what = `The service could not be reached to {verb}: ${reason}.`;
+  // How to fix it depends on the network's own code: test/contract/errors.txt has them all.
+  const failure = { code, outcome: "not_sent", retryable: true, received: 0, what, next: "{fix}" } as const;
+  return { GET: failure, POST: failure };
+}
+
+/** The request was sent and its outcome is unknown: a GET is sent again, a POST is not. */
+function sent(what: string, code = "network", { next = MINUTE, attempts = 3 } = {}): Record<Method, Failure> {
+  const failure = { code, outcome: "unknown", what } as const;
+  return {
+    GET: { ...failure, retryable: true, received: attempts, next },
+    POST: { ...failure, retryable: false, received: 1, next: LOOK },
+  };
+}
+
+function unusable(reason: string, http = ""): string {
+  return `The request to {verb} was sent, but no complete answer came back: ${reason}${http}.`;
+}
+
+const reset = (socket: Socket) => void socket.resetAndDestroy();
+const finish = (socket: Socket) => void socket.end();
+const stall = () => {};
+/** Every answer that can contain the key does. */
+const answerWith = (head: string, body: string) => (socket: Socket) =>
+  void socket.write(`HTTP/1.1 ${head}\r\nx-echo: ${CANARY}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+const htmlBody = `<html>Bad gateway ${CANARY}</html>`;
+const limitedBody = JSON.stringify({ error: { code: "slow_down", message: `Not with ${CANARY}` } });
+const atOnce = (act: (socket: Socket) => void) => (socket: Socket) => (act(socket), "ignore" as const);
+const onHello = (act: (socket: Socket) => void) => (socket: Socket) => {
+  socket.once("data", () => act(socket));
+  return "ignore" as const;
+};
+
+const BROKEN = "the connection was closed (ECONNRESET)";
+const CLOSED = "the connection was closed (UND_ERR_SOCKET)";
+const REFUSED = "the proxy refused the connection";
+const UNAUTHENTICATED = "the proxy requires a user name and a password (HTTP 407)";
+const DROPPED = "the proxy closed the connection";
+const WAIT = "it took longer than 1 s";
+const FAILED =
+  "The service, or a gateway in front of it, failed while handling the request to {verb} (HTTP {status}).";
+const failedWith = (status: number) => sent(FAILED.replace("{status}", String(status)), "service_failed");
+const LIMITED = `The service refused to {verb}: too many requests were sent (service code slow_down, HTTP 429). The service's words: "Not with [redacted]"`;
+const limited = (afterSeconds: number, GET: number, POST: number): ExpectedFailures => {
+  const next = `Wait ${afterSeconds} s before the next call.`;
+  const no = {
+    code: "rate_limited",
+    outcome: "rejected",
+    retryable: true,
+    afterSeconds,
+    what: LIMITED,
+    next,
+  } as const;
+  return { GET: { ...no, received: GET }, POST: { ...no, received: POST } };
+};
+const MOVED =
+  "The service answered the request to {verb} with a redirect to https://elsewhere.example, which was not followed: the API key goes to one origin only (HTTP 307).";
+const TOO_LARGE = "The answer to the request to {verb} could not be read: ";
+const tooLarge = (reason: string) =>
+  sent(`${TOO_LARGE}${reason}.`, "bad_answer", { next: URL_WRONG, attempts: 1 });
+
+const ELSEWHERE = "Set FACELESS_BASE_URL to the address at which the service itself answers.";
+
+/** An answer that isn't as documented. It is requested once, because a second one would be the same. */
+function undocumented(problem: string) {
+  const what = `The answer to the request to {verb} is not as documented: ${problem} (HTTP 200).`;
+  return sent(what, "bad_answer", { next: URL_WRONG, attempts: 1 });
+}
+
+export const POINTS: readonly Point[] = [
+  {
+    name: "nothing listens",
+    unreachable: "closed port",
+    expected: { direct: notSent("connection refused (ECONNREFUSED)"), proxy: notSent(REFUSED) },
+  },
+  {
+    name: "the host name does not exist",
+    unreachable: "unknown name",
+    expected: { direct: notSent("the host name could not be resolved ({dns})"), proxy: notSent(REFUSED) },
+  },
+  {
+    name: "reset when accepted",
+    accepted: atOnce(reset),
+    // The proxy may notice before or after it has confirmed the tunnel.
+    expected: { direct: notSent(BROKEN), proxy: notSent("{refused or broken}") },
+  },
+  { name: "closed when accepted", accepted: atOnce(finish), expected: notSent(BROKEN) },
+  {
+    name: "no TLS handshake",
+    accepted: () => "ignore",
+    deadlineMs: SHORT_MS,
+    expected: notSent(WAIT, "timeout"),
+  },
+  { name: "reset in the TLS handshake", accepted: onHello(reset), expected: notSent(BROKEN) },
+  { name: "closed in the TLS handshake", accepted: onHello(finish), expected: notSent(BROKEN) },
+  {
+    name: "plain text instead of TLS",
+    server: "plain",
+    accepted: (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    expected: notSent("TLS failed: the other side does not speak it ({ssl})"),
+  },
+  {
+    name: "a self-signed certificate",
+    server: "untrusted",
+    expected: notSent(
+      "TLS failed: the issuer of the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)",
+    ),
+  },
+  {
+    name: "no proxy",
+    only: "proxy",
+    proxy: "closed port",
+    expected: notSent("connection refused (ECONNREFUSED)"),
+  },
+  { name: "a proxy that answers 407", only: "proxy", proxy: 407, expected: notSent(UNAUTHENTICATED) },
+  { name: "a proxy that answers 502", only: "proxy", proxy: 502, expected: notSent(REFUSED) },
+  { name: "a proxy that drops CONNECT", only: "proxy", proxy: "drop", expected: notSent(DROPPED) },
+  { name: "a proxy that resets CONNECT", only: "proxy", proxy: "reset", expected: notSent(DROPPED) },
+  {
+    name: "a proxy that never answers",
+    only: "proxy",
+    proxy: "stall",
+    deadlineMs: SHORT_MS,
+    expected: notSent(WAIT, "timeout"),
+  },
+  { name: "closed after the request", answer: finish, expected: sent(unusable(CLOSED)) },
+  {
+    name: "reset after the request",
+    answer: reset,
+    expected: {
+      direct: sent(unusable(BROKEN)),
+      proxy: sent(unusable("the connection was closed ({broken})")),
+    },
+  },
+  {
+    name: "an idle connection that is reset",
+    only: "direct",
+    kept: "open",
+    answer: reset,
+    expected: sent(unusable(BROKEN)),
+  },
+  { name: "an idle connection that was closed meanwhile", only: "direct", kept: "closed", expected: "none" },
+  {
+    name: "no answer",
+    answer: stall,
+    deadlineMs: SHORT_MS,
+    expected: sent(unusable(WAIT), "timeout", { attempts: 1 }),
+  },
+  {
+    name: "an answer that is not HTTP",
+    answer: (socket) => void socket.end(`SSH-2.0-${CANARY}\r\n\r\n`),
+    expected: sent(unusable("the answer is not HTTP")),
+  },
+  {
+    name: "endless headers",
+    answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(17_000)}\r\n\r\n`),
+    expected: tooLarge("its headers are larger than 16 kB"),
+  },
+  {
+    name: "a body that is cut off",
+    answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n{"a":"${CANARY}`),
+    expected: sent(unusable(CLOSED, " (HTTP 200)")),
+  },
+  {
+    name: "a body that stops",
+    answer: (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n{"a":"${CANARY}`),
+    deadlineMs: SHORT_MS,
+    expected: sent(unusable(WAIT, " (HTTP 200)"), "timeout", { attempts: 1 }),
+  },
+  {
+    name: "a body that is too large",
+    answer: answerWith("200 OK", "x".repeat(4 * 1024 * 1024 + 1)),
+    expected: tooLarge("it is larger than 4 MB (HTTP 200)"),
+  },
+  {
+    name: "a redirect",
+    answer: answerWith(
+      `307 Moved\r\nlocation: https://elsewhere.example/?key=${encodeURIComponent(CANARY)}`,
+      "",
+    ),
+    expected: {
+      GET: {
+        code: "redirected",
+        outcome: "rejected",
+        retryable: false,
+        received: 1,
+        what: MOVED,
+        next: ELSEWHERE,
+      },
+      POST: {
+        code: "redirected",
+        outcome: "unknown",
+        retryable: false,
+        received: 1,
+        what: MOVED,
+        next: LOOK,
+      },
+    },
+  },
+  { name: "502 as HTML", answer: answerWith("502 Bad Gateway", htmlBody), expected: failedWith(502) },
+  { name: "503", answer: answerWith("503 Unavailable", htmlBody), expected: failedWith(503) },
+  {
+    name: "503 with Retry-After",
+    answer: answerWith("503 Unavailable\r\nretry-after: 0", htmlBody),
+    expected: {
+      GET: { ...failedWith(503).GET, afterSeconds: 1, next: "Wait 1 s before the next call." },
+      POST: failedWith(503).POST,
+    },
+  },
+  { name: "408", answer: answerWith("408 Timeout", htmlBody), expected: failedWith(408) },
+  { name: "429", answer: answerWith("429 Slow", limitedBody), deadlineMs: 4_000, expected: limited(5, 1, 1) },
+  {
+    name: "429 for a moment",
+    answer: answerWith("429 Slow\r\nretry-after: 0", limitedBody),
+    expected: limited(1, 3, 2),
+  },
+  {
+    name: "429 for an hour",
+    answer: answerWith("429 Slow\r\nretry-after: 3600", limitedBody),
+    expected: limited(3600, 1, 1),
+  },
+  { name: "200 as HTML", answer: answerWith("200 OK", htmlBody), expected: undocumented("it is not JSON") },
+  {
+    name: "200 without the required field",
+    answer: answerWith("200 OK", JSON.stringify({ note: CANARY })),
+    expected: {
+      GET: undocumented("status: Invalid input: expected string, received undefined").GET,
+      POST: undocumented("jobId: Invalid input: expected string, received undefined").POST,
+    },
+  },
+];
