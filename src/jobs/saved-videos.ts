@@ -130,11 +130,7 @@ export class SavedVideos {
 
   #changed(jobId: string): void {
     const video = this.#wanted.get(jobId);
-    if (video === undefined) return;
-    const { job, watchEnded } = this.#options.store.get(jobId) ?? {};
-    // It will not be polled any more, so nothing is heard of its end unless it is asked for again.
-    if (watchEnded !== undefined && job?.done !== true) this.#forget(video);
-    else this.#advance(video);
+    if (video !== undefined) this.#advance(video);
   }
 
   #forget(video: WantedVideo): void {

@@ -14,6 +14,8 @@ export interface MediaHost {
   readonly ranges?: boolean;
   /** Whether it looks at If-Range. */
   readonly ifRange?: boolean;
+  /** Sends no more than this of a range at a time. */
+  readonly maxPart?: number;
   /** Breaks off after so many bytes of the answer. */
   readonly cutAfter?: number;
   /** Breaks off only when what it has sent is on disk there: what is still on its way gets lost. */
@@ -30,6 +32,7 @@ export function media(host: MediaHost = {}): Handler {
     lastModified,
     ranges = true,
     ifRange = true,
+    maxPart,
     cutAfter,
     folder,
     stallAfter,
@@ -38,13 +41,13 @@ export function media(host: MediaHost = {}): Handler {
     const validator = headers["if-range"];
     const isCurrent = validator === undefined || [etag, lastModified].includes(String(validator)) || !ifRange;
     const first = ranges && isCurrent ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0) : 0;
-    const body = video.subarray(first);
+    const body = video.subarray(first, first > 0 && maxPart !== undefined ? first + maxPart : undefined);
     outgoing.writeHead(first > 0 ? 206 : 200, {
       "content-type": "video/mp4",
       "content-length": body.length,
       ...(etag !== undefined && { etag }),
       ...(lastModified !== undefined && { "last-modified": lastModified }),
-      ...(first > 0 && { "content-range": `bytes ${first}-${video.length - 1}/${video.length}` }),
+      ...(first > 0 && { "content-range": `bytes ${first}-${first + body.length - 1}/${video.length}` }),
     });
     if (cutAfter !== undefined) {
       outgoing.write(body.subarray(0, cutAfter));

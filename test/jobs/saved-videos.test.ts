@@ -94,6 +94,17 @@ describe("a video is saved", () => {
     expect(await world.look()).toEqual({ state: "saved", path: PATH });
   });
 
+  test("when polling ended before it was finished, as soon as a user's call sees it", async () => {
+    const world = new SavingWorld();
+    start(world);
+    await world.clock.runFor(3_700_000);
+    expect(world.poller.size).toBe(0);
+
+    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+
+    expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  });
+
   test("as soon as the list names its link, which may be late", async () => {
     const world = new SavingWorld();
     start(world);

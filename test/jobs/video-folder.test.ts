@@ -93,24 +93,26 @@ describe("the folder of saved videos", () => {
     const target = join(elsewhere, "precious");
     if (exists) writeFileSync(target, "precious");
     symlinkSync(target, join(folder, FILE_NAME));
-    const { outcome } = await save({ folder });
+    const { outcome, host } = await save({ folder });
 
     expect(outcome).toEqual({
       said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
       files: { [FILE_NAME]: "link" },
     });
     expect(filesIn(elsewhere)).toEqual(exists ? { precious: "precious" } : {});
+    expect(host.lines()).toEqual([]);
   });
 
   test("refuses a folder in a video's place", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, FILE_NAME));
-    const { outcome } = await save({ folder });
+    const { outcome, host } = await save({ folder });
 
     expect(outcome).toEqual({
       said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
       files: { [FILE_NAME]: "folder" },
     });
+    expect(host.lines()).toEqual([]);
   });
 
   describe.each([

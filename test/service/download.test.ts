@@ -6,7 +6,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { media, rangesOf } from "../jobs/media-host.ts";
-import { FILE_NAME, saving, type SavingOptions } from "../jobs/saving.ts";
+import { FILE_NAME, saving, type SavingOptions, VIDEO } from "../jobs/saving.ts";
 import { proxyServer } from "./proxy-server.ts";
 
 const VIDEO_PATH = "GET /video.mp4";
@@ -76,6 +76,23 @@ describe("a video is saved whole", () => {
     ]);
   });
 
+  test("when its host sends the rest in parts that it chooses", async () => {
+    const folder = temporaryFolder();
+    const script = [
+      media({ etag: '"v1"', cutAfter: 70_000, folder }),
+      media({ etag: '"v1"', maxPart: 60_000 }),
+    ];
+    const { outcome, host } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests).map(([range]) => range)).toEqual([
+      undefined,
+      "bytes=70000-",
+      "bytes=130000-",
+      "bytes=190000-",
+    ]);
+  });
+
   test("when it was cut and only a date says which version it is", async () => {
     const lastModified = "Fri, 20 Nov 2026 10:00:00 GMT";
     const folder = temporaryFolder();
@@ -105,19 +122,26 @@ describe("a video is saved whole", () => {
     expect(rangesOf(host.requests)).toEqual([whole, ...asked]);
   });
 
-  const other = Buffer.alloc(180_000, "x");
+  const changed = Buffer.alloc(VIDEO.length, "x");
+  const shorter = changed.subarray(0, 180_000);
   test.each([
-    ["and the host notices", true],
-    ["and the host looks at Range alone", false],
-  ])("when it was cut and has changed since, %s: never from two versions", async (_what, ifRange) => {
+    ["and the host notices", changed, media({ video: changed, etag: '"v2"' })],
+    [
+      "and the host looks at Range alone, with another ETag",
+      changed,
+      media({ video: changed, etag: '"v2"', ifRange: false }),
+    ],
+    [
+      "and the host looks at Range alone, with another length",
+      shorter,
+      media({ video: shorter, ifRange: false }),
+    ],
+  ])("when it was cut and has changed since, %s: never from two versions", async (_what, video, next) => {
     const folder = temporaryFolder();
-    const script = [
-      media({ etag: '"v1"', cutAfter: 70_000, folder }),
-      media({ video: other, etag: '"v2"', ifRange }),
-    ];
+    const script = [media({ etag: '"v1"', cutAfter: 70_000, folder }), next];
     const { outcome, host } = await saveFrom(script, { folder });
 
-    expect(outcome.files).toEqual({ [FILE_NAME]: other.toString() });
+    expect(outcome.files).toEqual({ [FILE_NAME]: video.toString() });
     expect(rangesOf(host.requests)[1]).toEqual(["bytes=70000-", '"v1"']);
   });
 
