@@ -122,11 +122,13 @@ class Received {
 class Downloader {
   readonly #service: DownloadOptions["service"];
   readonly #version: string;
+  readonly #isProxied: boolean;
   readonly #lookup: Lookup;
   readonly #limits: DownloadLimits;
 
   constructor({ service, version, lookup = systemLookup, limits }: DownloadOptions) {
     this.#service = service;
+    this.#isProxied = service.proxies.http !== undefined || service.proxies.https !== undefined;
     this.#version = version;
     this.#lookup = lookup;
     this.#limits = { ...LIMITS, ...limits };
@@ -168,6 +170,7 @@ class Downloader {
       dispatcher = this.#createDispatcher(serviceNetwork);
       let hop = this.#checkedUrl(url, serviceNetwork);
       for (let redirects = 0; ; redirects++) {
+        if (this.#isProxied) await interrupt.race(this.#checkName(hop, serviceNetwork));
         const answer = await interrupt.race(
           dispatcher.request({
             origin: hop.origin,
@@ -240,13 +243,19 @@ class Downloader {
     if (url.username !== "" || url.password !== "")
       throw new DownloadFailure("its link has a user name or a password");
     const literal = url.hostname.replace(/^\[|\]$/g, "");
-    // Node asks no lookup for an address. A proxy looks names up by itself.
+    // Node asks no lookup for an address.
     if (isIP(literal) !== 0 && !isAllowed(networkOf(literal), serviceNetwork)) throw privateAddressFailure();
     return url;
   }
 
+  /** A proxy looks the name up by itself, so this is what can be known of it here; a name that only the proxy knows passes. */
+  async #checkName({ hostname }: URL, serviceNetwork: Network): Promise<void> {
+    const networks = await this.#networksOf(hostname);
+    if (networks.length > 0 && !networks.some((network) => isAllowed(network, serviceNetwork)))
+      throw privateAddressFailure();
+  }
+
   #createDispatcher(serviceNetwork: Network): Dispatcher {
-    const { proxies } = this.#service;
     const options: Agent.Options = {
       connect: { timeout: CONNECT_TIMEOUT_MS, lookup: this.#checkedLookup(serviceNetwork) },
       // The interrupt sees to both, also on the way through a proxy.
@@ -255,8 +264,7 @@ class Downloader {
       maxHeaderSize: 16 * 1024,
       allowH2: false,
     };
-    const isProxied = proxies.http !== undefined || proxies.https !== undefined;
-    return isProxied ? createProxyAgent(proxies, options) : new Agent(options);
+    return this.#isProxied ? createProxyAgent(this.#service.proxies, options) : new Agent(options);
   }
 
   /** Names the addresses to connect to, so what was checked is what is connected to, whatever the name resolves to next. */
@@ -275,14 +283,20 @@ class Downloader {
 
   /** Where the service itself is, as far as this computer can tell: a name that only the proxy can resolve counts as public. */
   async #serviceNetwork(): Promise<Network> {
-    const hostname = this.#service.baseUrl.hostname.replace(/^\[|\]$/g, "");
-    if (isLoopback(this.#service.baseUrl.hostname)) return "loopback";
-    if (isIP(hostname) !== 0) return networkOf(hostname);
-    const addresses = await new Promise<readonly LookupAddress[]>((resolve) =>
-      this.#lookup(hostname, { all: true }, (error, found) => resolve(error === null ? found : [])),
-    );
-    const networks = addresses.map(({ address }) => networkOf(address));
+    const { hostname } = this.#service.baseUrl;
+    if (isLoopback(hostname)) return "loopback";
+    const networks = await this.#networksOf(hostname);
     return networks.find((network) => network !== "public") ?? "public";
+  }
+
+  /** Of all addresses of a host; none where its name can't be resolved here. Takes `URL.hostname`. */
+  async #networksOf(hostname: string): Promise<readonly Network[]> {
+    const bare = hostname.replace(/^\[|\]$/g, "");
+    if (isIP(bare) !== 0) return [networkOf(bare)];
+    const addresses = await new Promise<readonly LookupAddress[]>((resolve) =>
+      this.#lookup(bare, { all: true }, (error, found) => resolve(error === null ? found : [])),
+    );
+    return addresses.map(({ address }) => networkOf(address));
   }
 }
 

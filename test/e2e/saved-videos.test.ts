@@ -102,6 +102,25 @@ test("a video of another process is saved when a call waits for it, and not when
   expect(downloads.map(({ headers }) => tracesOf(CANARY, JSON.stringify(headers)))).toEqual([[]]);
 });
 
+test("a video that a client subscribes to is saved", async () => {
+  const { service, finalVideoUrl } = await finishedVideo();
+  const processing = { json: { status: "processing", videoUrls: [] } };
+  service.on(STATUS, [processing, { json: { status: "completed", videoUrls: [], finalVideoUrl } }]);
+  const folder = temporaryFolder();
+  const client = await connectLegacy({
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_SAVE_DIR: folder,
+      FACELESS_POLL_SECONDS: "0.1",
+    },
+  });
+
+  await client.raw.subscribeResource({ uri: `faceless://jobs/${JOB_ID}` });
+
+  await until(() => hasVideo(folder));
+});
+
 test("a download that fails is a sentence of the summary, and the call succeeds", async () => {
   const { service, finalVideoUrl } = await finishedVideo();
   service.on("GET /final.mp4", { status: 404 });

@@ -352,13 +352,18 @@ describe("of a service on the internet, no video is taken from", () => {
     expect(host.lines()).toEqual([]);
   });
 
-  test("a private address behind a proxy either", async () => {
+  test.each([
+    ["a private address", "https://10.0.0.5/"],
+    ["a name that resolves to one", "https://intranet.example.com/"],
+  ])("%s through the proxy either", async (_what, link) => {
     const proxy = await proxyServer("tunnel");
-    const options = { link: "https://10.0.0.5/", baseUrl: PUBLIC, lookup: toPublicAddress };
+    const lookup: Lookup = (hostname, options, callback) =>
+      hostname === "intranet.example.com"
+        ? callback(null, [{ address: "10.0.0.5", family: 4 }])
+        : toPublicAddress(hostname, options, callback);
 
-    expect(await saving({ ...options, proxies: { https: proxy.url } }).save()).toEqual(
-      notSaved("its link leads to a private address"),
-    );
+    const { save } = saving({ link, baseUrl: PUBLIC, lookup, proxies: { https: proxy.url } });
+    expect(await save()).toEqual(notSaved("its link leads to a private address"));
     expect(proxy.asked).toEqual([]);
   });
 });
