@@ -119,6 +119,7 @@ test("a video that a client subscribes to is saved", async () => {
   await client.raw.subscribeResource({ uri: `faceless://jobs/${JOB_ID}` });
 
   await until(() => hasVideo(folder));
+  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
 });
 
 test("a download that fails is a sentence of the summary, and the call succeeds", async () => {

@@ -61,7 +61,7 @@ export function media(host: MediaHost = {}): Handler {
 /** Bytes of the file that is being written. */
 function writtenTo(folder: string): number {
   const name = readdirSync(folder).find((candidate) => candidate.endsWith(".part"));
-  return name === undefined ? 0 : statSync(join(folder, name)).size;
+  return name === undefined ? 0 : (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** What a download asked for with each request. */

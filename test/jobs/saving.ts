@@ -105,17 +105,26 @@ export function saving(options: SavingOptions): Saving {
   };
 }
 
-/** Empty where no folder is. */
+/** Empty where no folder is. A file that goes meanwhile is left out. */
 export function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder) || !lstatSync(folder).isDirectory()) return {};
   return Object.fromEntries(
-    readdirSync(folder).map((name) => {
-      const path = join(folder, name);
-      const found = lstatSync(path);
-      if (found.isDirectory()) return [name, "folder"];
-      if (found.isSymbolicLink()) return [name, "link"];
-      const content = readFileSync(path);
-      return [name, content.equals(VIDEO) ? "the video" : content.toString("latin1")];
+    readdirSync(folder).flatMap((name) => {
+      const found = contentOf(join(folder, name));
+      return found === undefined ? [] : [[name, found]];
     }),
   );
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    const found = lstatSync(path);
+    if (found.isDirectory()) return "folder";
+    if (found.isSymbolicLink()) return "link";
+    const content = readFileSync(path);
+    return content.equals(VIDEO) ? "the video" : content.toString("latin1");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }
