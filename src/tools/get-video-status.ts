@@ -55,7 +55,11 @@ export const getVideoStatus = defineTool({
   async run({ jobId, waitSeconds = 0 }, context) {
     const now = await context.reader.read(jobId, { background: false, signal: context.signal });
     const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
-    return describeJob(job, context);
+    const { result, ...guidance } = await describeJob(job, context);
+    if (waitSeconds === 0) return { ...guidance, result };
+    // Who waits for it has just ordered it.
+    const { settings: _, ...state } = result;
+    return { ...guidance, result: state };
   },
 });
 
@@ -96,9 +100,8 @@ function describeStatus(job: Job, { ageMs, canPublish, publishedTo }: StatusFact
     };
   if (job.status !== "completed")
     return {
-      summary: `The video is still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
-      nextStep:
-        "Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again.",
+      summary: `Still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
+      nextStep: "Call get_video_status again with waitSeconds 45.",
     };
   if (job.finalVideoUrl === undefined)
     return {
@@ -131,6 +134,6 @@ function countClips({ videoUrls: { length } }: Job): string {
 function describeRenderTime(ageMs: number | undefined): string {
   if (ageMs === undefined) return "Renders take 2 to 4 minutes.";
   return ageMs < LONG_RENDER_MS
-    ? `It was started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
-    : `It was started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
+    ? `Started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
+    : `Started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
 }

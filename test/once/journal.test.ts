@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -213,6 +214,38 @@ describe("the files", () => {
     utimesSync(join(folder, TODAY), 1, 1);
 
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["beyond"]);
+  });
+
+  test("of which one is replaced by a longer one leave nothing of it, and the others as they are", async () => {
+    const folder = temporaryFolder();
+    const { journal, clock } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "today" });
+    clock.ms += DAY_MS;
+    await journal.begin({ ...VIDEO, label: "tomorrow" });
+    await journal.entries();
+    const other = temporaryFolder();
+    const another = openJournal(other).journal;
+    for (const label of ["one", "two", "three"]) await another.begin({ ...VIDEO, label });
+    renameSync(join(other, TODAY), join(folder, TODAY));
+
+    expect((await journal.entries()).map(({ label }) => label).sort()).toEqual([
+      "one",
+      "three",
+      "tomorrow",
+      "two",
+    ]);
+  });
+
+  test("of which the last line is half written give the line when it is whole", async () => {
+    const folder = temporaryFolder();
+    const { journal } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "whole" });
+    const line = JSON.stringify({ event: "intent", id: "x", atMs: NOON, ...VIDEO, label: "late" });
+    appendFileSync(join(folder, TODAY), line.slice(0, 30));
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole"]);
+    appendFileSync(join(folder, TODAY), `${line.slice(30)}\n`);
+
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole", "late"]);
   });
 
   test("of 100,000 lines are parsed once, in small pieces, and after that only what was appended", async () => {
