@@ -3,6 +3,7 @@
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
+import type { SavedVideos } from "../jobs/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
@@ -18,6 +19,7 @@ export interface Application {
   readonly jobs: JobStore;
   readonly reader: JobReader;
   readonly poller: Poller;
+  readonly savedVideos: SavedVideos;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly once: SendOnce;
   /** How a job stands now; undefined where that can't be found out within a second or two. */

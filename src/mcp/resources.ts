@@ -83,11 +83,14 @@ export function registerResources(server: McpServer, application: Application): 
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        return jobContents(href, await reader.readRecent(jobId, FRESH_MS, { background: false, signal }));
+        return await jobContents(
+          href,
+          await reader.readRecent(jobId, FRESH_MS, { background: false, signal }),
+        );
       } catch (error) {
         // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
-        if (job !== undefined && watchEnded !== undefined) return jobContents(href, job);
+        if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         throw protocolError(failure, href);

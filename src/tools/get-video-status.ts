@@ -1,9 +1,11 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
+import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge, inWords } from "../text.ts";
 import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
+import { describeSaved, savedToField, withSavedTo } from "./saved-to.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
@@ -45,6 +47,7 @@ export const getVideoStatus = defineTool({
       videoUrls: z.array(z.string()),
       audioUrl: z.string().optional(),
       finalVideoUrl: z.string().optional(),
+      ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
       publishedTo: z.array(z.string()).describe("Posted there, as far as this computer knows").optional(),
       settings: z
@@ -54,6 +57,7 @@ export const getVideoStatus = defineTool({
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const now = await context.reader.read(jobId, { background: false, signal: context.signal });
+    if (waitSeconds > 0) context.savedVideos.want(jobId);
     const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
     const { result, ...guidance } = await describeJob(job, context);
     if (waitSeconds === 0) return { ...guidance, result };
@@ -66,13 +70,20 @@ export const getVideoStatus = defineTool({
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  { jobs, history, canPublish }: Pick<ToolContext, "jobs" | "history" | "canPublish">,
+  {
+    jobs,
+    history,
+    savedVideos,
+    canPublish,
+  }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
 ): Promise<ToolOutcome<Job>> {
+  await savedVideos.refresh();
+  const saved = savedVideos.stateOf(job.jobId);
   const { publishedTo = [], settings } = (await history()).get(job.jobId.toLowerCase()) ?? {};
   return {
-    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo }),
+    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
     result: {
-      ...job,
+      ...withSavedTo(job, saved),
       ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
       // Of use for the next video, when this one has ended.
       ...(job.done && settings !== undefined && { settings }),
@@ -83,14 +94,16 @@ export async function describeJob(
 /** Renders that take longer than this take much longer than usual. */
 const LONG_RENDER_MS = 10 * 60_000;
 
-interface StatusFacts {
+export interface StatusFacts {
   /** Since the job was started, where that is known. */
   readonly ageMs: number | undefined;
   readonly canPublish: boolean;
   readonly publishedTo: readonly string[];
+  readonly saved: SavedVideo | undefined;
 }
 
-function describeStatus(job: Job, { ageMs, canPublish, publishedTo }: StatusFacts): Guidance {
+/** The summary and the next step. */
+export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: StatusFacts): Guidance {
   const unsafe =
     job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
   if (job.status === "failed")
@@ -105,12 +118,12 @@ function describeStatus(job: Job, { ageMs, canPublish, publishedTo }: StatusFact
     };
   if (job.finalVideoUrl === undefined)
     return {
-      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${unsafe}`,
+      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
       nextStep: "Call get_video_status again in a few seconds for that link.",
     };
   const isPublic = publishedTo.length === 0 ? "" : ` It is public on ${inWords(publishedTo)}.`;
   return {
-    summary: `Your video is ready: ${job.finalVideoUrl}${isPublic}${unsafe}`,
+    summary: `Your video is ready: ${job.finalVideoUrl}${describeSaved(saved)}${isPublic}${unsafe}`,
     nextStep:
       canPublish && publishedTo.length === 0
         ? "Show the user the link, and ask whether and where to publish it."

@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { JobHistory } from "../once/send-once.ts";
 import type { Video } from "../service/schemas.ts";
 import { asNumber } from "./arguments.ts";
+import { savedToField, withSavedTo } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
@@ -30,16 +31,18 @@ export const listVideos = defineTool({
           jobId: z.string(),
           status: z.string(),
           finalVideoUrl: z.string().optional(),
+          ...savedToField(),
           publishedTo: z.array(z.string()).describe("As far as this computer knows").optional(),
           settings: z.looseObject({}).describe("As in get_video_status").optional(),
         }),
       ),
       nextCursor: z.string().optional(),
     }),
-  async run(query, { service, jobs, history, signal }) {
+  async run(query, { service, jobs, history, savedVideos, signal }) {
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);
     const known = await history();
+    await savedVideos.refresh();
     const { length } = page.videos;
     const isFirst = query.cursor === undefined;
     return {
@@ -54,7 +57,12 @@ export const listVideos = defineTool({
       }),
       result: {
         ...page,
-        videos: page.videos.map((video) => describeVideo(video, known.get(video.jobId.toLowerCase()))),
+        videos: page.videos.map((video) =>
+          withSavedTo(
+            describeVideo(video, known.get(video.jobId.toLowerCase())),
+            savedVideos.stateOf(video.jobId),
+          ),
+        ),
       },
     };
   },

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
+import type { SavedVideos } from "../jobs/saved-videos.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -15,6 +16,7 @@ export interface ToolContext {
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list" | "uri">;
   readonly reader: Pick<JobReader, "read">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
+  readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;

@@ -87,7 +87,13 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
-  const { jobs, reader, once, lookAtJob } = createApplication({ config, service, log, redact, host });
+  const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({
+    config,
+    service,
+    log,
+    redact,
+    host,
+  });
   const journal = createJournal({ folder, now, redact, onUnwritable: () => {}, pid: process.pid });
   const { signal } = new AbortController();
   const context: ToolContext = {
@@ -95,6 +101,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     jobs,
     reader,
     once,
+    savedVideos,
     signal,
     canPublish: true,
     isSandbox: false,

@@ -21,6 +21,7 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     jobs: new JobStore(systemClock),
     reader: { read: notUsed },
     once,
+    savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
     signal: new AbortController().signal,
     canPublish: true,
     isSandbox: false,
