@@ -556,6 +556,7 @@ describe("whatever is set", () => {
         const { problems, warnings } = readConfig(env, FLAGS, HOME);
         expect(JSON.stringify([problems, warnings])).not.toContain(canary);
       }),
+      { seed: 1 },
     );
   });
 
@@ -565,6 +566,7 @@ describe("whatever is set", () => {
         const { service, problems } = read(env);
         expect(service === undefined).toBe(problems.length > 0);
       }),
+      { seed: 1 },
     );
   });
 });

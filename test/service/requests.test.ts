@@ -8,6 +8,7 @@ import {
   type Scripts,
   startScriptedService,
 } from "../fixtures/scripted-service.ts";
+import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { bridge, connect, failureOf, fastClock, JOB, jumpingClock, KEY, until } from "./bridge.ts";
 
@@ -255,7 +256,7 @@ describe("the rate limit", () => {
           return status === 200 ? { ...DONE, headers } : busy(headers);
         },
       },
-      { clock, random: Math.random },
+      { clock, random: seededRandom(1) },
     );
 
     const jobs = await Promise.all(Array.from({ length: 30 }, () => service.getJob(JOB)));
@@ -594,7 +595,7 @@ test("The base URL keeps its prefix, and queries are encoded", () => {
     config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
     version: "1.2.3",
     now: Date.now,
-    random: Math.random,
+    random: seededRandom(1),
   });
 
   expect(requests.address("/x", { a: "b&c", none: undefined }).href).toBe(

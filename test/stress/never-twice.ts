@@ -42,12 +42,14 @@ interface ConfirmedCall {
   readonly whats: readonly string[];
 }
 
-/** One use of a code. Times are of performance.now(). */
+/** One use of a code. */
 interface Confirmation {
   readonly code: string;
   readonly what: string;
+  /** By performance.now(). */
   readonly calledAtMs: number;
-  endedAtMs: number;
+  /** The call was refused or rejected, so that it confirmed nothing. */
+  isVoid: boolean;
 }
 
 class Round {
@@ -111,10 +113,10 @@ class Round {
     }
     const { tool, args, code, whats } = pick(this.#random, this.#offers);
     const calledAtMs = performance.now();
-    const uses = whats.map((what) => ({ code, what, calledAtMs, endedAtMs: Infinity }));
+    const uses = whats.map((what) => ({ code, what, calledAtMs, isVoid: false }));
     this.#confirmations.push(...uses);
-    return this.#call(server, tool, args, cancelAfterMs).finally(() => {
-      for (const use of uses) use.endedAtMs = performance.now();
+    return this.#call(server, tool, args, cancelAfterMs, () => {
+      for (const use of uses) use.isVoid = true;
     });
   }
 
@@ -123,13 +125,18 @@ class Round {
     tool: string,
     args: Record<string, unknown>,
     cancelAfterMs: number | undefined,
+    onNothingSent: () => void = () => {},
   ): Promise<void> {
     const described = `${name} ${tool} ${JSON.stringify(args)}`;
     this.#note(`${described}${cancelAfterMs === undefined ? "" : `, cancelled after ${cancelAfterMs} ms`}`);
     const signal = cancelAfterMs === undefined ? undefined : AbortSignal.timeout(cancelAfterMs);
     const options = { timeout: MAX_ROUND_MS, ...(signal !== undefined && { signal }) };
     const text = await client.callTool({ name: tool, arguments: args }, undefined, options).then(
-      (answer) => textIn(CallToolResultSchema.parse(answer)),
+      (answer) => {
+        const result = CallToolResultSchema.parse(answer);
+        if (sentNothing(result)) onNothingSent();
+        return textIn(result);
+      },
       (error: unknown) => String(error),
     );
     this.#note(`${described} → ${text.slice(0, 200)}`);
@@ -189,7 +196,14 @@ function kill({ transport }: Server): void {
   }
 }
 
-function textIn({ content }: z.infer<typeof CallToolResultSchema>): string {
+type Result = z.infer<typeof CallToolResultSchema>;
+
+function sentNothing({ _meta, structuredContent }: Result): boolean {
+  const outcome: unknown = Reflect.get(Object(_meta?.["faceless/error"]), "outcome");
+  return outcome === "not_sent" || outcome === "rejected" || structuredContent?.["alreadyStarted"] === true;
+}
+
+function textIn({ content }: Result): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
@@ -205,8 +219,8 @@ function offerIn(text: string, tool: string, args: Record<string, unknown>): Con
 }
 
 /**
- * A charge is right if it is the first of its kind, if the guard of every earlier one was over, or if it was made during a call that
- * confirmed it, with a code that had not been used for it before.
+ * A charge is right if it is the first of its kind, if the guard of every earlier one was over, or if an earlier call confirmed it with
+ * a code that had not been used for it before.
  */
 function violations(charges: readonly Charge[], confirmations: readonly Confirmation[]): string[] {
   const found: string[] = [];
@@ -219,15 +233,14 @@ function violations(charges: readonly Charge[], confirmations: readonly Confirma
         ({ what, endedAtMs }) =>
           what === charge.what && (isPost || charge.atMs + SLACK_MS < endedAtMs + GUARD_MS),
       );
+    if (!isGuarded) continue;
+    // Two requests in flight may arrive in either order, so that any earlier confirmation counts.
     const own = confirmations.find(
-      ({ code, what, calledAtMs, endedAtMs }) =>
-        what === charge.what &&
-        calledAtMs <= charge.receivedAtMs &&
-        charge.receivedAtMs <= endedAtMs + SLACK_MS &&
-        !used.has(`${code} ${what}`),
+      ({ code, what, calledAtMs, isVoid }) =>
+        what === charge.what && !isVoid && calledAtMs <= charge.receivedAtMs && !used.has(`${code} ${what}`),
     );
-    if (own !== undefined) used.add(`${own.code} ${own.what}`);
-    else if (isGuarded) found.push(`${charge.what} at ${new Date(charge.atMs).toISOString()}`);
+    if (own === undefined) found.push(`${charge.what} at ${new Date(charge.atMs).toISOString()}`);
+    else used.add(`${own.code} ${own.what}`);
   }
   return found;
 }

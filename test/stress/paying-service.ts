@@ -22,7 +22,10 @@ export interface Charge {
   readonly atMs: number;
   /** By performance.now(). */
   readonly receivedAtMs: number;
-  /** By the jumping clock: when its answer was sent or its connection broke; Infinity while it is under way. */
+  /**
+   * By the jumping clock, the last thing that a server can know of it: Infinity while it is in flight, when it was answered or its
+   * connection was reset, and its beginning if the server was killed first.
+   */
   endedAtMs: number;
 }
 
@@ -78,8 +81,10 @@ export async function startPayingService(random: Random, nowMs: () => number): P
         endedAtMs: Infinity,
       }));
       charges.push(...own);
+      let isReset = false;
       response.on("close", () => {
-        for (const charge of own) charge.endedAtMs = Math.min(charge.endedAtMs, nowMs());
+        for (const charge of own)
+          charge.endedAtMs = response.writableEnded || isReset ? nowMs() : charge.atMs;
       });
       const answer =
         asked.topic === undefined
@@ -91,7 +96,10 @@ export async function startPayingService(random: Random, nowMs: () => number): P
       if (behaviour === "answer") json(200, answer);
       if (behaviour === "answer late") setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
       if (behaviour === "lose the answer")
-        setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
+        setTimeout(() => {
+          isReset = true;
+          response.socket?.resetAndDestroy();
+        }, random() * MAX_LATE_MS);
       if (behaviour === "fail") json(503, refusal);
     });
   });
