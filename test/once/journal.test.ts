@@ -105,6 +105,18 @@ describe("an entry", () => {
     expect(readFileSync(join(folder, TODAY), "utf8")).not.toMatch(/fl_|y{9}/);
   });
 
+  test("keeps how a video was ordered, its texts redacted and bounded", async () => {
+    const { journal } = openJournal(temporaryFolder());
+    const topic = `${"x".repeat(1_995)}fl_example${"y".repeat(300)}`;
+    await journal.begin({ ...VIDEO, settings: { topic, duration: 20, style: "ugc" } });
+    await journal.begin(VIDEO);
+
+    expect((await journal.entries()).map(({ settings }) => settings)).toEqual([
+      { topic: `${"x".repeat(1_995)}[reda`, duration: 20, style: "ugc" },
+      undefined,
+    ]);
+  });
+
   test("keeps what the service said of a platform, as far as that is short", async () => {
     const { journal } = openJournal(temporaryFolder());
     const id = await journal.begin(POST);
@@ -176,13 +188,19 @@ describe("the files", () => {
       writeFileSync(join(folder, name), "");
       utimesSync(join(folder, name), NOON / 1000, NOON / 1000);
     }
-    writeFileSync(join(folder, "notes.txt"), "not ours");
+    for (const name of ["notes.txt", "my-journal.jsonl", "journal.jsonl.bak"])
+      writeFileSync(join(folder, name), "not ours");
 
     clock.ms = NOON + 90 * DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 0", "day 1"]);
     clock.ms += DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 1"]);
-    expect(readdirSync(folder).sort()).toEqual(["journal-2026-11-22.jsonl", "notes.txt"]);
+    expect(readdirSync(folder).sort()).toEqual([
+      "journal-2026-11-22.jsonl",
+      "journal.jsonl.bak",
+      "my-journal.jsonl",
+      "notes.txt",
+    ]);
   });
 
   test.each([

@@ -475,6 +475,29 @@ describe("the user", () => {
   });
 });
 
+test("This computer knows how its jobs were ordered and where they were posted, and nothing of another account's", async () => {
+  const world = createWorld();
+  const process = world.process();
+  world.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
+  await process.generate({ topic: "Tides", duration: 20, style: "story", voice: undefined });
+  await process.publish(on("tiktok", "x"), ask);
+  world.onPublish = async () => ({ results: [{ platform: "youtube", ok: false }] });
+  await process.publish(on("youtube"), ask);
+  world.onPublish = fails("unknown");
+  await errorOf(process.publish(on("facebook"), ask));
+  world.onPublish = postsAll(world);
+  const other = JOB.replace("0f", "1f");
+  await process.publish({ jobId: other, platforms: ["tiktok"] }, ask);
+  await world.process({ account: "another" }).publish(on("instagram"), ask);
+
+  expect(await world.process().history()).toEqual(
+    new Map([
+      [JOB, { settings: { topic: "Tides", duration: 20 }, publishedTo: ["tiktok", "x"] }],
+      [other, { publishedTo: ["tiktok"] }],
+    ]),
+  );
+});
+
 test("Two processes at once post once, also where one begins and ends while the other writes its intent", async () => {
   const world = createWorld(temporaryFolder());
   const journal = world.journal(55);
