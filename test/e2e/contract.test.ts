@@ -79,3 +79,16 @@ test("the server has a title, a website and an icon", async () => {
     icons: [{ mimeType: "image/svg+xml", src: expect.stringMatching(/^data:image\/svg\+xml;base64,/) }],
   });
 });
+
+test.each<[string[], RegExp, RegExp]>([
+  [["--no-publish"], /generate_video/, /publish/],
+  [["--read-only"], /only reads/, /generate_video|publish|spends/],
+  [["--sandbox"], /This is a sandbox: sample clips, nothing is rendered, charged or posted\./, /^$/],
+])("the instructions of a server with %j mention only what it offers", async (args, said, unsaid) => {
+  const { raw } = await connectLegacy({ args });
+  const instructions = raw.getInstructions() ?? "";
+
+  expect(instructions).toMatch(said);
+  expect(instructions).not.toMatch(unsaid);
+  expect(instructions.split("\n\n")[0]?.length).toBeLessThanOrEqual(512);
+});

@@ -23,8 +23,8 @@ export interface Charge {
   /** By performance.now(). */
   readonly receivedAtMs: number;
   /**
-   * By the jumping clock, the last thing that a server can know of it: Infinity while it is in flight, when it was answered or its
-   * connection was reset, and its beginning if the server was killed first.
+   * By the jumping clock, the last thing that a server is sure to know of it: Infinity while it is in flight, when it was answered or
+   * its connection was reset, and its beginning if the server was killed first.
    */
   endedAtMs: number;
 }
@@ -36,6 +36,7 @@ export interface PayingService {
 }
 
 const MAX_LATE_MS = 60;
+const MAX_UNREAD_MS = 500;
 
 const bodySchema = z.object({
   topic: z.string().optional(),
@@ -83,8 +84,15 @@ export async function startPayingService(random: Random, nowMs: () => number): P
       charges.push(...own);
       let isReset = false;
       response.on("close", () => {
-        for (const charge of own)
-          charge.endedAtMs = response.writableEnded || isReset ? nowMs() : charge.atMs;
+        const wasAnswered = response.writableEnded;
+        for (const charge of own) charge.endedAtMs = wasAnswered || isReset ? nowMs() : charge.atMs;
+        if (!wasAnswered) return;
+        // A server that is killed just now may not have read the answer.
+        const forget = () => {
+          for (const charge of own) charge.endedAtMs = charge.atMs;
+        };
+        request.socket.once("close", forget);
+        setTimeout(() => request.socket.off("close", forget), MAX_UNREAD_MS).unref();
       });
       const answer =
         asked.topic === undefined
