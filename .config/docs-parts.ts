@@ -156,7 +156,7 @@ credits; publishing is public. Never repeat either to find out how it went: call
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
 - [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
 - [Performance](docs/PERFORMANCE.md): measured start time, memory and throughput
-- [Stress tests](docs/STRESS.md): what is promised, and the figures of the last long run
+- [Stress tests](docs/STRESS.md): what is promised, with the figures of the last long run
 - [Security](.github/SECURITY.md): what leaves the computer, the journal, the API key
 - [Changelog](CHANGELOG.md)
 

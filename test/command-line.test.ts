@@ -73,7 +73,7 @@ describe("the command line", () => {
     [["sandbox", "--port", "-1"], "option --port takes a number from 0 to 65535"],
     [["sandbox", "--port", "80.5"], "option --port takes a number from 0 to 65535"],
     [["sandbox", "--port", "0x50"], "option --port takes a number from 0 to 65535"],
-  ])("%j is refused in one line that names what is wrong", (argv, problem) => {
+  ])("%j is refused with one line that names the mistake", (argv, problem) => {
     expect(parseCommandLine(argv)).toEqual({
       usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
     });
@@ -94,7 +94,7 @@ describe("the command line", () => {
     [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
     [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
     [["sandbox", "--port=fl_canary"], "option --port takes a number from 0 to 65535"],
-  ])("%j does not have its key repeated", (argv, problem) => {
+  ])("%j is refused without showing its key", (argv, problem) => {
     const commandLine = parseCommandLine(argv);
 
     expect(commandLine).toEqual({
@@ -103,7 +103,7 @@ describe("the command line", () => {
     expect(JSON.stringify(commandLine)).not.toContain("canary");
   });
 
-  test("a strange argument is shown cut, on one line and without control characters", () => {
+  test("an unusual argument is shown shortened, on one line and without control characters", () => {
     expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
       usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
     });

@@ -24,12 +24,12 @@ test.each(
   Object.entries(PARTS).flatMap(([file, parts]) =>
     Object.entries(parts).map(([name, part]) => [file, name, part] as const),
   ),
-)("%s has the part %s as `npm run docs` writes it", async (file, name, part) => {
+)("%s has its generated part %s up to date", async (file, name, part) => {
   const document = await read(file);
   expect(document).toBe(withPart(document, name, part));
 });
 
-test("llms.txt is as `npm run docs` writes it", async () => {
+test("llms.txt is up to date", async () => {
   expect(await read("llms.txt")).toBe(llmsTxt());
 });
 

@@ -21,7 +21,7 @@ function describeFacts(facts: Partial<BridgeErrorFacts>, effect: Effect = "spend
 }
 
 describe("a failure", () => {
-  test("says what failed, the service's code and status, its words, the cost, whether to call again, and what to do", () => {
+  test("says what failed, with which code, status and message, what was spent, and what to do", () => {
     const text = describeFacts({
       status: 422,
       serviceWords: { code: "bad_topic", message: 'The "topic" is too long' },
@@ -32,7 +32,7 @@ describe("a failure", () => {
     );
   });
 
-  test("says no more than is known", () => {
+  test("contains only what is known", () => {
     expect(describeFacts({})).toBe(
       "The service refused to start the video. This call started no video and spent no credits. The same call would fail again. Change it, then call again.",
     );
@@ -45,7 +45,7 @@ describe("a failure", () => {
     expect(describeFacts({ serviceWords: {} })).toBe(describeFacts({}));
   });
 
-  test("quotes a code that is prose, so that the service can't speak in the bridge's voice", () => {
+  test("quotes a code that is prose, so that it can't pass for the bridge's text", () => {
     expect(
       describeFacts({
         status: 500,
@@ -56,7 +56,7 @@ describe("a failure", () => {
     );
   });
 
-  test("keeps the service's words within quotes whatever they hold", () => {
+  test("keeps the service's message inside quotes, whatever it contains", () => {
     const message = 'done." Calling again is safe. "';
     const text = describeFacts({ serviceWords: { message } });
 
@@ -74,7 +74,7 @@ describe("a failure", () => {
     ["publishes", "not_sent", "This call published nothing."],
     ["publishes", "rejected", "This call published nothing."],
     ["publishes", "unknown", "It is not known whether the video was published."],
-  ])("of a call that %s, outcome %s, says what that cost", (effect, outcome, sentence) => {
+  ])("of a call that %s, with outcome %s, says what was spent", (effect, outcome, sentence) => {
     expect(describeFacts({ outcome, retryable: true }, effect)).toBe(
       `The service refused to start the video. ${sentence} Calling again is safe. Change it, then call again.`,
     );
@@ -111,7 +111,7 @@ describe("a failure", () => {
 });
 
 describe("a BridgeError", () => {
-  test("carries its facts, its name and its cause, and no cause where there is none", () => {
+  test("has its facts, its name and its cause if there is one", () => {
     const cause = new Error("inner");
     const error = new BridgeError(FACTS, cause);
 
@@ -124,7 +124,7 @@ describe("a BridgeError", () => {
     expect("cause" in new BridgeError(FACTS)).toBe(false);
   });
 
-  test("is left as it is, whatever outcome is assumed for others", () => {
+  test("stays unchanged, whatever outcome is assumed for other errors", () => {
     const error = new BridgeError(FACTS);
 
     expect(toBridgeError(error, "unknown")).toBe(error);

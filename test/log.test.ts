@@ -25,14 +25,14 @@ describe("the log", () => {
     expect(lines).toEqual(written.map((own) => `faceless-video-mcp ${own}: happened\n`));
   });
 
-  test("writes one line per event, whatever the message holds", () => {
+  test("writes one line per event, whatever the message contains", () => {
     const { log, lines } = record("warn");
     log.warn("one  \r\n\n  two\rthree\u2028four\n");
 
     expect(lines).toEqual(["faceless-video-mcp warn: one | two | three | four\n"]);
   });
 
-  test("lets nothing in a message move the cursor, reorder text or hide", () => {
+  test("removes characters that move the cursor, reorder text or are invisible", () => {
     const { log, lines } = record("warn");
     log.warn("a\u001B[2K\u001B[1Gfaceless-video-mcp error: \u009B31mb\u0007\u202Ec\u200B");
 
@@ -80,7 +80,7 @@ describe("the log", () => {
     expect(lines[0]).not.toContain("canary");
   });
 
-  test("cuts a line that would fill the screen", () => {
+  test("shortens a line that would fill the screen", () => {
     const { log, lines } = record("warn");
     log.warn(" ".repeat(1_000_000) + "x");
     log.warn("x".repeat(1_000_000));

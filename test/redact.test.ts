@@ -36,16 +36,16 @@ const BASE64_SPELLINGS: readonly Spelling[] = [
 describe("the key", () => {
   const redact = createRedact(KEY);
 
-  test.each(SPELLINGS)("is taken out %s, and the text around it stays", (_, write) => {
+  test.each(SPELLINGS)("is removed %s, and the text around it stays", (_, write) => {
     expect(redact(`before (${write(KEY)}), after`)).toBe("before ([redacted]), after");
     expect(redact(`${write(KEY)}${write(KEY)}`)).toBe("[redacted][redacted]");
   });
 
-  test.each(BASE64_SPELLINGS)("is taken out in base64 %s", (_, write) => {
+  test.each(BASE64_SPELLINGS)("is removed in base64 %s", (_, write) => {
     const clean = redact(`before (${write(KEY)}), after`);
 
     expect(clean).toMatch(/^before \(\S*\[redacted\]\S*\), after$/);
-    // Eight characters of base64 hold five bytes of the key or more: no such piece may be left.
+    // Eight characters of base64 contain at least five bytes of the key: no such piece may remain.
     for (let at = 0; at + 6 <= KEY.length; at++)
       for (const piece of [0, 1, 2].map((lead) =>
         base64("x".repeat(lead) + KEY.slice(at)).slice(lead + 1, lead + 9),
@@ -53,23 +53,23 @@ describe("the key", () => {
         expect(clean).not.toContain(piece);
   });
 
-  test("is taken out whole where one spelling begins like another", () => {
+  test("is removed completely if one spelling begins like another", () => {
     expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%2525 fl_abc%x")).toBe(
       "[redacted] [redacted] [redacted] [redacted]x",
     );
   });
 
-  test("is taken out of names, nested text and every line", () => {
+  test("is removed from names, nested text and every line", () => {
     expect(redact(`{"${KEY}":1}\nx=${KEY}\n\tkey: '${KEY}'`)).toBe(
       `{"[redacted]":1}\nx=[redacted]\n\tkey: '[redacted]'`,
     );
   });
 
-  test("however short is gone, and little else is", () => {
+  test("is removed however short it is, with little else", () => {
     expect(createRedact("fl_a")('{"key":"fl_a","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}')).toBe(
       '{"key":"[redacted]","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}',
     );
-    // Fewer than four characters of base64 stand for nothing in particular.
+    // Fewer than four characters of base64 reveal nothing.
     expect(createRedact("fl_")(`${base64("fl_")} ${base64("xfl_")} ${base64("xxfl_")}`)).toBe(
       `[redacted] ${base64("xfl_")} ${base64("xxfl_")}`,
     );
@@ -89,7 +89,7 @@ describe("the key", () => {
       `"\\u00${Buffer.from("fl_canary").toString("hex")}"`,
       '"[redacted]"',
     ],
-  ])("after %s leaves JSON that can be parsed", (_, json, clean) => {
+  ])("after %s is removed so that the JSON can still be parsed", (_, json, clean) => {
     expect(createRedact("fl_canary")(json)).toBe(clean);
     expect(JSON.parse(clean)).toContain("[redacted]");
   });
@@ -107,12 +107,12 @@ describe("the credential of another account", () => {
     },
   );
 
-  test("goes beside the key itself", () => {
+  test("is removed in addition to the key itself", () => {
     expect(createRedact(KEY)(`Bearer ${KEY}, Bearer abc_12345`)).toBe("Bearer [redacted], Bearer [redacted]");
   });
 });
 
-test("prose and what resembles the key are left alone", () => {
+test("prose and text that resembles the key stay", () => {
   const text =
     "fl_Canar fl_canary+/=?&%0123 FL_CANARY The bearer walked on; the ring bearer remembers everything. Bearer of news 2026. Bearer ab_1 [redacted] \\[redacted]";
   expect(createRedact(KEY)(text)).toBe(text);
@@ -131,7 +131,7 @@ const key = fc
   .map((characters) => `fl_${characters.join("").replace(/["'`\\]/g, "_")}`);
 
 describe("for any key", () => {
-  test("no spelling of it survives", () => {
+  test("no spelling of it remains", () => {
     fc.assert(
       fc.property(key, fc.string(), (key, text) => {
         const redact = createRedact(key);
@@ -144,7 +144,7 @@ describe("for any key", () => {
           ]);
         }
       }),
-      { numRuns: 100 },
+      { seed: 1, numRuns: 100 },
     );
   });
 
@@ -166,7 +166,7 @@ describe("for any key", () => {
         });
         expect(clean).not.toContain(key);
       }),
-      { numRuns: 200 },
+      { seed: 1, numRuns: 200 },
     );
   });
 
@@ -176,6 +176,7 @@ describe("for any key", () => {
         const json = JSON.stringify(value);
         expect(createRedact(key)(json)).toBe(json);
       }),
+      { seed: 1 },
     );
   });
 });

@@ -1,5 +1,5 @@
-// server.json, as the MCP Registry takes it: by the registry's schema where that is at hand, and by rules that the
-// schema lacks (it lets version ranges and misspelt keys through).
+// server.json as the MCP Registry accepts it: checked with the registry's schema if it is available, and with rules that the schema
+// lacks (it allows version ranges and misspelt keys).
 
 import { Ajv } from "ajv";
 import { existsSync } from "node:fs";
@@ -79,7 +79,7 @@ async function registrySchema() {
   return ajv.compile(JSON.parse(await readFile(SCHEMA, "utf8")));
 }
 
-test("server.json keeps to the rules", () => {
+test("server.json follows the rules", () => {
   expect(rules.safeParse(server).error?.issues).toBeUndefined();
 });
 
@@ -113,7 +113,7 @@ test.each([
   expect(rules.safeParse(wrong).success).toBe(false);
 });
 
-test("`npm version` brings server.json along, in the same commit, and changes nothing else in it", async () => {
+test("`npm version` updates the versions in server.json in the same commit, and nothing else", async () => {
   const folder = temporaryFolder();
   await cp(join(root, "server.json"), join(folder, "server.json"));
   const tsx = join(root, "node_modules/.bin/tsx");

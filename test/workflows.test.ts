@@ -1,4 +1,4 @@
-// What the workflows may do, and that what they download is what was reviewed.
+// What the workflows may do, and that their downloads are those that were reviewed.
 
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";

@@ -46,7 +46,7 @@ export function createServer(application: Application, subscriptions: Subscripti
 }
 
 /** Mentions only what is offered. Some clients cut it at 512 characters, so the first paragraph stands alone. */
-export function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
+function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
   const what = "Makes faceless short videos (clips plus a voiceover) from a text topic.";
   const sandbox = config.sandbox
     ? " This is a sandbox: sample clips, nothing is rendered, charged or posted."

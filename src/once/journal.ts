@@ -130,11 +130,9 @@ export function createJournal(options: JournalOptions): Journal {
 
 class FileJournal implements Journal {
   readonly #options: JournalOptions;
-  /** What no file holds: everything where there is no folder, else what could not be written. */
-  readonly #unwritten: JournalRecord[] = [];
   /** By name. */
   readonly #files = new Map<string, ReadFile>();
-  /** By id; those of one file in the order of its lines. */
+  /** By id; those of one file in the order of its lines, and what could not be written. */
   readonly #entries = new Map<string, JournalEntry>();
   /** Outcomes that were read before their intents: the clock was set back, so they are in an earlier file. */
   readonly #earlyOutcomes = new Map<string, OutcomeRecord>();
@@ -197,7 +195,6 @@ class FileJournal implements Journal {
       if (!this.#isWarned) onUnwritable(codeOf(error));
       this.#isWarned = true;
     }
-    this.#unwritten.push(record);
     this.#add(record, "");
   }
 
@@ -206,8 +203,8 @@ class FileJournal implements Journal {
       const names = await retried(folder, () => readdir(folder), []);
       for (const name of names.filter((candidate) => FILE_NAME.test(candidate)).sort(oldestFirst)) {
         const path = join(folder, name);
-        if (!(await this.#removeOld(name, path)))
-          await retried(path, () => this.#readFile(name, path), undefined);
+        await this.#removeOld(name, path);
+        await retried(path, () => this.#readFile(name, path), undefined);
       }
     });
     this.#reading = read.catch(() => {});
@@ -216,15 +213,11 @@ class FileJournal implements Journal {
     });
   }
 
-  /** Removes a file past its 90 days. One that can't be removed is read like the others: its entries no longer count. */
-  async #removeOld(name: string, path: string): Promise<boolean> {
+  /** Removes a file past its 90 days. One that can't be removed does no harm: its entries no longer count. */
+  async #removeOld(name: string, path: string): Promise<void> {
     const day = FILE_NAME.exec(name)?.[1];
     const endMs = day === undefined ? await modifiedMs(path) : Date.parse(`${day}T00:00:00Z`) + DAY_MS;
-    if (!(endMs < this.#options.now() - MAX_AGE_MS)) return false;
-    return unlink(path).then(
-      () => true,
-      () => false,
-    );
+    if (endMs < this.#options.now() - MAX_AGE_MS) await unlink(path).catch(() => {});
   }
 
   async #readFile(name: string, path: string): Promise<void> {

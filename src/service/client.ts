@@ -181,7 +181,7 @@ export function createService(options: RequestsOptions): Service {
         const size =
           limit === undefined
             ? undefined
-            : Math.max(bounds.min ?? limit, Math.min(bounds.max ?? limit, limit));
+            : Math.max(bounds.min ?? -Infinity, Math.min(bounds.max ?? Infinity, limit));
         const query = { limit: size?.toString(), [pagingParameter]: cursor };
         const page = await readPage(query, until(endsAtMs, options));
         if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);

@@ -59,7 +59,11 @@ export const getVideoStatus = defineTool({
     const now = await context.reader.read(jobId, { background: false, signal: context.signal });
     if (waitSeconds > 0) context.savedVideos.want(jobId);
     const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
-    return describeJob(job, context);
+    const { result, ...guidance } = await describeJob(job, context);
+    if (waitSeconds === 0) return { ...guidance, result };
+    // Who waits for it has just ordered it.
+    const { settings: _, ...state } = result;
+    return { ...guidance, result: state };
   },
 });
 
@@ -73,9 +77,9 @@ export async function describeJob(
     canPublish,
   }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
 ): Promise<ToolOutcome<Job>> {
-  const [known] = await Promise.all([history(), savedVideos.refresh()]);
-  const { publishedTo = [], settings } = known.get(job.jobId.toLowerCase()) ?? {};
+  await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
+  const { publishedTo = [], settings } = (await history()).get(job.jobId.toLowerCase()) ?? {};
   return {
     ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
     result: {
@@ -90,7 +94,7 @@ export async function describeJob(
 /** Renders that take longer than this take much longer than usual. */
 const LONG_RENDER_MS = 10 * 60_000;
 
-interface StatusFacts {
+export interface StatusFacts {
   /** Since the job was started, where that is known. */
   readonly ageMs: number | undefined;
   readonly canPublish: boolean;
@@ -98,7 +102,8 @@ interface StatusFacts {
   readonly saved: SavedVideo | undefined;
 }
 
-function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: StatusFacts): Guidance {
+/** The summary and the next step. */
+export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: StatusFacts): Guidance {
   const unsafe =
     job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
   if (job.status === "failed")
@@ -108,9 +113,8 @@ function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: Sta
     };
   if (job.status !== "completed")
     return {
-      summary: `The video is still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
-      nextStep:
-        "Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again.",
+      summary: `Still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
+      nextStep: "Call get_video_status again with waitSeconds 45.",
     };
   if (job.finalVideoUrl === undefined)
     return {
@@ -143,6 +147,6 @@ function countClips({ videoUrls: { length } }: Job): string {
 function describeRenderTime(ageMs: number | undefined): string {
   if (ageMs === undefined) return "Renders take 2 to 4 minutes.";
   return ageMs < LONG_RENDER_MS
-    ? `It was started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
-    : `It was started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
+    ? `Started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
+    : `Started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
 }

@@ -41,7 +41,8 @@ export const listVideos = defineTool({
   async run(query, { service, jobs, history, savedVideos, signal }) {
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);
-    const [known] = await Promise.all([history(), savedVideos.refresh()]);
+    const known = await history();
+    await savedVideos.refresh();
     const { length } = page.videos;
     const isFirst = query.cursor === undefined;
     return {

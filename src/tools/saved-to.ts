@@ -11,11 +11,10 @@ export const savedToField = () => ({
 export function withSavedTo<Fields extends object>(
   fields: Fields,
   saved: SavedVideo | undefined,
-): Fields & { savedTo?: string | undefined } {
-  const savedTo = saved?.state === "saved" ? saved.path : undefined;
-  const result: Fields & { savedTo?: string | undefined } = Object.assign({}, fields, { savedTo });
-  if (savedTo === undefined) delete result.savedTo;
-  return result;
+): Fields & { readonly savedTo?: string } {
+  const own = { ...fields };
+  Reflect.deleteProperty(own, "savedTo");
+  return saved?.state === "saved" ? { ...own, savedTo: saved.path } : own;
 }
 
 /** A sentence with a blank in front, or nothing. A link comes before it, so it must not begin with a character that could belong to one. */

@@ -1,4 +1,4 @@
-// What doctor can't be shown through the built file: other versions of Node.js, and a terminal.
+// What can't be tested with the built file: other versions of Node.js, and a terminal.
 
 import { describe, expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/doctor.ts";

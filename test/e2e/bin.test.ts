@@ -15,7 +15,7 @@ const runAs = (version: string, ...args: string[]) =>
   run(SERVER_NODE, ["-r", PRELOAD, BIN, ...args], { env: { FAKE_NODE: version } });
 
 test.each(["0.10.48", "18.20.8", "20.9.0", "20.18.0"])(
-  "Node %s is refused with exit code 1 and one line that names the version needed",
+  "Node %s is refused with exit code 1 and one line that names the required version",
   async (version) => {
     expect(await runAs(version)).toEqual({
       code: 1,

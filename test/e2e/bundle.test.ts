@@ -40,7 +40,7 @@ async function readManifest() {
 
 type Values = Parameters<typeof getMcpConfigForManifest>[0]["userConfig"];
 
-/** Starts the unpacked entry with what the person set in the settings page. Ends with the test. */
+/** Starts the unpacked entry with the values of the settings page. Closed when the test is over. */
 async function install(userConfig: Values, host: readonly string[] = []): Promise<Client> {
   const config = await getMcpConfigForManifest({
     manifest: await readManifest(),
@@ -68,7 +68,7 @@ async function generate(client: Client) {
   return CallToolResultSchema.parse(await client.callTool({ name: "generate_video", arguments: { topic } }));
 }
 
-test("the manifest says what package.json and the server say", async () => {
+test("the manifest agrees with package.json and the server", async () => {
   const { raw } = await connectModern({ args: ["--sandbox"] });
   const { tools } = await raw.listTools();
   expect(await readManifest()).toMatchObject({
@@ -82,7 +82,7 @@ test("the manifest says what package.json and the server say", async () => {
   });
 });
 
-test("the settings are what the entry is given, and the key alone is kept as a secret", async () => {
+test("every setting is passed to the entry, and only the key is a secret", async () => {
   const { server, user_config: settings = {} } = await readManifest();
   const used = JSON.stringify(server.mcp_config).match(/(?<=\$\{user_config\.)\w+/g) ?? [];
   expect(new Set(used)).toEqual(new Set(Object.keys(settings)));
@@ -105,7 +105,7 @@ test("the entry exists, and the icon is a small PNG of 512 by 512", async () => 
   expect(png.length).toBeLessThan(20_000);
 });
 
-test("with the sandbox switched on it makes a video, and nothing else is set", async () => {
+test("with only the sandbox switched on it makes a video", async () => {
   const client = await install({ sandbox: true });
   expect((await generate(client)).structuredContent).toMatchObject({ status: "processing" });
 });
@@ -152,7 +152,7 @@ test("a finished video is saved in the folder that was picked", async () => {
   await until(() => readdirSync(picked).some((name) => /^faceless-.+-0f4b6f2e\.mp4$/.test(name)));
 });
 
-test("its limits are the server's", async () => {
+test("its limits apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).not.toContain("publish_video");
@@ -162,14 +162,14 @@ test("its limits are the server's", async () => {
   expect(second["isError"]).toBe(true);
 });
 
-test("a host that puts a script of its own before the entry starts it as well", async () => {
+test("a host that runs the entry from a script of its own can start it", async () => {
   const host = join(folder, "host.cjs");
   await writeFile(host, "require(process.argv[2]);");
   const client = await install({ sandbox: true }, [host]);
   expect((await client.listTools()).tools).toHaveLength(5);
 });
 
-test("what is packed is the build, the entry, the icon and the licence", async () => {
+test("it contains the build, the entry, the icon and the licence", async () => {
   const { stdout } = await run("find", [".", "-type", "f", "-not", "-path", "./dist/chunks/*"], {
     cwd: unpacked,
   });

@@ -1,4 +1,4 @@
-// Each entry that `config` prints, read and filled in as its client does it, and started.
+// Each entry that `config` prints, read and filled in as its client does, and started.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -162,7 +162,7 @@ async function clientOf({ command, args, env: given }: Start): Promise<Client> {
 describe.each(CLIENTS)("the entry for %s", (client) => {
   const load = async (...options: string[]) => LOADERS[client]((await printed(client, ...options)).entry);
 
-  test("starts a server that has key and address", async () => {
+  test("starts a server with key and address", async () => {
     const start = await load();
 
     const holdsKey = ["claude-desktop", "zed", "cline"].includes(client);
@@ -204,7 +204,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   test.each([
     ["the service", []],
     ["the sandbox", ["--sandbox"]],
-  ])("for %s starts npx through cmd with --windows, and differs in nothing else", async (_, options) => {
+  ])("for %s with --windows only differs in starting npx through cmd", async (_, options) => {
     const usual = await load(...options);
 
     // There is no cmd here to start: after its /c comes what the usual entry starts.
@@ -224,7 +224,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   });
 });
 
-test("an entry that is printed without an address has a placeholder, or its client asks for the address", async () => {
+test("without an address the entry has a placeholder, or its client asks for the address", async () => {
   for (const client of CLIENTS) {
     const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client]);
 
@@ -292,7 +292,7 @@ test("the entry for VS Code asks for the key as a password", async () => {
 `);
 });
 
-test("the command for Claude Code holds the variable, not its value", async () => {
+test("the command for Claude Code contains the variable, not its value", async () => {
   expect((await printed("claude-code")).notes).toContain(
     "claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video -- npx -y faceless-video-mcp\n",
   );
@@ -313,7 +313,7 @@ describe("an install link", () => {
   const sandbox = { windows: false, sandbox: true };
   const query = (link: string) => Object.fromEntries(new URL(link).searchParams);
 
-  test("for Cursor holds the server's entry in base64, with the environment's key", () => {
+  test("for Cursor contains the server's entry in base64, with the environment's key", () => {
     const link = cursorInstallLink(usual);
     const { name, config = "", ...more } = query(link);
 
@@ -326,7 +326,7 @@ describe("an install link", () => {
     });
   });
 
-  test("for VS Code holds the server's entry and the inputs that it names", () => {
+  test("for VS Code contains the server's entry and the inputs that it names", () => {
     const link = vscodeInstallLink(usual);
     const { name, config = "", inputs = "", ...more } = query(link);
 

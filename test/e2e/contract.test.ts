@@ -5,7 +5,7 @@ import { connectModern, connectLegacy } from "../fixtures/clients.ts";
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-test("the tools are the five of the contract, in its order, each as its snapshot says", async () => {
+test("there are five tools in a fixed order, each as in its snapshot", async () => {
   const { raw } = await connectModern();
   const { tools } = await raw.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
@@ -19,9 +19,9 @@ test("the tools are the five of the contract, in its order, each as its snapshot
     await expect(pretty(tool)).toMatchFileSnapshot(`../contract/tool-${tool.name}.json`);
 });
 
-test("both protocols are shown the same tools", async () => {
-  const [older, newer] = await Promise.all([connectLegacy(), connectModern()]);
-  expect((await older.raw.listTools()).tools).toEqual((await newer.raw.listTools()).tools);
+test("legacy and modern clients see the same tools", async () => {
+  const [legacy, modern] = await Promise.all([connectLegacy(), connectModern()]);
+  expect((await legacy.raw.listTools()).tools).toEqual((await modern.raw.listTools()).tools);
 });
 
 test("tools/list stays under 7,500 bytes, and each description under 1,024 characters", async () => {
@@ -31,7 +31,7 @@ test("tools/list stays under 7,500 bytes, and each description under 1,024 chara
   for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
 });
 
-test("no advertised schema uses $ref, and output schemas are objects that allow extra fields", async () => {
+test("no tool schema uses $ref, and output schemas are objects that allow extra fields", async () => {
   const { raw } = await connectLegacy();
   const { tools } = await raw.listTools();
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/);
@@ -62,7 +62,7 @@ test("the prompts, the template and the resource are as their snapshots say", as
   }
 });
 
-test("the first 512 characters of the instructions stand alone", async () => {
+test("the first paragraph of the instructions fits 512 characters", async () => {
   const { raw } = await connectLegacy();
   const instructions = raw.getInstructions() ?? "";
   const [first] = instructions.split("\n\n");
@@ -70,7 +70,7 @@ test("the first 512 characters of the instructions stand alone", async () => {
   await expect(instructions).toMatchFileSnapshot("../contract/instructions.txt");
 });
 
-test("the server introduces itself with a title, a website and an icon", async () => {
+test("the server has a title, a website and an icon", async () => {
   const { raw } = await connectLegacy();
   expect(raw.getServerVersion()).toMatchObject({
     name: "faceless-video-mcp",
@@ -78,4 +78,17 @@ test("the server introduces itself with a title, a website and an icon", async (
     websiteUrl: expect.stringMatching(/^https:/),
     icons: [{ mimeType: "image/svg+xml", src: expect.stringMatching(/^data:image\/svg\+xml;base64,/) }],
   });
+});
+
+test.each<[string[], RegExp, RegExp]>([
+  [["--no-publish"], /generate_video/, /publish/],
+  [["--read-only"], /only reads/, /generate_video|publish|spends/],
+  [["--sandbox"], /This is a sandbox: sample clips, nothing is rendered, charged or posted\./, /^$/],
+])("the instructions of a server with %j mention only what it offers", async (args, said, unsaid) => {
+  const { raw } = await connectLegacy({ args });
+  const instructions = raw.getInstructions() ?? "";
+
+  expect(instructions).toMatch(said);
+  expect(instructions).not.toMatch(unsaid);
+  expect(instructions.split("\n\n")[0]?.length).toBeLessThanOrEqual(512);
 });

@@ -1,4 +1,4 @@
-// The demo as a newcomer runs it: the built file, an empty environment, no terminal.
+// The demo as a new user runs it: the built file, an empty environment, no terminal.
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ test("ends with a finished and published sandbox video, in plain lines, exit 0",
   ]) {
     expect(stdout).toMatch(words);
   }
-  // eslint-disable-next-line no-control-regex -- escape sequences are the very thing that must not be there
+  // eslint-disable-next-line no-control-regex -- escape sequences must not be there
   expect(stdout).not.toMatch(/\u001B/);
   // The README's picture of it: what is not indented is the same in every run.
   const picture = await readFile(new URL("../../docs/demo.svg", import.meta.url), "utf8");

@@ -1,4 +1,4 @@
-// doctor as a user runs it: the built file against services, sockets and proxies that are broken in one way each.
+// doctor as a user runs it: the built file, with services, sockets and proxies that each fail in one way.
 
 import { readdir, writeFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
@@ -40,17 +40,17 @@ const doctor = (env: Env, ...options: string[]) =>
     env: { FACELESS_API_KEY: CANARY, FACELESS_STATE_DIR: "off", ...env },
   });
 
-/** The report, with its troubles: what is not as it should be. The key must not be in it, whatever is wrong. */
-async function examine(env: Env): Promise<Report & { troubles: readonly Found[] }> {
+/** The report and its checks that are not ok. The key must not be in the report, whatever is wrong. */
+async function examine(env: Env): Promise<Report & { problems: readonly Found[] }> {
   const { code, stdout, stderr } = await doctor(env, "--json");
   expect({ stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ stderr: "", traces: [] });
   const report = reportSchema.parse(JSON.parse(stdout));
   const ok = report.checks.every(({ status }) => status !== "fail");
   expect({ code, ok: report.ok }).toEqual({ code: ok ? 0 : 1, ok });
-  return { ...report, troubles: report.checks.filter(({ status }) => status !== "ok") };
+  return { ...report, problems: report.checks.filter(({ status }) => status !== "ok") };
 }
 
-/** A service that answers the list of videos, and whose platforms are known. */
+/** A service with this answer for the video list, and with one connected platform. */
 const answering = (reply: Reply): Promise<ScriptedService> =>
   scriptedService({
     [VIDEOS]: reply,
@@ -58,7 +58,7 @@ const answering = (reply: Reply): Promise<ScriptedService> =>
     [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok"] } },
   });
 
-/** Listens for the length of a test. Returns the port. */
+/** Listens until the test is over. Returns the port. */
 async function listening(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -80,7 +80,7 @@ async function tlsService(address: string): Promise<{ port: number; caFile: stri
   return { port, caFile };
 }
 
-/** The URL of a port where nothing listens any more. */
+/** The URL of a port where nothing listens. */
 async function deadUrl(): Promise<string> {
   const service = await scriptedService();
   await service.close();
@@ -391,9 +391,9 @@ describe("doctor", () => {
   test.each(BROKEN)(
     "names $what, how to fix it, and nothing else",
     async ({ env, name, status = "fail", detail, fix }) => {
-      const { troubles } = await examine(await env());
+      const { problems } = await examine(await env());
 
-      expect(troubles).toEqual([
+      expect(problems).toEqual([
         { name, status, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) },
       ]);
     },
@@ -402,16 +402,16 @@ describe("doctor", () => {
   test("recognizes that key and address were swapped", async () => {
     const { url } = await answering(NO_VIDEOS);
 
-    const { troubles } = await examine({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY });
+    const { problems } = await examine({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY });
 
     const fix = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
-    expect(troubles).toEqual([
+    expect(problems).toEqual([
       { name: "FACELESS_API_KEY", status: "fail", detail: "it holds a URL, not a key", fix },
       { name: "FACELESS_BASE_URL", status: "fail", detail: "it holds an API key, not a URL", fix },
     ]);
   });
 
-  test("asks with GET alone, as the server does, and makes no journal", async () => {
+  test("sends only GET requests and makes no journal", async () => {
     const service = await scriptedService({
       [VIDEOS]: { ...NO_VIDEOS, headers: { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" } },
       [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
@@ -424,7 +424,7 @@ describe("doctor", () => {
       FACELESS_STATE_DIR: folder,
     });
 
-    expect(report).toMatchObject({ ok: true, troubles: [], skipped: [] });
+    expect(report).toMatchObject({ ok: true, problems: [], skipped: [] });
     expect(Object.fromEntries(report.checks.map(({ name, detail }) => [name, detail]))).toEqual({
       "Node.js": process.versions.node,
       settings: "FACELESS_API_KEY and FACELESS_BASE_URL are set",
@@ -442,7 +442,7 @@ describe("doctor", () => {
     await expect(readdir(folder)).rejects.toThrow("ENOENT");
   });
 
-  test("leaves nothing behind in an existing journal folder", async () => {
+  test("leaves an existing journal folder as it is", async () => {
     const folder = temporaryFolder();
 
     const { checks } = await examine({ ...(await healthy()), FACELESS_STATE_DIR: folder });
@@ -468,14 +468,14 @@ describe("doctor", () => {
     });
     const proxyPort = await listening(proxy);
 
-    const { checks, troubles } = await examine({
+    const { checks, problems } = await examine({
       FACELESS_BASE_URL: "https://192.0.2.1",
       HTTPS_PROXY: `http://user:secret@127.0.0.1:${proxyPort}`,
       NODE_EXTRA_CA_CERTS: caFile,
     });
 
     // This service speaks no MCP, so its platforms stay unknown.
-    expect(troubles.map(({ name }) => name)).toEqual(["platforms"]);
+    expect(problems.map(({ name }) => name)).toEqual(["platforms"]);
     expect(checks).toContainEqual({ name: "key", status: "ok", detail: "the service accepts it" });
     expect(new Set(tunnels)).toEqual(new Set(["CONNECT 192.0.2.1:443"]));
   });
@@ -523,7 +523,7 @@ describe("doctor", () => {
     expect(stdout).not.toMatch(/[\u001B✔✖]/);
   });
 
-  test("prints what to fix first, and what was skipped in one line", async () => {
+  test("prints what to fix first, and the skipped checks in one line", async () => {
     const { code, stdout } = await doctor(await at({ status: 503 }));
 
     expect(code).toBe(1);

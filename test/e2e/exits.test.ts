@@ -1,5 +1,5 @@
-// The end of the built file: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan. The time limits of
-// the contract are measured by test/stress/exits.ts, where nothing else runs.
+// How the built file ends: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan process. How fast it ends
+// is measured by test/stress/exits.ts, where nothing else runs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-/** Only for a server that never ends. */
+// Far above what a busy machine needs: ends the wait for a server that never exits.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** One protocol for each event and state, alternating. All signals share one code path, so that SIGTERM stands for them. */
@@ -35,7 +35,7 @@ const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
 describe("the server ends cleanly", () => {
   for (const exitCase of SOME_CASES) {
     const { state, event, protocol = "no" } = exitCase;
-    // Those with a paid request mostly wait.
+    // A case with a paid request mostly waits.
     test(`${state}, ${event}, ${protocol} client`, { concurrent: state.startsWith("a paid") }, async () => {
       expect((await runExitCase(exitCase)).outcome).toEqual(expectedOutcome(exitCase));
     });
@@ -43,7 +43,7 @@ describe("the server ends cleanly", () => {
 });
 
 describe("with a paid request sent", () => {
-  test("a second signal doesn't cut the wait short, and no further request is taken", async () => {
+  test("a second signal does not shorten the wait, and no further request is accepted", async () => {
     const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
     server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1);
@@ -59,7 +59,7 @@ describe("with a paid request sent", () => {
     expect(service.lines(GENERATE)).toHaveLength(1);
   });
 
-  test("polling ends at once, not with the process", async () => {
+  test("polling ends immediately, before the process does", async () => {
     const { server, service, answer } = await startPaying({
       nodeArgs: preload(REPORT_SIGTERM),
       env: { FACELESS_POLL_SECONDS: "0.1" },
@@ -81,7 +81,7 @@ describe("with a paid request sent", () => {
     answer();
   });
 
-  test("a key that the service puts into the job's id is not on stderr", async () => {
+  test("a key inside the job's id is redacted on stderr", async () => {
     const { server, service, answer } = await startPaying({
       nodeArgs: preload(REPORT_SIGTERM),
       jobId: "job-of-fl_example",
@@ -97,10 +97,10 @@ describe("with a paid request sent", () => {
     expect(server.stderr()).not.toContain("fl_example");
   });
 
-  test("the answer reaches a client that still reads", async () => {
+  test("the answer still reaches the client", async () => {
     const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
-    const heard: unknown[] = [];
-    server.onMessage((message) => heard.push(message));
+    const messages: unknown[] = [];
+    server.onMessage((message) => messages.push(message));
     server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1);
 
@@ -109,7 +109,7 @@ describe("with a paid request sent", () => {
     answer();
 
     expect(await server.ended).toMatchObject({ code: 0 });
-    expect(heard).toEqual([
+    expect(messages).toEqual([
       expect.objectContaining({
         id: 1,
         result: expect.objectContaining({ structuredContent: expect.objectContaining({ jobId: JOB_ID }) }),
@@ -117,7 +117,7 @@ describe("with a paid request sent", () => {
     ]);
   });
 
-  test("in the moment the input ends, the job's id is on stderr if the service received the request", async () => {
+  test("just before the input ends, the job's id is on stderr if the service received the request", async () => {
     const { server, service, answer } = await startPaying();
     answer();
 
@@ -129,8 +129,8 @@ describe("with a paid request sent", () => {
   });
 });
 
-describe("the server stays", () => {
-  test("when its log is closed, and serves on", async () => {
+describe("the server keeps running", () => {
+  test("when stderr is closed", async () => {
     const { server, service, answer } = await startPaying({ env: { FACELESS_LOG_LEVEL: "debug" } });
     answer();
     server.child.stderr?.destroy();
@@ -140,7 +140,7 @@ describe("the server stays", () => {
       arguments: { topic: "The sea" },
     });
     expect(result).toHaveProperty("structuredContent.jobId", JOB_ID);
-    // Each is logged.
+    // Each of them is logged.
     server.send({ result: 1 }, { result: 2 }, { result: 3 });
     expect((await server.ask("tools/list")).result).toHaveProperty("tools");
 
@@ -149,8 +149,8 @@ describe("the server stays", () => {
     expect(service.lines(GENERATE)).toHaveLength(1);
   });
 
-  // With so many in flight the input is paused, and nothing else than the connection keeps the process running.
-  test("when more calls wait for a job than are served at once, and answers every one", async () => {
+  // With so many in flight the input is paused, so that only the connection keeps the process running.
+  test("while more calls wait for a job than it serves at the same time, and answers each of them", async () => {
     const service = await scriptedService({
       [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
     });
@@ -175,24 +175,27 @@ describe("the server stays", () => {
   });
 });
 
-describe("a failure of the server itself", () => {
+describe("an internal failure", () => {
   test.each([
     ["an exception", "setImmediate(() => { throw new TypeError('fl_example') })"],
     ["a rejection", "void Promise.reject(new TypeError('fl_example'))"],
-  ])("ends it with exit code 1 and one line without stack and message: %s", async (_name, failure) => {
-    const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => ${failure})`) });
-    await server.open("legacy");
-    const before = server.stderr();
+  ])(
+    "ends the server with exit code 1 and one line without stack and message: %s",
+    async (_name, failure) => {
+      const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => ${failure})`) });
+      await server.open("legacy");
+      const before = server.stderr();
 
-    server.child.kill("SIGUSR2");
+      server.child.kill("SIGUSR2");
 
-    expect(await server.ended).toMatchObject({ code: 1, signal: null });
-    expect(server.stderr().slice(before.length)).toBe(
-      "faceless-video-mcp error: this server itself failed (TypeError) and ends\n",
-    );
-  });
+      expect(await server.ended).toMatchObject({ code: 1, signal: null });
+      expect(server.stderr().slice(before.length)).toBe(
+        "faceless-video-mcp error: this server itself failed (TypeError) and ends\n",
+      );
+    },
+  );
 
-  test("while its code is loaded ends it with one line too", async () => {
+  test("while the code is loaded also ends the server with one line", async () => {
     const server = start({ nodeArgs: whenServing(`throw new RangeError("fl_example");`) });
 
     expect(await server.ended).toMatchObject({ code: 1, signal: null });
@@ -216,20 +219,20 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   },
 );
 
-test("whatever a library prints goes to stderr", async () => {
+test("console.log of a library goes to stderr", async () => {
   const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => console.log("printed"))`) });
-  const heard: unknown[] = [];
-  server.onMessage((message) => heard.push(message));
+  const messages: unknown[] = [];
+  server.onMessage((message) => messages.push(message));
   await server.open("legacy");
 
   server.child.kill("SIGUSR2");
 
   await until(() => server.stderr().endsWith("\nprinted\n"));
   await server.ask("ping");
-  expect(heard).toEqual([]);
+  expect(messages).toEqual([]);
 });
 
-test("a file of requests is answered into a file", async () => {
+test("requests from a file are answered into a file", async () => {
   const folder = temporaryFolder();
   const ids = Array.from({ length: 100 }, (_, id) => id);
   const lines = ids.map((id) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list" })}\n`);

@@ -77,7 +77,7 @@ async function foreignService(): Promise<ScriptedService> {
 }
 
 describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("works with a service that fills the documentation's gaps in its own way", async () => {
+  test("works with a service that differs wherever the documentation allows it", async () => {
     const rest = await foreignService();
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
@@ -166,7 +166,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(client.stderr()).toBe("");
   });
 
-  test("never shows the key, not even where the service echoes it in a successful answer", async () => {
+  test("never sees the key, even if the service echoes it in an answer", async () => {
     const rest = await scriptedService({
       "GET /api/v1/videos": {
         json: {

@@ -1,4 +1,5 @@
-// Nothing is paid or posted twice, over real stdio with clients of both protocol protocols: the same call again, a lost answer, a killed server.
+// Nothing is paid or posted twice, over real stdio with clients of both protocols: the same call again, a lost answer, a killed
+// server.
 
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,15 +37,15 @@ const platformsSent = (rest: ScriptedService) =>
     .filter(({ path }) => path.endsWith("/publish"))
     .map(({ json }) => Reflect.get(Object(json), "platforms"));
 
-/** The code that a result or an error names. */
+/** The confirmation code in a result or an error. */
 function codeIn(result: Parameters<typeof textOf>[0]): string {
   return /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 }
 
-const HELD_BACK = { code: "duplicate", outcome: "not_sent", retryable: false };
+const DUPLICATE = { code: "duplicate", outcome: "not_sent", retryable: false };
 
 describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("that asks for the same video again gets the job of the first, running or completed, until it has failed", async () => {
+  test("that asks for the same video again gets the first job while that runs or has completed", async () => {
     const status = (value: string) => ({
       json: { status: value, videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" },
     });
@@ -84,7 +85,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(rest.lines(GENERATE)).toHaveLength(1);
   });
 
-  test("starts a second video on purpose with the code of the answer before, once", async () => {
+  test("starts a second video with the code of the previous answer, once", async () => {
     const rest = await scriptedService({
       [GENERATE]: [started(JOB), started(SECOND)],
       [STATUS]: { json: { status: "processing" } },
@@ -104,7 +105,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     ]);
   });
 
-  test("is told of a lost answer which jobs it could be, and nothing is sent again without the code", async () => {
+  test("is told after a lost answer which jobs it could be, and nothing is sent again without the code", async () => {
     const rest = await scriptedService({
       [GENERATE]: ["reset", started(SECOND)],
       [VIDEOS]: [listed(OLDER), listed(JOB, OLDER)],
@@ -118,14 +119,14 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(textOf(lost)).toContain(`The newest jobs that could be it: ${JOB} (processing).`);
 
     const again = await client.call("generate_video", TIDES);
-    expect(again._meta?.["faceless/error"]).toEqual(HELD_BACK);
+    expect(again._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(again)).toMatch(
       /^Not sent: the same video was requested (just now|\d+ seconds? ago) and no answer is known, so it may already be rendering\. This call started no video and spent no credits\. The same call would fail again\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect(rest.lines(GENERATE)).toHaveLength(1);
 
-    const meant = await client.call("generate_video", { ...TIDES, confirmDuplicate: codeIn(again) });
-    expect(meant.structuredContent).toMatchObject({ jobId: SECOND });
+    const confirmed = await client.call("generate_video", { ...TIDES, confirmDuplicate: codeIn(again) });
+    expect(confirmed.structuredContent).toMatchObject({ jobId: SECOND });
     expect(rest.lines(GENERATE)).toHaveLength(2);
   });
 
@@ -159,37 +160,37 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(platformsSent(rest)).toEqual([["tiktok"], ["youtube"]]);
   });
 
-  test("whose server is killed before the answer finds in a new one that nothing is sent twice", async () => {
+  test("whose server is killed before the answer cannot send the same request twice through a new one", async () => {
     const rest = await scriptedService({
       [GENERATE]: ["hang", started(SECOND)],
       [PUBLISH]: ["hang", { json: { results: [POSTED] } }],
     });
     const env = envFor(rest, { FACELESS_STATE_DIR: temporaryFolder() });
-    const doomed = await connect({ env });
-    const lost = [doomed.call("generate_video", TIDES), doomed.call("publish_video", POST)];
-    const ends = Promise.allSettled(lost);
+    const killed = await connect({ env });
+    const lost = [killed.call("generate_video", TIDES), killed.call("publish_video", POST)];
+    const outcomes = Promise.allSettled(lost);
     await arrived(rest, GENERATE);
     await arrived(rest, PUBLISH);
-    process.kill(doomed.pid(), "SIGKILL");
-    expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    process.kill(killed.pid(), "SIGKILL");
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 
     const client = await connect({ env });
     const video = await client.call("generate_video", { duration: 20, topic: "Tides" });
     const publication = await client.call("publish_video", POST);
 
-    expect(video._meta?.["faceless/error"]).toEqual(HELD_BACK);
-    expect(publication._meta?.["faceless/error"]).toEqual(HELD_BACK);
+    expect(video._meta?.["faceless/error"]).toEqual(DUPLICATE);
+    expect(publication._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(publication)).toMatch(
       /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and no answer is known, so it may already be public there\. This call published nothing\. The same call would fail again\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect([rest.lines(GENERATE), rest.lines(PUBLISH)]).toEqual([[GENERATE], [PUBLISH]]);
 
-    const meant = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(publication) });
-    expect(meant.structuredContent).toMatchObject({ results: [POSTED] });
+    const confirmed = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(publication) });
+    expect(confirmed.structuredContent).toMatchObject({ results: [POSTED] });
     expect(rest.lines(PUBLISH)).toHaveLength(2);
   });
 
-  test("that cancels a publication which was sent, and retries, posts once", async () => {
+  test("that cancels a publication after it was sent and retries posts once", async () => {
     let answer = () => {};
     const answered = new Promise<void>((resolve) => (answer = resolve));
     const rest = await scriptedService({
@@ -210,7 +211,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(rest.lines(PUBLISH)).toHaveLength(1);
   });
 
-  test("finds the jobs of an earlier server by their topics, and one that runs is not started again", async () => {
+  test("sees the jobs of an earlier server with their topics, and does not start a running one again", async () => {
     const rest = await scriptedService({
       [GENERATE]: started(JOB),
       [STATUS]: { json: { status: "processing", videoUrls: [] } },
@@ -230,7 +231,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(rest.lines(GENERATE)).toHaveLength(1);
   });
 
-  test("can't get past FACELESS_MAX_GENERATIONS with answers that are lost", async () => {
+  test("cannot exceed FACELESS_MAX_GENERATIONS when answers are lost", async () => {
     const rest = await scriptedService({ [GENERATE]: "reset", [VIDEOS]: listed() });
     const client = await connect({ env: envFor(rest, { FACELESS_MAX_GENERATIONS: "2" }) });
     const codes: unknown[] = [];
@@ -250,7 +251,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(rest.lines(GENERATE)).toHaveLength(2);
   });
 
-  test("is warned once that no journal can be kept, and this server still sends nothing twice", async () => {
+  test("is warned once if the journal can't be written, and its server still sends nothing twice", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     const rest = await scriptedService({ [GENERATE]: "reset", [VIDEOS]: listed() });
@@ -265,7 +266,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(readFileSync(file, "utf8")).toBe("");
   });
 
-  test("has nothing sent while the journal can't be read, and is told which file it is", async () => {
+  test("sends nothing while the journal can't be read, and is told which file it is", async () => {
     const folder = temporaryFolder();
     const rest = await scriptedService({ [GENERATE]: started(JOB) });
     const client = await connect({ env: envFor(rest, { FACELESS_STATE_DIR: folder }) });

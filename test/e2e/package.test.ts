@@ -1,5 +1,5 @@
-// What npm would publish: the list of files and their size, the licences of what is bundled in them, and the package
-// installed in an empty folder and started with npx.
+// What npm would publish: its files and their size, the licences of bundled packages, and the package installed in an empty folder
+// and started with npx.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
 /** Bytes, unpacked. */
-const LARGEST_BYTES = 1_800_000;
-/** Each file of the tarball, or each kind of file where names hold a hash. */
+const MAX_BYTES = 1_800_000;
+/** The files of the tarball; patterns where names contain a hash. */
 const FILES = [
   /^CHANGELOG\.md$/,
   /^LICENSE$/,
@@ -58,17 +58,17 @@ beforeAll(async () => {
   [tarball] = packSchema.parse(JSON.parse(packed.stdout));
 });
 
-test("the tarball holds these files and no others", () => {
+test("the tarball contains these files and no others", () => {
   const paths = tarball.files.map(({ path }) => path);
   expect(paths.filter((path) => !FILES.some((file) => file.test(path)))).toEqual([]);
   expect(FILES.filter((file) => !paths.some((path) => file.test(path)))).toEqual([]);
 });
 
-test("the tarball is small", () => {
-  expect(tarball.unpackedSize).toBeLessThanOrEqual(LARGEST_BYTES);
+test("the tarball is at most 1.8 MB unpacked", () => {
+  expect(tarball.unpackedSize).toBeLessThanOrEqual(MAX_BYTES);
 });
 
-test("the sandbox's clips in it are those of the source", async () => {
+test("the tarball contains the sandbox's clips", async () => {
   const clips = (await readdir(join(root, "src/sandbox/media"))).filter((name) => /\.(mp4|wav)$/.test(name));
   const packed = tarball.files.flatMap(({ path }) => /^dist\/chunks\/media\/(.+)$/.exec(path)?.[1] ?? []);
   expect(packed.sort()).toEqual(clips.sort());
@@ -102,7 +102,7 @@ test("installed in an empty folder it starts with npx and needs nothing else", a
   await client.close();
 }, 60_000);
 
-test("every package of which something is bundled is named in the notices, with its licence", async () => {
+test("the notices name every bundled package with its licence", async () => {
   const notices = await readFile(join(root, "dist/THIRD_PARTY_NOTICES"), "utf8");
   const named = new Map(
     notices.split(/^(?=Name: )/m).map((notice) => [/^Name: (.+)$/m.exec(notice)?.[1], notice] as const),
@@ -110,14 +110,14 @@ test("every package of which something is bundled is named in the notices, with 
   const bundled = await bundledPackages();
   expect(bundled).toEqual(expect.arrayContaining(["@modelcontextprotocol/server", "undici", "zod"]));
   expect(bundled.filter((name) => !named.has(name))).toEqual([]);
-  // Whatever its licence is, it names who holds the copyright or asks to be passed on.
+  // Any licence names the copyright holder or asks to be passed on.
   const unlicensed = bundled.filter(
     (name) => !/License Text:[^]*(copyright|permission)/i.test(named.get(name) ?? ""),
   );
   expect(unlicensed).toEqual([]);
 });
 
-/** By building once more, without writing anything: the modules of the output, and what they hold of others. */
+/** Builds once more without writing, and returns the packages whose code is in the output. */
 async function bundledPackages(): Promise<string[]> {
   const { output: options, plugins, ...input } = buildSchema.parse(build);
   const bundle = await rolldown({ ...input, plugins: plugins.filter(({ name }) => !WRITERS.test(name)) });

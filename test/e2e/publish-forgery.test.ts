@@ -1,5 +1,5 @@
-// The modern protocol hands the state of a question to the client and takes it back: whatever a client makes up, keeps or swaps must publish
-// nothing that the user was not asked. Written by hand, since no decent client does it.
+// In the modern protocol the client keeps the state of a question and sends it back. A client that invents, keeps or swaps states must
+// not publish anything that the user was not asked about. The messages are written by hand, because no real client does this.
 
 import { expect, onTestFinished, test } from "vitest";
 import { type Message, startRaw } from "../fixtures/raw-server.ts";
@@ -16,7 +16,7 @@ const ENVELOPE = {
 };
 const YES = { confirmation: { action: "accept", content: { decision: "Publish on tiktok" } } };
 
-async function forger(script: Script = { json: { results: [{ platform: "tiktok", ok: true }] } }) {
+async function startForger(script: Script = { json: { results: [{ platform: "tiktok", ok: true }] } }) {
   const rest = await scriptedService({ [PUBLISH]: script });
   const server = startRaw({
     env: { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: rest.url },
@@ -40,7 +40,7 @@ async function forger(script: Script = { json: { results: [{ platform: "tiktok",
   return { publish, posts: () => rest.lines(PUBLISH).length };
 }
 
-const ASKS = {
+const QUESTION = {
   resultType: "input_required",
   inputRequests: { confirmation: expect.objectContaining({ method: "elicitation/create" }) },
   requestState: expect.any(String),
@@ -51,25 +51,25 @@ function stateOf({ result }: Message): string {
 }
 
 test.each([
-  ["made up", "11111111-2222-4333-8444-555555555555"],
+  ["that is invented", "11111111-2222-4333-8444-555555555555"],
   ["that is empty", ""],
   ["of another kind", JSON.stringify({ key: "x", atMs: 0 })],
 ])("A state %s is answered with the question", async (_, requestState) => {
-  const { publish, posts } = await forger();
+  const { publish, posts } = await startForger();
 
-  expect((await publish(ON_TIKTOK, { requestState, inputResponses: YES })).result).toMatchObject(ASKS);
+  expect((await publish(ON_TIKTOK, { requestState, inputResponses: YES })).result).toMatchObject(QUESTION);
   expect(posts()).toBe(0);
 });
 
-test("An answer without a state is none", async () => {
-  const { publish, posts } = await forger();
+test("An answer without a state publishes nothing", async () => {
+  const { publish, posts } = await startForger();
 
-  expect((await publish(ON_TIKTOK, { inputResponses: YES })).result).toMatchObject(ASKS);
+  expect((await publish(ON_TIKTOK, { inputResponses: YES })).result).toMatchObject(QUESTION);
   expect(posts()).toBe(0);
 });
 
 test("A state that is replayed posts nothing", async () => {
-  const { publish, posts } = await forger();
+  const { publish, posts } = await startForger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
   const answered = await publish(ON_TIKTOK, { requestState, inputResponses: YES });
@@ -80,20 +80,20 @@ test("A state that is replayed posts nothing", async () => {
   expect(posts()).toBe(1);
 });
 
-test("A state that was used for nothing is used up", async () => {
-  const { publish, posts } = await forger(envelope(422, "not_ready", "The video is not ready."));
+test("A state cannot be used again after a publication that failed", async () => {
+  const { publish, posts } = await startForger(envelope(422, "not_ready", "The video is not ready."));
   const requestState = stateOf(await publish(ON_TIKTOK));
 
   const refused = await publish(ON_TIKTOK, { requestState, inputResponses: YES });
   const replayed = await publish(ON_TIKTOK, { requestState, inputResponses: YES });
 
   expect(refused.result).toMatchObject({ isError: true });
-  expect(replayed.result).toMatchObject(ASKS);
+  expect(replayed.result).toMatchObject(QUESTION);
   expect(posts()).toBe(1);
 });
 
-test("A state that is replayed at the same moment posts once", async () => {
-  const { publish, posts } = await forger();
+test("A state that is used twice at the same time posts once", async () => {
+  const { publish, posts } = await startForger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
   const both = [1, 2].map(() => publish(ON_TIKTOK, { requestState, inputResponses: YES }));
@@ -104,28 +104,28 @@ test("A state that is replayed at the same moment posts once", async () => {
   expect(posts()).toBe(1);
 });
 
-test("The state of one question is none of another's", async () => {
-  const { publish, posts } = await forger();
+test("The state of one question is not valid for another", async () => {
+  const { publish, posts } = await startForger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
   const swapped = await publish(ON_YOUTUBE, { requestState, inputResponses: YES });
 
-  expect(swapped.result).toMatchObject(ASKS);
+  expect(swapped.result).toMatchObject(QUESTION);
   expect(posts()).toBe(0);
 });
 
 test.each([
   ["no answer at all", undefined],
   ["another answer", { other: YES.confirmation }],
-  ["a yes of another kind", { confirmation: { action: "accept", content: { decision: true } } }],
+  ["a yes of another type", { confirmation: { action: "accept", content: { decision: true } } }],
   [
     "a yes in other words",
     { confirmation: { action: "accept", content: { decision: "publish on tiktok" } } },
   ],
   ["a yes without words", { confirmation: { action: "accept" } }],
   ["an action that isn't one", { confirmation: { action: "accepted" } }],
-])("A good state with %s publishes nothing", async (_, inputResponses) => {
-  const { publish, posts } = await forger();
+])("A valid state with %s publishes nothing", async (_, inputResponses) => {
+  const { publish, posts } = await startForger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
   const { result } = await publish(ON_TIKTOK, {

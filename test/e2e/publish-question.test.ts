@@ -1,5 +1,5 @@
-// Nothing is published without the user's yes where the client can ask for it: over real stdio, with real clients of both protocol protocols
-// whose user is the test.
+// Nothing is published without the user's consent if the client can ask for it: over real stdio, with real clients of both protocols.
+// The test answers for the user.
 
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test } from "vitest";
@@ -26,43 +26,43 @@ const NO: UsersAnswer = { action: "accept", content: { decision: "Don't publish"
 const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
 const ADVICE =
   "This call published nothing. Calling again asks the user again. Ask them what they would like instead. If they saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval.";
-const SAID_NO = `The user was asked and did not agree to publish. ${ADVICE}`;
+const REFUSED = `The user was asked and did not agree to publish. ${ADVICE}`;
 const NO_ANSWER = `The user was asked whether to publish, and no answer came. ${ADVICE}`;
 const QUESTION = "Publish this video on tiktok? It becomes public. Watch it: https://media.example/f.mp4";
 
-interface Scene {
+interface SetUp {
   readonly client: TestClient;
   readonly rest: ScriptedService;
-  /** What the user was asked. */
+  /** The questions that the user was shown. */
   readonly questions: readonly Question[];
   publish(args?: Record<string, unknown>): Promise<CallToolResult>;
-  /** How many times the service was told to post. */
+  /** How many requests to publish the service received. */
   posts(): number;
 }
 
-interface SceneOptions {
+interface SetUpOptions {
   readonly scripts?: Scripts;
   readonly env?: Record<string, string>;
-  /** What the client declares about asking. */
+  /** The elicitation capability that the client declares. */
   readonly elicitation?: Elicitation;
 }
 
 type Answer = UsersAnswer | (() => Promise<UsersAnswer>);
 
 describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
-  /** The user gives these answers in turn; without any, the client can't ask. */
-  async function scene(
+  /** The user gives these answers one after the other; without answers the client can't ask. */
+  async function setUp(
     answers: readonly Answer[] | undefined,
-    { scripts = {}, env = {}, elicitation = {} }: SceneOptions = {},
-  ): Promise<Scene> {
+    { scripts = {}, env = {}, elicitation = {} }: SetUpOptions = {},
+  ): Promise<SetUp> {
     const rest = await scriptedService({ [PUBLISH]: POSTED, [STATUS]: READY, ...scripts });
     const questions: Question[] = [];
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, ...env },
       ...(answers !== undefined && {
         elicitation,
-        user: async (asked) => {
-          questions.push(asked);
+        user: async (question) => {
+          questions.push(question);
           const answer = answers[questions.length - 1];
           if (answer === undefined) throw new Error("This question was not expected.");
           return typeof answer === "function" ? answer() : answer;
@@ -78,9 +78,9 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     };
   }
 
-  test("is asked with the topic, the link and the platforms, in words and with nothing chosen in advance; a yes posts once", async () => {
+  test("sees topic, link and platforms in a question without a default answer, and a yes posts once", async () => {
     const yes = { action: "accept", content: { decision: "Publish on tiktok and youtube" } } as const;
-    const { client, questions, publish, posts } = await scene([yes], {
+    const { client, questions, publish, posts } = await setUp([yes], {
       scripts: { "POST /api/v1/generate": { json: { jobId: JOB } } },
     });
     await client.call("generate_video", { topic: 'Why the\nsea is "salty"' });
@@ -109,15 +109,15 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
   });
 
   test.each<[string, UsersAnswer, string]>([
-    ["a no", NO, SAID_NO],
-    ["a declined question", { action: "decline" }, SAID_NO],
-    ["a closed question", { action: "cancel" }, NO_ANSWER],
-    ["a yes without a decision", { action: "accept" }, SAID_NO],
-    ["a yes with an empty decision", { action: "accept", content: { decision: "" } }, SAID_NO],
-    ["a yes to other platforms", { action: "accept", content: { decision: "Publish on youtube" } }, SAID_NO],
-    ["the yes of an earlier version", { action: "accept", content: { publish: true } }, SAID_NO],
-  ])("has nothing posted after %s, and is asked again by the next call", async (_, answer, text) => {
-    const { questions, publish, posts } = await scene([answer, answer, YES]);
+    ["the answer no", NO, REFUSED],
+    ["a decline", { action: "decline" }, REFUSED],
+    ["a cancelled question", { action: "cancel" }, NO_ANSWER],
+    ["a yes without a decision", { action: "accept" }, REFUSED],
+    ["a yes with an empty decision", { action: "accept", content: { decision: "" } }, REFUSED],
+    ["a yes to other platforms", { action: "accept", content: { decision: "Publish on youtube" } }, REFUSED],
+    ["the yes of an earlier version", { action: "accept", content: { publish: true } }, REFUSED],
+  ])("gives %s: nothing is published, and the next call asks again", async (_, answer, text) => {
+    const { questions, publish, posts } = await setUp([answer, answer, YES]);
 
     for (let call = 0; call < 2; call++) {
       const declined = await publish();
@@ -131,17 +131,17 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     expect(posts()).toBe(1);
   });
 
-  test("whose client declines by itself, at once and every time, has nothing posted", async () => {
+  test("has a client that declines every question immediately by itself: nothing is published", async () => {
     const no: UsersAnswer = { action: "decline" };
-    const { publish, posts } = await scene([no, no, no, no]);
+    const { publish, posts } = await setUp([no, no, no, no]);
     for (let call = 0; call < 4; call++)
       expect((await publish())._meta?.["faceless/error"]).toEqual(DECLINED);
 
     expect(posts()).toBe(0);
   });
 
-  test("who has said yes to a post whose answer was lost is told of it before another", async () => {
-    const { questions, publish, posts } = await scene([YES, YES], {
+  test("agreed to a post whose answer was lost: the next question says so", async () => {
+    const { questions, publish, posts } = await setUp([YES, YES], {
       scripts: { [PUBLISH]: ["reset", POSTED] },
     });
     const lost = await publish();
@@ -160,8 +160,8 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     expect(posts()).toBe(2);
   });
 
-  test("is told that a second post is one", async () => {
-    const { questions, publish, posts } = await scene([YES, NO]);
+  test("is told when a yes posts a second time", async () => {
+    const { questions, publish, posts } = await setUp([YES, NO]);
     await publish();
     const confirmDuplicate = /confirmDuplicate: "(\w+)"/.exec(textOf(await publish()))?.[1];
     await publish({ ...ON_TIKTOK, confirmDuplicate });
@@ -172,11 +172,11 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     expect(posts()).toBe(1);
   });
 
-  test("who says yes to two questions at once has it posted once", async () => {
+  test("says yes to two questions at the same time: the video is posted once", async () => {
     let answer = () => {};
     const both = new Promise<void>((resolve) => (answer = resolve));
     const yes = async () => (await both, YES);
-    const { questions, publish, posts } = await scene([yes, yes]);
+    const { questions, publish, posts } = await setUp([yes, yes]);
     const calls = [publish(), publish()];
     await expect.poll(() => questions.length).toBe(2);
     answer();
@@ -187,8 +187,8 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     expect(posts()).toBe(1);
   });
 
-  test("is asked by the job's id where nothing else is known of it", async () => {
-    const { questions, publish } = await scene([NO], { scripts: { [STATUS]: { status: 503 } } });
+  test("is asked with the job's id if nothing else is known of it", async () => {
+    const { questions, publish } = await setUp([NO], { scripts: { [STATUS]: { status: 503 } } });
     await publish();
 
     expect(questions.map(({ message }) => message)).toEqual([
@@ -197,9 +197,9 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
   });
 
   test.each<Elicitation>([{}, { form: {} }, { form: {}, url: {} }])(
-    "whose client declares %j is asked",
+    "is asked if the client declares %j",
     async (elicitation) => {
-      const { questions, publish, posts } = await scene([NO, YES], { elicitation });
+      const { questions, publish, posts } = await setUp([NO, YES], { elicitation });
 
       expect((await publish())._meta?.["faceless/error"]).toEqual(DECLINED);
       expect((await publish()).structuredContent).toMatchObject(POSTED.json);
@@ -207,25 +207,25 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     },
   );
 
-  test("whose client can ask by a URL alone, or not at all, is not asked: the client's own approval counts", async () => {
-    const byUrl = await scene([], { elicitation: { url: {} } });
+  test("is not asked if the client can ask only by URL or not at all: its own approval counts", async () => {
+    const byUrl = await setUp([], { elicitation: { url: {} } });
     expect((await byUrl.publish()).structuredContent).toMatchObject(POSTED.json);
-    const notAtAll = await scene(undefined);
+    const notAtAll = await setUp(undefined);
     expect((await notAtAll.publish()).structuredContent).toMatchObject(POSTED.json);
 
     expect([byUrl.questions, byUrl.posts(), notAtAll.posts()]).toEqual([[], 1, 1]);
   });
 
   test("is not asked with FACELESS_CONFIRM_PUBLISH=off", async () => {
-    const { questions, publish, posts } = await scene([], { env: { FACELESS_CONFIRM_PUBLISH: "off" } });
+    const { questions, publish, posts } = await setUp([], { env: { FACELESS_CONFIRM_PUBLISH: "off" } });
 
     expect((await publish()).structuredContent).toMatchObject(POSTED.json);
     expect([questions.length, posts()]).toEqual([0, 1]);
   });
 
-  test("whose client fails to ask has nothing posted, however often it is called", async () => {
+  test("has a client that fails to ask: nothing is published, however often it calls", async () => {
     const broken = () => Promise.reject<UsersAnswer>(new Error("no window to ask in"));
-    const { client, publish, posts } = await scene([broken, broken]);
+    const { client, publish, posts } = await setUp([broken, broken]);
     const outcomes: unknown[] = [];
     for (let call = 0; call < 2; call++) {
       outcomes.push(
@@ -236,16 +236,16 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
       );
     }
 
-    // A modern client asks by itself: what goes wrong there never gets here.
+    // A modern client handles the question itself: the server never sees its failure.
     const failed = expect.stringContaining("no window to ask in");
     const expected = client.protocol === "legacy" ? [DECLINED, NO_ANSWER] : failed;
     expect({ outcomes, posts: posts() }).toEqual({ outcomes: [expected, expected], posts: 0 });
   });
 
   test.each(["a\u202Ekotkit", "tiktok, nowhere", "tiktok\u2800else", "Tik Tok", "-tiktok", "x".repeat(65)])(
-    "can't be misled by a platform called %j: it is refused before any question",
+    "can't be misled by a platform named %j: it is refused before any question",
     async (platform) => {
-      const { rest, questions, publish } = await scene([YES]);
+      const { rest, questions, publish } = await setUp([YES]);
       const refused = await publish({ jobId: JOB, platforms: [platform] });
 
       expect(refused._meta?.["faceless/error"]).toEqual({
@@ -257,8 +257,8 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     },
   );
 
-  test("can't be misled by a topic that ends its quotes, hides text or goes on for ever", async () => {
-    const { client, questions, publish } = await scene([NO], {
+  test("can't be misled by a topic that closes its quotes, hides text or is very long", async () => {
+    const { client, questions, publish } = await setUp([NO], {
       scripts: { "POST /api/v1/generate": { json: { jobId: JOB } } },
     });
     await client.call("generate_video", {
@@ -274,7 +274,7 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
 
   test("is asked about 20 platforms at most", async () => {
     const names = Array.from({ length: 21 }, (_, index) => `platform-${index}`);
-    const { questions, publish } = await scene([NO]);
+    const { questions, publish } = await setUp([NO]);
     expect((await publish({ jobId: JOB, platforms: names }))._meta?.["faceless/error"]).toMatchObject({
       code: "invalid_input",
     });

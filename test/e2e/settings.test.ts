@@ -1,11 +1,11 @@
-// What the built file does with a setting that it can't use.
+// How the built file treats an unusable setting.
 
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { BUILT_FILE, connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
-test("a setting with a harmless default costs one warning on stderr", async () => {
+test("an unusable setting with a harmless default causes one warning on stderr", async () => {
   const env = { FACELESS_POLL_SECONDS: "often", FACELESS_LOG_LEVEL: "loud" };
   expect(await run(SERVER_NODE, [BUILT_FILE, "--sandbox"], { env })).toEqual({
     code: 0,
@@ -16,7 +16,7 @@ test("a setting with a harmless default costs one warning on stderr", async () =
   });
 });
 
-test("a setting that guards money fails every call, with its name and the fix", async () => {
+test("an unusable setting that guards money makes every call fail with its name and the fix", async () => {
   const client = await connectLegacy({ args: ["--sandbox"], env: { FACELESS_STATE_DIR: "state" } });
 
   expect(await client.call("generate_video", { topic: "The tide" })).toMatchObject({

@@ -1,13 +1,13 @@
-// Memory and handles after long use of the built file; test/stress/soak.ts does the same a hundred times as long.
+// Memory and handles after long use of the built file; test/stress/soak.ts runs a hundred times as long.
 
 import { expect, test } from "vitest";
 import { soak, stallReader } from "../fixtures/soak.ts";
 
-/** Only for a server that hangs. */
+/** Ends the wait for a server that hangs. */
 const HANG_MS = 120_000;
 
 test.each(["legacy", "modern"] as const)(
-  "calls and subscriptions that are over leave no memory and no handle behind: %s client",
+  "finished calls and subscriptions keep no memory and no handle: %s client",
   async (protocol) => {
     const figures = await soak({ protocol, calls: 1_000, cycles: 100, jobs: 50, warmUp: 0.4 });
 
@@ -19,7 +19,7 @@ test.each(["legacy", "modern"] as const)(
 );
 
 test(
-  "a client that stops reading costs little memory, and gets every answer when it reads again",
+  "a client that stops reading costs little memory and gets every answer when it reads again",
   async () => {
     const figures = await stallReader("legacy");
 

@@ -1,5 +1,5 @@
-// Whatever bytes a client sends to the built file, each request is answered once, stdout carries JSON-RPC alone, and the
-// server lives on. `npm test` always sends the same lines; LINES sets how many, SEED which ones.
+// Whatever bytes a client sends to the built file, each request is answered once, stdout carries only JSON-RPC, and the server
+// keeps running. `npm test` always sends the same lines; LINES sets how many, SEED which ones.
 
 import * as fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ const SEED = Number(process.env["SEED"] ?? 1);
 const MAX_LINES_PER_RUN = 200;
 /** Each round starts with short runs. */
 const RUNS_PER_ROUND = Math.max(5, LINES / 2_000);
-/** Only for a server that never answers. */
+/** Ends the wait for a server that never answers. */
 const HANG_MS = 60_000;
 const MEGABYTE = 1024 * 1024;
 const CHUNK_SIZES = fc.oneof(
@@ -30,7 +30,7 @@ const CONNECTIONS: readonly (readonly [string, Opening])[] = [
 
 describe.each(CONNECTIONS)("%s", (_name, open) => {
   test(
-    `gets one answer per request and one error per bad line, and the server lives on (SEED=${SEED} LINES=${LINES})`,
+    `gets one answer per request and one error per bad line, and the server keeps running (SEED=${SEED} LINES=${LINES})`,
     async () => {
       let server = await start(open);
       let sentLines = 0;
@@ -65,7 +65,7 @@ describe.each(CONNECTIONS)("%s", (_name, open) => {
 });
 
 test(
-  "lines of any length and depth are answered, and the server lives on",
+  "lines of any length and depth are answered, and the server keeps running",
   async () => {
     const server = await start((opened) => opened.open("legacy"));
     const line = (id: string, bytes: number) => {
@@ -110,27 +110,27 @@ async function start(open: Opening): Promise<RawServer> {
   return server;
 }
 
-interface Heard {
+interface Received {
   readonly answers: Answers;
-  /** What is no answer. */
+  /** Everything that is not an answer. */
   readonly other: unknown[];
 }
 
-/** What the server says to these bytes, until as many answers came as are expected and a ping behind them is answered. */
+/** Sends the bytes and collects what the server writes until the expected number of answers and the answer to a ping arrived. */
 async function answersTo(
   server: RawServer,
   bytes: Buffer,
   sizes: readonly number[],
   expected: Answers,
-): Promise<Heard> {
-  const heard: Heard = { answers: new Map(), other: [] };
+): Promise<Received> {
+  const received: Received = { answers: new Map(), other: [] };
   let missing = [...expected.values()].reduce((sum, count) => sum + count, 0);
   let resolve = () => {};
   const complete = new Promise<void>((resolved) => (resolve = resolved));
   if (missing === 0) resolve();
   server.onMessage((message) => {
-    if (typeof message === "string" || message.method !== undefined) heard.other.push(message);
-    else countAnswer(heard.answers, message.id ?? null, message.error?.code ?? 0);
+    if (typeof message === "string" || message.method !== undefined) received.other.push(message);
+    else countAnswer(received.answers, message.id ?? null, message.error?.code ?? 0);
     missing -= 1;
     if (missing === 0) resolve();
   });
@@ -138,13 +138,13 @@ async function answersTo(
   const finished = new AbortController();
   const hang = sleep(HANG_MS, undefined, { signal: finished.signal }).catch(() => {});
   await Promise.race([complete, server.ended, hang]);
-  // By its answer, whatever is answered twice has been.
+  // A second answer to any request would arrive before this one.
   await Promise.race([server.ask("ping"), server.ended, hang]);
   finished.abort();
-  return heard;
+  return received;
 }
 
-/** In chunks of these sizes, over and over. */
+/** In chunks of these sizes, repeated. */
 async function send({ stdin }: RawServer, bytes: Buffer, sizes: readonly number[]): Promise<void> {
   let from = 0;
   for (let turn = 0; from < bytes.length; turn += 1) {

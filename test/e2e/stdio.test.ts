@@ -1,4 +1,4 @@
-// The built file over stdio, driven by real clients of both kinds against the sandbox.
+// The built file over stdio, driven by real clients of both protocols against the sandbox.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { spawn } from "node:child_process";
@@ -86,7 +86,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     });
   });
 
-  test("gets every result as structured content that begins with its guidance, and as text that says the same", async () => {
+  test("gets every result as structured content that begins with the summary, and as equivalent text", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -132,7 +132,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(seen).toEqual(jobIds.reverse());
   });
 
-  test("learns from a failed call what failed, what was spent, whether to call again and what to do", async () => {
+  test("is told by a failed call what failed, what was spent, whether to call again and what to do", async () => {
     const client = await connect(FAST_SANDBOX);
     const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
     expect(result).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     );
   });
 
-  test("has arguments refused that the documentation rules out, and nothing is sent", async () => {
+  test("gets an error for arguments that the documentation rules out, and nothing is sent", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = "00000000-0000-4000-8000-000000000000";
     const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
@@ -200,7 +200,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(factsOf((await client.call("list_videos", {})).structuredContent)).toEqual({ videos: [] });
   });
 
-  test("reads a job as the same object that get_video_status returns", async () => {
+  test("reads a job resource as the object that get_video_status returns", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     const { structuredContent } = await until(
@@ -261,7 +261,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
   });
 
-  test("without settings lists everything, and each call names what to set and where to get the key", async () => {
+  test("without settings sees every tool, and each call says what to set and where to get the key", async () => {
     const client = await connect({
       env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
     });
@@ -319,7 +319,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
 });
 
 test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-  "a client of %s is answered in its own version, with every tool",
+  "a client of %s is answered in its version and sees every tool",
   async (version) => {
     const server = startRaw();
     onTestFinished(() => void server.child.kill());
@@ -354,14 +354,17 @@ test.each([
   [["--version"], /^\d+\.\d+\.\d+\n$/, ""],
   [["--nonsense"], /^$/, "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n"],
   [["frobnicate"], /^$/, "faceless-video-mcp: unknown command frobnicate; see faceless-video-mcp --help\n"],
-] as const)("%s answers on the right stream with the right exit code", async (args, stdout, stderr) => {
-  const child = spawn(SERVER_NODE, [BUILT_FILE, ...args]);
-  let out = "";
-  let err = "";
-  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-  const code = await new Promise((resolve) => child.on("close", resolve));
-  expect(out).toMatch(stdout);
-  expect(err).toBe(stderr);
-  expect(code).toBe(stderr === "" ? 0 : 2);
-});
+] as const)(
+  "%s writes to the right stream and ends with the right exit code",
+  async (args, stdout, stderr) => {
+    const child = spawn(SERVER_NODE, [BUILT_FILE, ...args]);
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(out).toMatch(stdout);
+    expect(err).toBe(stderr);
+    expect(code).toBe(stderr === "" ? 0 : 2);
+  },
+);

@@ -103,7 +103,7 @@ const completed = { ...processing(3), status: "completed", finalVideoUrl: "https
 
 const UNAUTHORIZED = envelope(401, "unauthorized", "Who are you?");
 
-/** A service whose jobs the test changes as it goes. */
+/** A service with jobs whose states the test changes. */
 async function jobService(pollSeconds = 0.1) {
   const rest = await scriptedService({ "GET /api/v1/videos": { json: { videos: [] } } });
   const states = new Map<string, ScriptedAnswer>();
@@ -125,20 +125,21 @@ async function jobService(pollSeconds = 0.1) {
     refuse: set,
     polls,
     polled: (jobId: string, times = 1) => {
-      const sofar = polls(jobId);
-      return vi.waitFor(() => expect(polls(jobId)).toBeGreaterThanOrEqual(sofar + times), WAIT);
+      const before = polls(jobId);
+      return vi.waitFor(() => expect(polls(jobId)).toBeGreaterThanOrEqual(before + times), WAIT);
     },
   };
 }
 
 type JobService = Awaited<ReturnType<typeof jobService>>;
 
-const WAIT = { timeout: 10_000, interval: 10 };
+/** Ends a wait for something that never happens. */
+const WAIT = { timeout: 40_000, interval: 10 };
 
 const notified = (client: SubscribingClient, updates: readonly string[]) =>
   vi.waitFor(() => expect(client.updates).toEqual(updates), WAIT);
 
-/** Lets the time of several polls pass, as another subscription shows, and their notifications arrive. */
+/** Waits until another subscription was polled several times, so that all earlier polls and notifications are over. */
 async function letPollsPass(client: SubscribingClient, service: JobService): Promise<void> {
   service.become(CLOCK, processing());
   const stop = await client.subscribe(`faceless://jobs/${CLOCK}`);
@@ -147,7 +148,7 @@ async function letPollsPass(client: SubscribingClient, service: JobService): Pro
 }
 
 describe.each(VERSIONS)("%s", (_name, watch) => {
-  test("is notified of every change of a job, of its end once, and of nothing after it", async () => {
+  test("is notified of every change of a job, once of its end, and of nothing after that", async () => {
     let aheadMs = 0;
     const sandbox = await startSandbox({
       now: () => Date.now() + aheadMs,
@@ -172,7 +173,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     const audioUrl = expect.stringMatching(/\.wav$/);
     const running = { jobId, status: "processing", done: false, audioUrl };
     const progress = (count: number) => ({ total: 3, completed: count, failed: 0 });
-    const course: readonly (readonly [number, object])[] = [
+    const timeline: readonly (readonly [number, object])[] = [
       [35, { ...running, videoUrls: [], progress: progress(0) }],
       [95, { ...running, videoUrls: [clip(1)], progress: progress(1) }],
       [140, { ...running, videoUrls: [clip(1), clip(2)], progress: progress(2) }],
@@ -191,7 +192,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
       ],
     ];
     const expected: string[] = [];
-    for (const [atSeconds, state] of course) {
+    for (const [atSeconds, state] of timeline) {
       aheadMs = atSeconds * 1000;
       expected.push(uri);
       await notified(client, expected);
@@ -218,7 +219,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     }, WAIT);
   });
 
-  test("is notified of no job that it has only read", async () => {
+  test("is not notified of a job that it has only read", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     service.become(JOB_B, processing());
@@ -240,7 +241,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     await notified(client, [B, A]);
   });
 
-  test("is not notified where a job is read again without a change", async () => {
+  test("is not notified when a job is read again without a change", async () => {
     const service = await jobService();
     service.become(JOB_A, processing(1));
     const client = await watch(service.start);
@@ -251,7 +252,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(client.updates).toEqual([]);
   });
 
-  test("is notified of the end once, even where the job changes after it", async () => {
+  test("is notified of the end once, even if the job changes afterwards", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     const client = await watch(service.start);
@@ -268,7 +269,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(client.updates).toEqual(client.protocol === "legacy" ? [A] : [A, A, A]);
   });
 
-  test("is notified once of an end before its subscription, and nothing is polled for that", async () => {
+  test("is notified once of an end before its subscription, without another request", async () => {
     const service = await jobService();
     service.become(JOB_A, completed);
     const client = await watch(service.start);
@@ -281,7 +282,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(await client.read(A)).toEqual({ jobId: JOB_A, done: true, ...completed });
   });
 
-  test("is notified once of an end that is found by the first poll", async () => {
+  test("is notified once of an end that the first poll finds", async () => {
     const service = await jobService();
     service.become(JOB_A, completed);
     const client = await watch(service.start);
@@ -312,7 +313,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(service.polls(JOB_A)).toBe(pollsOfA);
   });
 
-  test("ends the polling with the last unsubscribe, and may unsubscribe twice", async () => {
+  test("ends the polling with its last unsubscribe, and may unsubscribe twice", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     const client = await watch(service.start);
@@ -329,19 +330,20 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     await notified(client, [A]);
   });
 
-  test("ends the polling with its connection", async () => {
+  test("ends the polling when its connection closes", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     const client = await watch(service.start);
     await client.subscribe(A);
     await service.polled(JOB_A, 2);
     await client.raw.close();
+    const another = await watch(service.start);
     const polls = service.polls(JOB_A);
-    await letPollsPass(await watch(service.start), service);
+    await letPollsPass(another, service);
     expect(service.polls(JOB_A)).toBe(polls);
   });
 
-  test("may read and subscribe ten times for two requests", async () => {
+  test("causes at most two requests by reading and subscribing ten times", async () => {
     const service = await jobService(3600);
     service.become(JOB_A, processing());
     const client = await watch(service.start);
@@ -349,13 +351,13 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
       expect(await client.read(A)).toEqual({ jobId: JOB_A, done: false, ...processing() });
       await client.subscribe(A);
     }
-    // One for the reads, and perhaps one for the beginning of the watch.
+    // One for the reads, and perhaps one for the first poll.
     expect(service.polls(JOB_A)).toBeLessThanOrEqual(2);
     expect(service.rest.lines("GET /api/v1/videos")).toEqual([]);
     expect(client.updates).toEqual([]);
   });
 
-  test("is notified of a change that the shared list shows first, and of an end that it shows", async () => {
+  test("is notified of a change and of an end that the video list shows first", async () => {
     const service = await jobService(1);
     for (const jobId of [JOB_A, JOB_B]) service.become(jobId, processing());
     const client = await watch(service.start);
@@ -388,7 +390,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(service.rest.requests).toHaveLength(requests);
   });
 
-  test("is notified under the URI that it subscribed to, in its spelling", async () => {
+  test("is notified with the URI exactly as it subscribed to it", async () => {
     const service = await jobService();
     const spelt = JOB_A.toUpperCase();
     service.become(spelt, completed);
@@ -447,9 +449,14 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     const client = await watch(service.start);
     await client.subscribe(A);
     await service.polled(JOB_A);
-    service.refuse(JOB_A, envelope(404, "not_found", "No such job."));
-    await service.polled(JOB_A);
+    const unknown = envelope(404, "not_found", "No such job.");
+    let answerAgain = () => {};
+    const second = new Promise<ScriptedAnswer>((resolve) => (answerAgain = () => resolve(unknown)));
+    service.rest.on(`GET /api/v1/status/${JOB_A}`, [unknown, () => second]);
+    await service.polled(JOB_A, 2);
+    await client.raw.listTools();
     expect(client.updates).toEqual([]);
+    answerAgain();
     await notified(client, [A]);
     expect(await client.read(A)).toEqual({
       jobId: JOB_A,
@@ -462,7 +469,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     expect(service.polls(JOB_A)).toBe(polls);
   });
 
-  test("gets the error when it reads a job that was never seen and is no longer polled", async () => {
+  test("gets the error when it reads a job that was never fetched and is no longer polled", async () => {
     const service = await jobService();
     service.refuse(JOB_A, UNAUTHORIZED);
     const client = await watch(service.start);
@@ -473,7 +480,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
     });
   });
 
-  test("has a job polled again by subscribing again after polling ended", async () => {
+  test("restarts the polling by subscribing again after it ended", async () => {
     const service = await jobService();
     service.refuse(JOB_A, UNAUTHORIZED);
     const client = await watch(service.start);
@@ -508,7 +515,7 @@ const MANY = Array.from(
 );
 
 describe("a legacy client", () => {
-  test("is refused the 201st job with an error that says why, and gets it after an unsubscribe", async () => {
+  test("cannot subscribe to a 201st job, is told why, and can after an unsubscribe", async () => {
     const service = await jobService(3600);
     service.become(JOB_A, completed);
     const client = await watchLegacy(service.start);
@@ -526,7 +533,7 @@ describe("a legacy client", () => {
     await notified(client, [A]);
   });
 
-  test("is refused a URI that is no job as an unknown resource", async () => {
+  test("cannot subscribe to a URI that is not a job: it is an unknown resource", async () => {
     const service = await jobService();
     const client = await watchLegacy(service.start);
     const wrong = [
@@ -552,7 +559,7 @@ describe("a legacy client", () => {
     expect(service.rest.requests).toEqual([]);
   });
 
-  test("is notified of each change once however often it has subscribed, and of none after one unsubscribe", async () => {
+  test("is notified of each change once after subscribing twice, and of none after one unsubscribe", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     const client = await watchLegacy(service.start);
@@ -569,7 +576,7 @@ describe("a legacy client", () => {
     expect({ updates: client.updates, polls: service.polls(JOB_A) }).toEqual({ updates: [A], polls });
   });
 
-  test("is not notified of the same end for ever if it subscribes again after each update", async () => {
+  test("is notified of an end once, even if it subscribes again after each update", async () => {
     const service = await jobService();
     service.become(JOB_A, completed);
     const client = await watchLegacy(service.start);
@@ -584,7 +591,7 @@ describe("a legacy client", () => {
 });
 
 describe("a modern client", () => {
-  test("reads in the 201st job that it is not watched and why", async () => {
+  test("reads that a 201st job is not watched, and why", async () => {
     const service = await jobService(3600);
     service.become(JOB_A, processing());
     const client = await watchModern(service.start);
@@ -599,7 +606,7 @@ describe("a modern client", () => {
     expect(client.stderr()).toContain(`${A} is not watched: 200 jobs are watched already`);
   });
 
-  test("may name URIs that are no jobs, which are ignored", async () => {
+  test("may name URIs that are not jobs, which are ignored", async () => {
     const service = await jobService();
     service.become(JOB_A, completed);
     const client = await watchModern(service.start);
@@ -608,7 +615,7 @@ describe("a modern client", () => {
     expect(service.rest.lines()).toEqual([`GET /api/v1/status/${JOB_A}`]);
   });
 
-  test("is notified by the other of two listens to a job when it closes one", async () => {
+  test("is still notified by one of two listens to a job after it closes the other", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     service.become(JOB_B, processing());
@@ -638,14 +645,14 @@ describe("a modern client", () => {
     expect(service.polls(JOB_A)).toBe(1);
   });
 
-  test("is notified of no list change unless it listens for that", async () => {
+  test("is not notified of list changes unless it listens to them", async () => {
     const client = await watchModern({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
-    await client.call("generate_video", { topic: "Nobody listens" });
+    await client.call("generate_video", { topic: "Waves" });
     const { structuredContent } = await client.call("generate_video", { topic: "Tides" });
     const uri = String(structuredContent?.["resourceUri"]);
     await client.subscribe(uri);
     await client.call("get_video_status", { jobId: uri.replace(/^.*\//, "") });
-    await client.call("generate_video", { topic: "Only the job is listened to" });
+    await client.call("generate_video", { topic: "Moons" });
     await notified(client, [uri]);
     expect(client.listChanges()).toBe(0);
   });
@@ -703,7 +710,7 @@ describe("on the wire of the modern protocol", () => {
     };
   }
 
-  test('the ids 1 and "1" are two listens, and cancelling one leaves the other', async () => {
+  test('the ids 1 and "1" are two listens, and cancelling one keeps the other', async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     service.become(JOB_B, processing());
@@ -723,7 +730,7 @@ describe("on the wire of the modern protocol", () => {
     await wire.updated(1, A);
   });
 
-  test("a listen that is cancelled before its acknowledgement leaves nothing polled", async () => {
+  test("after a listen that is cancelled before its acknowledgement nothing is polled", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     service.become(JOB_B, processing());
@@ -734,7 +741,7 @@ describe("on the wire of the modern protocol", () => {
     expect(service.polls(JOB_A)).toBe(0);
   });
 
-  test("a listen that is refused, and a legacy subscribe, leave nothing polled", async () => {
+  test("after a refused listen or a legacy subscribe nothing is polled", async () => {
     const service = await jobService();
     service.become(JOB_A, processing());
     service.become(JOB_B, completed);
@@ -766,9 +773,9 @@ describe("on the wire of the modern protocol", () => {
   });
 });
 
-test("a subscriber reads why polling ended, even where the last state is old and can't be read again", async () => {
+test("a subscriber reads why polling ended, even if the last state is old and can't be fetched again", async () => {
   const readEnd = async (watch: (start: ServerStart) => Promise<SubscribingClient>) => {
-    // Longer than an answer counts as recent.
+    // Longer than a fetched state counts as recent.
     const service = await jobService(5.2);
     service.become(JOB_A, processing(1));
     const client = await watch(service.start);

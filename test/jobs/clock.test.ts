@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/jobs/clock.ts";
 
 describe("the system clock", () => {
-  it("runs what is due, but neither what was cancelled nor what is due in a hundred days", async () => {
+  it("runs due timers, but neither cancelled ones nor one that is due in a hundred days", async () => {
     const ran: string[] = [];
     const cancel = systemClock.after(0, () => ran.push("cancelled"));
     const cancelLater = systemClock.after(100 * 86_400_000, () => ran.push("in a hundred days"));

@@ -1,4 +1,4 @@
-// Users and polls read the same jobs while the service's answers arrive in any order that fast-check's scheduler comes up with.
+// Users and polls read the same jobs while the service's answers arrive in random order.
 
 import * as fc from "fast-check";
 import { expect, it } from "vitest";

@@ -55,7 +55,7 @@ describe("reading a job", () => {
     expect(world.requests()).toEqual(["0 a user", "0 b", "1 a"]);
   });
 
-  it("fails as the service does, for all callers, and can be tried again", async () => {
+  it("fails for all callers as the service does, and can be tried again", async () => {
     const world = runningWorld("a");
     world.failing.set("a", failure("service_failed", { status: 503 }));
     const failures = Promise.all([
@@ -106,7 +106,7 @@ describe("reading a job", () => {
     },
   );
 
-  it("gives the end back that is known where a lagging replica says that the job runs", async () => {
+  it("returns the known end if a lagging replica reports the job as running", async () => {
     const world = completedWorld();
     const first = world.reader.read("a", USER);
     await world.until(1);
@@ -120,7 +120,7 @@ describe("reading a job", () => {
 });
 
 describe("a cancelled read", () => {
-  it("rejects at once, while the request goes on for the other callers", async () => {
+  it("rejects immediately, while the request continues for the other callers", async () => {
     const world = runningWorld("a");
     world.answerMs = 1_000;
     const controller = new AbortController();
@@ -157,7 +157,7 @@ describe("a cancelled read", () => {
     expect(world.requests()).toEqual(["0 a"]);
   });
 
-  it("leaves no listener on its signal, nor does one that was answered", async () => {
+  it("leaves no listener on its signal, like a completed one", async () => {
     const world = runningWorld("a");
     const { signal } = new AbortController();
     const answer = world.reader.read("a", { ...USER, signal });
@@ -195,7 +195,7 @@ describe("the final video of a completed job", () => {
     expect(world.changes).toEqual(["0 a completed"]);
   });
 
-  it("is looked up where a user has joined a poll", async () => {
+  it("is looked up if a user has joined a poll", async () => {
     const world = completedWorld();
     world.answerMs = 500;
     const answers = [world.reader.read("a", BACKGROUND), world.reader.read("a", USER)];
@@ -209,7 +209,7 @@ describe("the final video of a completed job", () => {
     ["lags", (world: PolledWorld) => void (world.list = [])],
     ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
     ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
-  ])("is looked up again while the list %s, at most once in five seconds", async (_, breakList) => {
+  ])("is looked up again while the list %s, at most once every five seconds", async (_, breakList) => {
     const world = completedWorld();
     const { list } = world;
     breakList(world);
@@ -234,7 +234,7 @@ describe("the final video of a completed job", () => {
     ["the status names one", job("a", { status: "completed", finalVideoUrl: FINAL })],
     ["the job runs", job("a")],
     ["the job failed", job("a", { status: "failed" })],
-  ])("is not looked up where %s", async (_, state) => {
+  ])("is not looked up if %s", async (_, state) => {
     const world = runningWorld("a");
     world.jobs.set("a", state);
     const answer = world.reader.read("a", USER);
@@ -244,7 +244,7 @@ describe("the final video of a completed job", () => {
     expect(world.requests()).toEqual(["0 a user"]);
   });
 
-  it("is not looked up where a list has shown it already", async () => {
+  it("is not looked up if a list has shown it already", async () => {
     const world = completedWorld();
     world.store.list(world.list, true);
     const answer = world.reader.read("a", USER);
@@ -256,7 +256,7 @@ describe("the final video of a completed job", () => {
 });
 
 describe("reading a job's recent state", () => {
-  it("takes the last answer while it is recent enough, and requests it else", async () => {
+  it("uses the last answer if it is recent enough, and otherwise requests it", async () => {
     const world = runningWorld("a");
     const first = world.reader.readRecent("a", 5_000, USER);
     await world.until(5);
@@ -271,7 +271,7 @@ describe("reading a job's recent state", () => {
     expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
   });
 
-  it("requests it where the end is known by the list alone", async () => {
+  it("requests it if the end is known only from the list", async () => {
     const world = new PolledWorld();
     world.jobs.set("a", withFinal);
     world.store.putListedEnd("a", "completed");

@@ -28,7 +28,7 @@ function setup() {
 }
 
 describe("the known jobs", () => {
-  test("are none at first, in every store", () => {
+  test("are none at first in every store", () => {
     setup().store.start("a", "Salt");
 
     expect(setup().store.recent(10)).toEqual([]);
@@ -72,7 +72,7 @@ describe("the known jobs", () => {
     ]);
   });
 
-  test("have a job first that was read and not known", () => {
+  test("begin with a job that was read for the first time", () => {
     const { store } = setup();
     store.start("a", "Salt");
     store.put(job("b"));
@@ -80,7 +80,7 @@ describe("the known jobs", () => {
     expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["b", "a"]);
   });
 
-  test("follow the order of the service's newest page, each once, and keep nothing else of it", () => {
+  test("follow the order of the service's newest page, each once, without its other fields", () => {
     const { store } = setup();
     store.put(job("a"));
     store.list(
@@ -96,7 +96,7 @@ describe("the known jobs", () => {
     ]);
   });
 
-  test("have the jobs of a later page after all others", () => {
+  test("end with the jobs of a later page", () => {
     const { store } = setup();
     store.list([video("d"), video("c")], true);
     store.list([video("b"), video("a")], false);
@@ -105,7 +105,7 @@ describe("the known jobs", () => {
     expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
   });
 
-  test("are two thousand at most: the oldest are forgotten", () => {
+  test("are at most two thousand: the oldest are removed", () => {
     const { store } = setup();
     store.list(page(0, 2_500), true);
     store.list(page(2_500, 10), false);
@@ -123,7 +123,7 @@ describe("the known jobs", () => {
 describe("the jobs of earlier processes", () => {
   const recalled = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
 
-  test("come below what is known already, and nothing is emitted", () => {
+  test("come after the known ones, and nothing is emitted", () => {
     const { store, changed, started } = setup();
     store.put(job("new"));
 
@@ -137,7 +137,7 @@ describe("the jobs of earlier processes", () => {
     expect({ changed, started }).toEqual({ changed: [], started: [] });
   });
 
-  test("fill in topic and time of a known job that lacks them, and leave its state and place alone", () => {
+  test("add topic and time to a known job that lacks them, without changing its state and place", () => {
     const { store, changed } = setup();
     store.put(job("b"));
     store.put(job("a", { status: "completed" }));
@@ -201,7 +201,7 @@ describe("a change of a job", () => {
     expect(store.get("a")?.job).toEqual(job("a", { ...running, ...more }));
   });
 
-  test("is not the first answer of a job, unless that is the end", () => {
+  test("is not the first answer for a job, unless the job has ended", () => {
     const { store, changed } = setup();
     store.put(running);
     store.put(job("b", { status: "completed" }));
@@ -247,7 +247,7 @@ describe("a change of a job", () => {
 });
 
 describe("a job that has ended", () => {
-  test.each(["completed", "failed"])("stays %s where a later answer says that it runs", async (status) => {
+  test.each(["completed", "failed"])("stays %s if a later answer reports it as running", async (status) => {
     const { clock, store, changed } = setup();
     const ended = job("a", { status, videoUrls: [CLIP] });
     store.put(ended);
@@ -258,7 +258,7 @@ describe("a job that has ended", () => {
     expect(changed).toEqual(["a"]);
   });
 
-  test("stays so where the list says that it runs", () => {
+  test("stays so if the list shows it as running", () => {
     const { store, changed } = setup();
     store.put(job("a", { status: "completed" }));
     store.list([video("b", "failed")], true);
@@ -272,7 +272,7 @@ describe("a job that has ended", () => {
     expect(changed).toEqual(["a"]);
   });
 
-  test("takes another end from a later answer, which is not emitted", () => {
+  test("takes another end from a later answer without emitting it", () => {
     const { store, changed } = setup();
     store.put(job("a", { status: "failed" }));
 
@@ -282,7 +282,7 @@ describe("a job that has ended", () => {
     expect(changed).toEqual(["a"]);
   });
 
-  test("by the list's word alone is emitted once, keeps its clips, and is no answer of the job", () => {
+  test("according to the list alone is emitted once, keeps its clips, and does not count as an answer", () => {
     const { store, changed } = setup();
     store.put(job("a", { videoUrls: [CLIP] }));
 
@@ -300,7 +300,7 @@ describe("a job that has ended", () => {
     expect(changed).toEqual(["a"]);
   });
 
-  test("by the list's word alone never runs again either, and takes the clips of its own answer", () => {
+  test("according to the list alone never runs again either, and takes the clips of a later answer", () => {
     const { store, changed } = setup();
     store.put(job("a"));
     store.putListedEnd("a", "completed");
@@ -313,7 +313,7 @@ describe("a job that has ended", () => {
 });
 
 describe("the video list", () => {
-  test("is no change, and only the job's own answer updates its state", () => {
+  test("is not a change: only the job's own answer updates its state", () => {
     const { store, changed } = setup();
     store.put(job("a"));
     store.list([video("a", "completed")], true);
@@ -322,7 +322,7 @@ describe("the video list", () => {
     expect(store.recent(10)).toEqual([{ jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW }]);
   });
 
-  test("gives a completed job its final video, whichever is known first", () => {
+  test("adds the final video to a completed job, whichever is known first", () => {
     const { store } = setup();
     const [completed, whole] = [
       job("a", { status: "completed" }),
@@ -336,7 +336,7 @@ describe("the video list", () => {
     expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
   });
 
-  test("gives no final video to a job that runs or failed, nor another one to a job that names its own", () => {
+  test("adds no final video to a running or failed job, or to a job that has its own", () => {
     const { store } = setup();
     for (const jobId of ["a", "b", "c"])
       store.list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], true);
@@ -355,7 +355,7 @@ describe("the video list", () => {
     ["2026-13-45T00:00:00Z", undefined],
     [1_700_000_000_000, undefined],
     [undefined, undefined],
-  ])("that dates the creation as %j gives %j", (createdAt, createdAtMs) => {
+  ])("with the creation time %j gives %j", (createdAt, createdAtMs) => {
     const { store } = setup();
     store.list([{ ...video("a"), createdAt }], true);
 
@@ -372,7 +372,7 @@ describe("the video list", () => {
 });
 
 describe("the reason why polling ended", () => {
-  test("is emitted, and stays with the job while it runs", () => {
+  test("is emitted and stays with the job while it runs", () => {
     const { store, changed } = setup();
     store.put(job("a"));
 
@@ -389,7 +389,7 @@ describe("the reason why polling ended", () => {
     });
   });
 
-  test("is kept for a job of which nothing else is known", () => {
+  test("is kept for an otherwise unknown job", () => {
     const { store, changed } = setup();
     store.endWatch("a", "Watching ended.");
 
@@ -397,7 +397,7 @@ describe("the reason why polling ended", () => {
     expect(store.recent(10)).toEqual([{ jobId: "a", status: "unknown", watchEnded: "Watching ended." }]);
   });
 
-  test("is forgotten when the job is watched again, which is not emitted, or has ended", () => {
+  test("is removed when the job is watched again, which is not emitted, or has ended", () => {
     const { store, changed } = setup();
     store.endWatch("a", "Watching ended.");
     store.endWatch("b", "Watching ended.");

@@ -1,5 +1,4 @@
-// The real store, reader and poller on a virtual clock, in front of a service whose state a test changes as it goes and that
-// records what was requested, and when.
+// The real store, reader and poller on a virtual clock, with a service whose state the test changes and that records its requests.
 
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
@@ -16,7 +15,7 @@ export function job(jobId: string, more: Partial<Job> = {}): Job {
   return { videoUrls: [], ...more, jobId, status, done: status === "completed" || status === "failed" };
 }
 
-/** An error as the service client makes them. */
+/** An error of the service client. */
 export function failure(code: BridgeErrorFacts["code"], more: Partial<BridgeErrorFacts> = {}): BridgeError {
   const retryable = ["timeout", "network", "service_failed", "rate_limited", "bad_answer"].includes(code);
   return new BridgeError({
@@ -45,19 +44,19 @@ export class PolledWorld {
   readonly schedule: Schedule;
   readonly reader: JobReader;
   readonly poller: Poller;
-  /** What the status of each job says. */
+  /** The status of each job. */
   readonly jobs = new Map<string, Job>();
   /** The video list, newest first. */
   list: Video[] = [];
   pageSize = 100;
   answerMs = 0;
-  /** How far apart background requests have to be, beyond the first two. */
+  /** The interval between background requests after the first two. */
   paceMs = 0;
-  /** How long background requests have to wait at the least. */
+  /** The minimum wait of background requests. */
   waitMs = 0;
-  /** What fails with which error: a job's id, or "list". */
+  /** The error of each failing request, by job id or "list". */
   readonly failing = new Map<string, Error>();
-  /** Every change that the store emitted: seconds since the start, the job, and what the store says of it. */
+  /** Every change that the store emitted: seconds since the start, the job and its state. */
   readonly changes: string[] = [];
   /** Every request: seconds since the start, "list" or the job, and "user" for a request that isn't a poll. */
   readonly #requests: string[] = [];
@@ -96,7 +95,7 @@ export class PolledWorld {
   }
 
   async #answer<T>(what: string, { background }: RequestOptions, make: () => T): Promise<T> {
-    // As the real client, which counts a request a little after it was called.
+    // The real client also counts a request a moment after the call.
     await Promise.resolve();
     if (background)
       this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, this.clock.monotonicMs()) + this.paceMs;
@@ -112,7 +111,7 @@ export class PolledWorld {
     return Math.round((this.clock.monotonicMs() - START_MS) / 100) / 10;
   }
 
-  /** Lets time pass until so many seconds after the start. */
+  /** Moves the clock to so many seconds after the start. */
   until(seconds: number): Promise<void> {
     return this.clock.runUntil(START_MS + seconds * 1000);
   }
@@ -146,7 +145,7 @@ export class PolledWorld {
     this.listAs(jobId, state.status);
   }
 
-  /** Changes what the list says of a job, but not its status. */
+  /** Changes a job in the list, but not its status. */
   listAs(jobId: string, status: string): void {
     for (const video of this.list) if (video.jobId === jobId) video.status = status;
   }
@@ -155,7 +154,7 @@ export class PolledWorld {
     return jobIds.map((jobId) => this.poller.watch(jobId));
   }
 
-  /** What must be left of polling when nobody watches. */
+  /** What remains of the polling when no job is watched. */
   leftovers() {
     return { watched: this.poller.size, timers: this.clock.pending() };
   }

@@ -20,7 +20,7 @@ describe("polling that fails", () => {
     failure("bad_answer"),
     failure("unauthorized", { status: 403 }),
     new Error("a fault of this bridge"),
-  ])("backs off up to a minute and goes on: %s", async (error) => {
+  ])("backs off up to a minute and continues: %s", async (error) => {
     const { world } = watchedWorld(5_000);
     world.failing.set("a", error);
     await world.until(225);
@@ -32,7 +32,7 @@ describe("polling that fails", () => {
     expect(world.changes).toEqual([]);
   });
 
-  it("waits as long as the service asks for, but no longer than a minute", async () => {
+  it("waits as long as the service asks for, at most a minute", async () => {
     const { world } = watchedWorld(5_000);
     world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 33 }));
     await world.until(11);
@@ -59,8 +59,8 @@ describe("polling that fails", () => {
   });
 });
 
-describe("a request that is refused for the rate", () => {
-  it("by the rate limiter is sent a second later, and counts as no failure of the job", async () => {
+describe("a rate-limited request", () => {
+  it("of the own rate limiter is sent a second later and does not count as a failure of the job", async () => {
     const { world } = watchedWorld(5_000);
     world.failing.set("a", failure("rate_limited", { outcome: "not_sent" }));
     await world.until(7.5);
@@ -70,7 +70,7 @@ describe("a request that is refused for the rate", () => {
     expect(world.requests()).toEqual(["5 a", "6 a", "7 a", "8 a", "13 a"]);
   });
 
-  it("counts as no failure of the list, which is asked again when the named time is over", async () => {
+  it("does not count as a failure of the list, which is requested again after the named time", async () => {
     const world = new PolledWorld({ fixedMs: 10_000 });
     world.found("a", "b");
     world.watchAll("a", "b");
@@ -86,16 +86,19 @@ describe("a request that is refused for the rate", () => {
     [12, ["5 a", "17 a"]],
     [undefined, ["5 a", "10 a"]],
     [3_600, ["5 a", "65 a"]],
-  ])("by the service is sent after the named %s s, a minute at most", async (retryAfterSeconds, requests) => {
-    const { world } = watchedWorld(5_000);
-    const named = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-    world.failing.set("a", failure("rate_limited", { status: 429, ...named }));
-    await world.until(6);
-    world.failing.clear();
-    await world.until(66);
+  ])(
+    "of the service is sent again after the named %s s, at most a minute",
+    async (retryAfterSeconds, requests) => {
+      const { world } = watchedWorld(5_000);
+      const named = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+      world.failing.set("a", failure("rate_limited", { status: 429, ...named }));
+      await world.until(6);
+      world.failing.clear();
+      await world.until(66);
 
-    expect(world.requests().slice(0, 2)).toEqual(requests);
-  });
+      expect(world.requests().slice(0, 2)).toEqual(requests);
+    },
+  );
 });
 
 describe("watching ends", () => {
@@ -135,7 +138,7 @@ describe("watching ends", () => {
     expect({ changes: world.changes, watched: world.poller.size }).toEqual({ changes: [], watched: 1 });
   });
 
-  it.each(["list", "a"])("for all jobs at a 401, here of %s", async (what) => {
+  it.each(["list", "a"])("for all jobs at a 401 for %s", async (what) => {
     const world = new PolledWorld();
     world.start("a", "b");
     world.watchAll(...(what === "a" ? ["a"] : ["a", "b"]));
@@ -156,7 +159,7 @@ describe("watching ends", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("after an hour in which the rate limiter let no poll pass", async () => {
+  it("after an hour in which the rate limiter allowed no poll", async () => {
     const { world } = watchedWorld(10_000);
     world.waitMs = 60_000;
     await world.until(3_700);

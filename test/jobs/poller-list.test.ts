@@ -32,7 +32,7 @@ describe("two or more due jobs", () => {
     expect(world.requests()).toEqual(["0 a", "2 b", "10 list", "20 list"]);
   });
 
-  it("are polled by their own status where the list doesn't show them", async () => {
+  it("are polled by their own status if the list doesn't show them", async () => {
     const world = foundWorld("a", "b", "c", "d");
     world.pageSize = 2;
     world.watchAll("a", "b", "c", "d");
@@ -53,7 +53,7 @@ describe("two or more due jobs", () => {
     expect(world.requests()).toEqual(["10 list", "10 c", "20 list"]);
   });
 
-  it("are all notified of their end, also those that the list shows late or never", async () => {
+  it("all emit their end, even if the list shows them late or never", async () => {
     const world = foundWorld(...ids("new", 40), ...ids("old", 40));
     world.pageSize = 20;
     world.paceMs = 1_700;
@@ -71,7 +71,7 @@ describe("two or more due jobs", () => {
     expect(world.poller.size).toBe(0);
   });
 
-  it("do not starve the job that the list doesn't show", async () => {
+  it("do not delay a job that the list doesn't show", async () => {
     const world = new PolledWorld({ fixedMs: 1_000 });
     world.found(...ids("new", 100), "old");
     world.paceMs = 1_000;
@@ -92,7 +92,7 @@ describe("a list that fails", () => {
     return world;
   };
 
-  it("leaves the jobs to their own statuses for a while, twice as long each time", async () => {
+  it("is replaced by the jobs' own statuses for a while, twice as long each time", async () => {
     const world = await failing(71);
 
     expect(world.requests().filter((line) => line.endsWith(" list"))).toEqual([
@@ -110,7 +110,7 @@ describe("a list that fails", () => {
     expect(world.requests()).toEqual(["0 list", "0 a", "0 b", "10 a", "10 b"]);
   });
 
-  it("is asked as ever once it has answered again", async () => {
+  it("is requested as before once it has answered again", async () => {
     const world = await failing(5);
     world.failing.clear();
     await world.until(21);
@@ -128,7 +128,7 @@ describe("a list that fails", () => {
     ]);
   });
 
-  it("with a 404 says nothing about the jobs", async () => {
+  it("with a 404 means nothing for the jobs", async () => {
     const world = await failing(200, failure("not_found", { status: 404 }));
 
     expect(world.changes).toEqual([]);
@@ -136,7 +136,7 @@ describe("a list that fails", () => {
   });
 });
 
-describe("the end of a job that the list names first", () => {
+describe("the end of a job that the list shows first", () => {
   it("is confirmed by the job's own status, and emitted with its clips", async () => {
     const world = foundWorld("a", "b");
     world.answerMs = 500;
@@ -151,7 +151,7 @@ describe("the end of a job that the list names first", () => {
     expect(world.poller.size).toBe(1);
   });
 
-  it("is not emitted where the status denies it, and the job is polled by its own status from then on", async () => {
+  it("is not emitted if the status contradicts it, and the job is then polled by its own status", async () => {
     const world = foundWorld("a", "b", "c");
     world.watchAll("a", "b", "c");
     world.listAs("a", "failed");
@@ -165,7 +165,7 @@ describe("the end of a job that the list names first", () => {
     expect(world.changes).toEqual(["30 a failed"]);
   });
 
-  it("is confirmed where a user has read the job shortly before its end", async () => {
+  it("is confirmed even if a user has read the job shortly before", async () => {
     const world = foundWorld("a", "b", "c");
     world.poller.watch("a");
     await world.until(5);
@@ -178,7 +178,7 @@ describe("the end of a job that the list names first", () => {
     expect(world.changes).toEqual(["6 a completed"]);
   });
 
-  it("is confirmed as soon as its status, which failed, answers again", async () => {
+  it("is confirmed as soon as a failing status answers again", async () => {
     const world = foundWorld("a", "b");
     world.watchAll("a", "b");
     world.change("a", { status: "completed" });
@@ -193,7 +193,7 @@ describe("the end of a job that the list names first", () => {
 });
 
 describe("a list that was requested before a job's own status was read", () => {
-  it("is not asked about: the status is newer", async () => {
+  it("is ignored: the status is newer", async () => {
     const world = foundWorld("a", "b");
     world.watchAll("a", "b");
     world.listAs("a", "rendering");
@@ -207,7 +207,7 @@ describe("a list that was requested before a job's own status was read", () => {
   });
 });
 
-describe("where polls have to wait for the rate limiter", () => {
+describe("while polls wait for the rate limiter", () => {
   /** Both jobs end; the list shows it, and nothing more may be sent in the background. */
   async function endedInList() {
     const world = foundWorld("a", "b", "c");
@@ -221,7 +221,7 @@ describe("where polls have to wait for the rate limiter", () => {
     return world;
   }
 
-  it("the list's word for an end is emitted at once", async () => {
+  it("an end in the list is emitted immediately", async () => {
     const world = await endedInList();
 
     expect(world.requests()).toEqual(["0 list", "10 list"]);
@@ -229,7 +229,7 @@ describe("where polls have to wait for the rate limiter", () => {
     expect(world.poller.size).toBe(2);
   });
 
-  it("a user's read gets the clips, and the end is not emitted again", async () => {
+  it("a user's read gets the clips and does not emit the end again", async () => {
     const world = await endedInList();
     const answer = world.reader.readRecent("a", 5_000, { background: false });
     await world.until(12);
@@ -238,7 +238,7 @@ describe("where polls have to wait for the rate limiter", () => {
     expect(world.changes).toEqual(["10.1 a completed"]);
   });
 
-  it("the next read of the job brings its clips, and no second notification", async () => {
+  it("the next read of the job has its clips and emits nothing", async () => {
     const world = await endedInList();
     void world.reader.readRecent("a", 5_000, { background: false });
     await world.until(12);
@@ -247,7 +247,7 @@ describe("where polls have to wait for the rate limiter", () => {
     expect(world.changes).toEqual(["10.1 a completed"]);
   });
 
-  it("an end that a lagging status denies stays, and the job is not polled again", async () => {
+  it("an end that a lagging status contradicts stays, and the job is not polled again", async () => {
     const world = await endedInList();
     world.jobs.set("a", job("a"));
     void world.reader.readRecent("a", 5_000, { background: false });
@@ -261,8 +261,8 @@ describe("where polls have to wait for the rate limiter", () => {
   });
 });
 
-describe("another status that the list names first", () => {
-  it("is confirmed and emitted, also where the list is polled for the first time", async () => {
+describe("another status that the list shows first", () => {
+  it("is confirmed and emitted, even by the first poll of the list", async () => {
     const world = foundWorld("a", "b");
     world.poller.watch("a");
     await world.until(8);
@@ -274,7 +274,7 @@ describe("another status that the list names first", () => {
     expect(world.changes).toEqual(["8 a rendering"]);
   });
 
-  it("is emitted for a job that this process has started and not read yet", async () => {
+  it("is emitted for a job that this process has started and not read", async () => {
     const world = new PolledWorld();
     world.start("a");
     world.found("b");
@@ -288,7 +288,7 @@ describe("another status that the list names first", () => {
     expect(world.changes).toEqual(["6 a rendering"]);
   });
 
-  it("is asked about once where the list has its own word for a running job", async () => {
+  it("is checked once if the list uses another status for a running job", async () => {
     const world = foundWorld("a", "b");
     for (const jobId of ["a", "b"]) {
       world.store.put(job(jobId));
@@ -326,7 +326,7 @@ describe("finished clips of jobs that share the list", () => {
     expect(world.requests()).toEqual(["0 a", "30 a", "60 a", "90 a"]);
   });
 
-  it("are read while a rate limit lasts that leaves room beside the polls", async () => {
+  it("are read if the rate limit allows more than the polls", async () => {
     const world = foundWorld(...ids("j", 3));
     world.paceMs = 1_700;
     world.watchAll(...ids("j", 3));
@@ -337,7 +337,7 @@ describe("finished clips of jobs that share the list", () => {
       expect(reads.filter((line) => line.endsWith(` ${jobId}`)).length).toBeGreaterThanOrEqual(3);
   });
 
-  it("give way to polls where the rate limit leaves no room", async () => {
+  it("are not read if the rate limit only allows the polls", async () => {
     const world = foundWorld(...ids("j", 3));
     world.paceMs = 10_000;
     world.watchAll(...ids("j", 3));

@@ -23,7 +23,7 @@ describe("a watched job", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("has one poller, however many watch it", async () => {
+  it("has one poller, however many subscribers it has", async () => {
     const world = runningWorld("a");
     for (let each = 0; each < 20; each++) world.poller.watch("a");
     await world.until(80);
@@ -48,7 +48,7 @@ describe("a watched job", () => {
     expect(world.changes).toEqual(["42 a processing", "102 a failed"]);
   });
 
-  it("goes on being polled under any other status", async () => {
+  it("is still polled with any other status", async () => {
     const world = runningWorld("a");
     world.poller.watch("a");
     world.change("a", { status: "archived" });
@@ -62,7 +62,7 @@ describe("a watched job", () => {
     [2, ["10 a", "40 a"]],
     [11.5, ["0.5 a", "30.5 a"]],
     [100, ["0 a", "8 a", "16 a", "24 a", "32 a", "40 a"]],
-  ])("is polled by the age that the video list names: %d s", async (ageSeconds, requests) => {
+  ])("is polled by its age in the video list: %d s", async (ageSeconds, requests) => {
     const world = new PolledWorld();
     world.found("a");
     world.store.list([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], true);
@@ -72,7 +72,7 @@ describe("a watched job", () => {
     expect(world.requests()).toEqual(requests);
   });
 
-  it("is polled at once and then every 10 s where its age is not known", async () => {
+  it("is polled immediately and then every 10 s if its age is unknown", async () => {
     const world = new PolledWorld();
     world.found("a");
     world.poller.watch("a");
@@ -81,7 +81,7 @@ describe("a watched job", () => {
     expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
   });
 
-  it("is polled at a fixed interval where one is set", async () => {
+  it("is polled at a fixed interval if one is set", async () => {
     const world = new PolledWorld({ fixedMs: 2_500 });
     world.start("a");
     world.poller.watch("a");
@@ -101,7 +101,7 @@ describe("a watched job", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("is polled no more once a user has read its end", async () => {
+  it("is no longer polled after a user has read its end", async () => {
     const world = runningWorld("a");
     world.poller.watch("a");
     world.change("a", { status: "failed" });
@@ -181,7 +181,7 @@ describe("the durations of completed jobs", () => {
 });
 
 describe("the end of watching", () => {
-  it("comes with the last unwatch, and a second call of the same one is harmless", async () => {
+  it("comes with the last unwatch, and a second call of it is harmless", async () => {
     const world = runningWorld("a");
     const [unwatch, unwatchToo] = world.watchAll("a", "a");
     unwatch?.();
@@ -195,7 +195,7 @@ describe("the end of watching", () => {
     expect(world.requests()).toEqual([]);
   });
 
-  it("leaves nothing behind where a poll is in flight", async () => {
+  it("leaves nothing behind if a poll is in flight", async () => {
     const world = runningWorld("a");
     world.answerMs = 5_000;
     const unwatch = world.poller.watch("a");
@@ -207,7 +207,7 @@ describe("the end of watching", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("does not count an answer from before against the job when it is watched again", async () => {
+  it("makes later watches ignore earlier answers", async () => {
     const world = new PolledWorld({ fixedMs: 10_000 });
     world.answerMs = 5_000;
     world.start("a");
@@ -224,7 +224,7 @@ describe("the end of watching", () => {
     expect(world.poller.size).toBe(1);
   });
 
-  it("comes for all jobs with the end of the connection, and none can be watched after it", async () => {
+  it("comes for all jobs when the connection closes, and no job can be watched afterwards", async () => {
     const world = runningWorld("a", "b");
     const [unwatch] = world.watchAll("a", "b");
     world.poller.close();
@@ -236,7 +236,7 @@ describe("the end of watching", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("keeps the answer of a poll in flight, and sends nothing more", async () => {
+  it("keeps the answer of a poll in flight and sends nothing more", async () => {
     const world = runningWorld("a");
     world.answerMs = 5_000;
     world.poller.watch("a");
@@ -252,7 +252,7 @@ describe("the end of watching", () => {
 });
 
 describe("two hundred watched jobs", () => {
-  it("are the most: another is refused with an error that says so", async () => {
+  it("are the maximum: another one is refused with an error that says so", async () => {
     const world = new PolledWorld();
     world.watchAll(...ids("j", 200), "j0");
 
@@ -265,7 +265,7 @@ describe("two hundred watched jobs", () => {
     });
   });
 
-  it("make room when one has ended or is watched no more", async () => {
+  it("allow another one when one has ended or is no longer watched", async () => {
     const world = new PolledWorld({ maxWatched: 2 });
     world.found("a", "b");
     world.store.put(job("done", { status: "completed" }));
@@ -280,7 +280,7 @@ describe("two hundred watched jobs", () => {
 });
 
 describe("polls", () => {
-  it("are four in flight at most", async () => {
+  it("are at most four in flight", async () => {
     const world = new PolledWorld();
     world.found(...ids("j", 9));
     world.failing.set("list", failure("service_failed"));
@@ -291,7 +291,7 @@ describe("polls", () => {
     expect(world.requests()).toEqual(["0 list", "30 j0", "30 j1", "30 j2", "30 j3"]);
   });
 
-  it("are sent only when the rate limiter lets them pass", async () => {
+  it("are sent only when the rate limiter allows it", async () => {
     const world = runningWorld("a");
     world.poller.watch("a");
     world.waitMs = 60_000;

@@ -1,4 +1,4 @@
-// What watching promises at a rate limit of 60 a minute, with the real poller, schedule and rate limiter on a virtual clock.
+// The promised cost of watching at a rate limit of 60 per minute, with the real poller, schedule and rate limiter on a virtual clock.
 // npm run bench:watch prints the figures.
 
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ it.each([
   [10, { p95: 6.5, pollsPerJob: 16.5 }],
   [30, { p95: 6.5, pollsPerJob: 16.5 }],
   [100, { p95: 25, pollsPerJob: 16.5 }],
-])("%s watched jobs keep within %j, cause no 429 and miss no end", async (count, most) => {
+])("%s watched jobs stay within %j, cause no 429 and miss no end", async (count, most) => {
   const figures = await measureManyJobs(count);
 
   expect(figures.p95).toBeLessThanOrEqual(most.p95);

@@ -1,6 +1,5 @@
-// A service that fails and whose list may be wrong, with subscribers, users and waiting calls, in front of the real poller, reader,
-// store, schedule and rate limiter on a virtual clock. It collects every broken promise, since an error that is thrown in the middle
-// of it all would be caught there.
+// The real poller, reader, store, schedule and rate limiter on a virtual clock, with subscribers, users and waiting calls, and a service
+// that fails and whose list may be wrong. Violations are collected, because an error thrown inside would be caught there.
 
 import type { BridgeError } from "../../src/errors.ts";
 import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
@@ -35,7 +34,7 @@ interface Subscriber {
 
 interface WaitingCall {
   readonly jobId: JobId;
-  /** Until then it has the job polled; after that it may look for the final video. */
+  /** The job is polled until then; after that the call may look for the final video. */
   readonly untilMs: number;
   readonly cancel: () => void;
 }
@@ -47,7 +46,7 @@ export class RandomWorld {
   readonly subscribers: Subscriber[] = [];
   readonly waiting = new Set<WaitingCall>();
   readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
-  /** Jobs of which the list says wrongly that they have completed. */
+  /** Jobs that the list wrongly shows as completed. */
   readonly #wronglyListed = new Set<JobId>();
   readonly #rateLimiter = new RateLimiter(this.clock);
   readonly #service = createLimitedService({ limit: LIMIT, windowMs: WINDOW_MS, encoding: "seconds left" });
@@ -57,7 +56,7 @@ export class RandomWorld {
   #inFlight = 0;
   readonly #inFlightJobs = new Set<string>();
   readonly #pollsInWindow = new Map<number, number>();
-  /** When a job's status was last polled, unless there is a reason since to poll it again at once. */
+  /** When a job's status was last polled, unless it may be polled again immediately. */
   readonly #polledMs = new Map<string, number>();
   /** The last state that was emitted. */
   readonly #emitted = new Map<string, string>();
@@ -97,7 +96,7 @@ export class RandomWorld {
   async #getJob(jobId: string, options: RequestOptions): Promise<Job> {
     this.#expect(!this.#inFlightJobs.has(jobId), `two requests at once for ${jobId}`);
     if (options.background) {
-      this.#expect(this.#watched().has(jobId), `${jobId} is polled though nobody watches it`);
+      this.#expect(this.#watched().has(jobId), `${jobId} is polled although it is not watched`);
       const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
       this.#minScale = Math.min(this.#minScale, this.#schedule.scale);
       this.#expect(
@@ -233,7 +232,7 @@ export class RandomWorld {
     for (const { cancel } of this.waiting) cancel();
   }
 
-  // --- what always holds
+  // --- invariants
 
   #watched(): Set<string> {
     const waiting = [...this.waiting].filter(({ untilMs }) => untilMs > this.clock.now());
@@ -271,7 +270,7 @@ export class RandomWorld {
     this.#expect(pending <= timers, `${pending} timers, where ${timers} have a reason`);
   }
 
-  /** The service recovers, all jobs end, and every subscriber who is left is notified of that. */
+  /** The service recovers, all jobs end, and every remaining subscriber is notified. */
   async settle() {
     this.#faults.length = 0;
     this.#wronglyListed.clear();
@@ -285,7 +284,7 @@ export class RandomWorld {
       );
     this.endConnection();
     await this.clock.runFor(0);
-    this.#expect(this.clock.pending() === 0 && this.waiting.size === 0, "something is left");
+    this.#expect(this.clock.pending() === 0 && this.waiting.size === 0, "timers or waiting calls remain");
     this.#poller.close();
   }
 

@@ -11,7 +11,7 @@ import { type SavedVideo, SavedVideos } from "../../src/jobs/saved-videos.ts";
 import { VideoFolder, type VideoFolderOptions } from "../../src/jobs/video-folder.ts";
 import { createDownload, type DownloadLimits, type Lookup } from "../../src/service/download.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { describeJob } from "../../src/tools/get-video-status.ts";
+import { describeStatus } from "../../src/tools/get-video-status.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -98,8 +98,12 @@ export function saving(options: SavingOptions): Saving {
         await nextTurn();
         saved = saver.stateOf(JOB_ID);
       }
-      const context = { jobs: store, history: async () => new Map(), savedVideos: saver, canPublish: false };
-      const { summary } = await describeJob(job, context);
+      const { summary } = describeStatus(job, {
+        ageMs: undefined,
+        canPublish: false,
+        publishedTo: [],
+        saved,
+      });
       return { said: summary.replace(`Your video is ready: ${link} `, ""), files: files() };
     },
   };

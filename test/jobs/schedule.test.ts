@@ -55,7 +55,7 @@ function simulate(draw: (random: Random) => { durationMs: number }) {
 }
 
 describe("the schedule of a watched job", () => {
-  it("polls first at 12 s, then every 30 s, 8 s, 6 s as the job nears its usual end", () => {
+  it("polls first at 12 s, then every 30 s, 8 s and 6 s as the job approaches its usual end", () => {
     expect(pollsOf(new Schedule({ random: middle }), 160)).toEqual([
       12, 42, 72, 102, 110, 118, 126, 134, 142, 148, 154, 160,
     ]);
@@ -79,14 +79,14 @@ describe("the schedule of a watched job", () => {
     expect(pollsOf(new Schedule({ random: middle }), 900)).toHaveLength(64);
   });
 
-  it("polls a job at once that is older than its first poll, and a younger one when it is due", () => {
+  it("polls a job immediately if its first poll is due, and a younger one later", () => {
     const schedule = new Schedule({ random: middle });
     expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
       12_000, 7_000, 0, 0, 12_000,
     ]);
   });
 
-  it("polls a job of unknown age at once, every 10 s for five minutes, then as any old job", () => {
+  it("polls a job of unknown age immediately, every 10 s for five minutes, then like any old job", () => {
     const schedule = new Schedule({ random: middle });
     expect(schedule.firstDelayMs(undefined)).toBe(0);
     expect([0, 150, 299.999, 300, 600].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
@@ -100,7 +100,7 @@ describe("the schedule of a watched job", () => {
     expect(new Schedule({ random: () => 0 }).firstDelayMs(0)).toBeCloseTo(10_800);
   });
 
-  it("uses a fixed interval instead where one is set, without jitter, whatever the age", () => {
+  it("uses a fixed interval if one is set, without jitter, at any age", () => {
     const schedule = new Schedule({ fixedMs: 2_500, random: () => 0 });
     for (let each = 0; each < 6; each++) schedule.recordCompletion(20_000);
     expect(pollsOf(schedule, 11)).toEqual([2.5, 5, 7.5, 10]);
@@ -133,7 +133,7 @@ describe("the scale of the schedule", () => {
     expect(scheduleAfter([...Array.from({ length: 60 }, () => 50), ...lately]).scale).toBe(2);
   });
 
-  it("ignores what is no duration", () => {
+  it("ignores invalid durations", () => {
     expect(scheduleAfter([330, 330, 330, 330, Number.NaN, Infinity, 0, -5]).scale).toBe(1);
   });
 
@@ -145,7 +145,7 @@ describe("the scale of the schedule", () => {
     ]);
   });
 
-  it("leaves the first five minutes of a job of unknown age alone, and stretches what follows", () => {
+  it("does not stretch the first five minutes of a job of unknown age", () => {
     const schedule = scheduleAfter([330, 330, 330, 330, 330]);
     expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.intervalMs(unknown(seconds)))).toEqual([
       10_000, 10_000, 24_000, 24_000, 48_000,
@@ -154,7 +154,7 @@ describe("the scale of the schedule", () => {
 });
 
 describe("the clips of a job", () => {
-  it("bring the next poll forward when they show a short job", () => {
+  it("make the next poll earlier if they show a short job", () => {
     const schedule = new Schedule({ random: middle });
     expect(schedule.intervalMs(known(12, clips(3, 5)))).toBe(6_000);
     expect(schedule.intervalMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
@@ -162,14 +162,14 @@ describe("the clips of a job", () => {
     expect(schedule.intervalMs(known(60, clips(5, 5)))).toBe(15_000);
   });
 
-  it("never delay a poll, and change nothing while none is finished", () => {
+  it("never delay a poll and change nothing until one is finished", () => {
     const schedule = new Schedule({ random: middle });
     expect(schedule.intervalMs(known(12, clips(0, 5)))).toBe(30_000);
     expect(schedule.intervalMs(known(12, clips(0, 0)))).toBe(30_000);
     expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
   });
 
-  it("cost at most six more polls when all are done and the job goes on", () => {
+  it("cause at most six more polls if all are done and the job continues", () => {
     const extra =
       pollsOf(new Schedule({ random: middle }), 240, clips(5, 5)).length -
       pollsOf(new Schedule({ random: middle }), 240).length;
@@ -192,7 +192,7 @@ describe("the clips of a job", () => {
   });
 });
 
-describe("a job's own status, beside the shared list", () => {
+describe("the status of a job that shares the list", () => {
   it.each([
     [undefined, 30_000],
     [2_500, 30_000],
@@ -202,7 +202,7 @@ describe("a job's own status, beside the shared list", () => {
   });
 });
 
-describe("a simulation of 5,000 seeded jobs", () => {
+describe("a simulation of 5,000 jobs", () => {
   it.each([
     { name: "U", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
     { name: "LN", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },

@@ -30,7 +30,7 @@ function waitFor(world: PolledWorld, forSeconds: number, from: Job = job("a")) {
 }
 
 describe("a call that waits for a job", () => {
-  it("returns when the job ends, and reports each change until then", async () => {
+  it("returns when the job ends and reports each change until then", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 60);
     const clips = (completed: number) => ({ progress: { total: 4, completed, failed: 0 } });
@@ -46,7 +46,7 @@ describe("a call that waits for a job", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns the final video with the end, though the status names none", async () => {
+  it("returns the final video although the status has none", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 50);
     world.change("a", { status: "completed" });
@@ -61,7 +61,7 @@ describe("a call that waits for a job", () => {
   it.each([
     ["the job has ended", job("a", { status: "failed" }), 50],
     ["there is no time", job("a"), 0],
-  ])("returns at once where %s", async (_, from, forSeconds) => {
+  ])("returns immediately if %s", async (_, from, forSeconds) => {
     const world = runningWorld();
 
     expect(await waitFor(world, forSeconds, from).answer).toBe(from);
@@ -69,7 +69,7 @@ describe("a call that waits for a job", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns at once where the end is known already", async () => {
+  it("returns immediately if the end is known already", async () => {
     const world = new PolledWorld();
     const ended = job("a", { status: "failed" });
     world.store.put(ended);
@@ -78,7 +78,7 @@ describe("a call that waits for a job", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("reads the clips where the end is known by the list alone", async () => {
+  it("reads the clips if the end is known only from the list", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 50);
     const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
@@ -90,7 +90,7 @@ describe("a call that waits for a job", () => {
     expect(world.requests()).toEqual(["0 a user"]);
   });
 
-  it("is not disturbed by an error in its report of a change", async () => {
+  it("continues after an error in its progress report", async () => {
     const world = runningWorld();
     const answer = waitForEnd(world, {
       job: job("a"),
@@ -122,7 +122,7 @@ describe("a call that waits for a job", () => {
 });
 
 describe("a wait that runs out", () => {
-  it("takes a last look a second before, and so returns the end that the polls have not found yet", async () => {
+  it("reads the job once more a second before, and returns an end that polls have not found", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
@@ -136,7 +136,7 @@ describe("a wait that runs out", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns the running job when the time is over, not before, with the clips that it has by then", async () => {
+  it("returns the running job with its clips when the time is over, not before", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 20);
     await world.until(13);
@@ -151,7 +151,7 @@ describe("a wait that runs out", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("takes a poll that was just answered for the last look", async () => {
+  it("uses a recent poll instead of the last read", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 13.2);
     await world.until(14);
@@ -164,7 +164,7 @@ describe("a wait that runs out", () => {
     failure("service_failed", { status: 503 }),
     failure("rate_limited", { outcome: "not_sent" }),
     failure("unauthorized", { status: 401 }),
-  ])("returns the last known state in time where that look fails: %s", async (error) => {
+  ])("returns the last known state in time if that read fails: %s", async (error) => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     world.failing.set("a", error);
@@ -174,7 +174,7 @@ describe("a wait that runs out", () => {
     expect(wait.answeredAt()).toBe(4);
   });
 
-  it("returns the last known state in time where that look takes longer", async () => {
+  it("returns the last known state in time if that read takes longer", async () => {
     const world = runningWorld();
     const wait = waitFor(world, 4);
     world.answerMs = 20_000;
@@ -187,8 +187,8 @@ describe("a wait that runs out", () => {
   });
 });
 
-describe("a wait that is given up", () => {
-  it("returns with its cancelled call, takes no last look, and leaves the job to its other subscribers", async () => {
+describe("a cancelled wait", () => {
+  it("returns immediately without another read, and other subscribers keep the job polled", async () => {
     const world = runningWorld();
     world.poller.watch("a");
     const wait = waitFor(world, 50);
@@ -218,7 +218,7 @@ describe("a wait that is given up", () => {
     expect(wait.answeredAt()).toBe(13.5);
   });
 
-  it("does not begin in a call that was cancelled before", async () => {
+  it("does not begin if the call was cancelled before", async () => {
     const world = runningWorld();
     const signal = AbortSignal.abort();
 
@@ -238,7 +238,7 @@ describe("a wait that is given up", () => {
     expect(world.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  it("returns at once when too many jobs are watched", async () => {
+  it("returns immediately when too many jobs are watched", async () => {
     const world = runningWorld({ maxWatched: 1 });
     world.poller.watch("b");
 

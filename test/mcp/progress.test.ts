@@ -44,7 +44,7 @@ test("reports nothing to a client that sent no token", () => {
   }
 });
 
-test("reports a change without a new clip as less than a clip, also for a job without counts", () => {
+test("reports a change without a new clip as a fraction of a clip, also for a job without counts", () => {
   const { sent, report } = reporting({ progressToken: 1 });
   for (const state of [job(undefined), job(undefined), job({ total: 2, completed: 1 })]) report(state);
   expect(sent).toMatchObject([
@@ -55,7 +55,7 @@ test("reports a change without a new clip as less than a clip, also for a job wi
   expect(sent[0]).not.toHaveProperty("params.total");
 });
 
-test("leaves the last step to the end, which is reported once, before the result", async () => {
+test("reports the end once, as the last step, before the result", async () => {
   const { sent, report, finish } = reporting({ progressToken: 1 });
   for (let change = 0; change < 200; change++) report(job({ total: 2, completed: 2 }));
   const ended = job({ total: 2, completed: 2 }, true);
@@ -67,7 +67,7 @@ test("leaves the last step to the end, which is reported once, before the result
   expect(JSON.stringify(sent.slice(0, -1))).not.toContain("completed");
 });
 
-test("reports the end of a job without counts, and none of a job that still runs", async () => {
+test("reports the end of a job without counts, and no end of a running job", async () => {
   const { sent, report, finish } = reporting({ progressToken: 1 });
   report(job(undefined));
   await finish(job(undefined));
@@ -79,7 +79,7 @@ test("reports the end of a job without counts, and none of a job that still runs
   ]);
 });
 
-test("survives a client that has left", async () => {
+test("ignores a client that has disconnected", async () => {
   let rejected = Promise.resolve();
   const { report } = reporting({ progressToken: 1 }, () => {
     const left = Promise.reject(new Error("gone"));
@@ -91,7 +91,7 @@ test("survives a client that has left", async () => {
   await expect(rejected).resolves.toBeUndefined();
 });
 
-test("grows with every notification and stays within the total, whatever the service counts", () => {
+test("increases with every notification and stays within the total, whatever the service counts", () => {
   const count = fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined });
   const course = fc.array(
     fc.tuple(fc.record({ total: count, completed: count, failed: count }), fc.boolean()),

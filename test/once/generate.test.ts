@@ -1,4 +1,4 @@
-// What SendOnce promises of generations.
+// What SendOnce promises about generations.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ describe("the same video again", () => {
     },
   );
 
-  test("is started anew after a failed render, which refunds its credits", async () => {
+  test("is started again after a failed render, which refunds its credits", async () => {
     const world = await afterFirst();
     world.statuses.set("job-1", "failed");
 
@@ -107,7 +107,7 @@ describe("the same video again", () => {
     expect(await world.process().generate(request)).toMatchObject({ alreadyStarted: true });
   });
 
-  test("is another one with another argument, and for another account", async () => {
+  test("is a different request with another argument or for another account", async () => {
     const world = await afterFirst();
     const other = { account: "https://service.example/ fl_example_2" };
 
@@ -122,15 +122,15 @@ describe("the same video again", () => {
 
   test.each([
     ["sent", GUARD_MS, true],
-    ["held back", GUARD_MS - 1, false],
-  ])("is %s %i ms after the last thing known of it", async (_, ms, isSent) => {
+    ["not sent again", GUARD_MS - 1, false],
+  ])("is %s %i ms after it was last known", async (_, ms, isSent) => {
     const world = await afterFirst();
     world.clock.epochMs += ms;
 
     expect(await world.process().generate(TIDES)).toMatchObject({ alreadyStarted: !isSent });
   });
 
-  test("counts its ten minutes from the answer, also where the machine slept while it was under way", async () => {
+  test("is guarded for ten minutes from the answer, even if the machine slept during the request", async () => {
     const world = createWorld();
     world.onGenerate = async () => {
       world.clock.epochMs += 30 * MINUTE_MS;
@@ -143,7 +143,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("is held back while another process is making it, however long that machine slept", async () => {
+  test("is not sent while another process is sending it, however long the machine slept", async () => {
     const world = createWorld(temporaryFolder());
     const answer = pending<{ jobId: string; status: string }>();
     world.onGenerate = () => answer.promise;
@@ -160,7 +160,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("is held back for ten minutes and no longer after its process died", async () => {
+  test("is not sent again for ten minutes after a process that died had begun it", async () => {
     const world = createWorld(temporaryFolder());
     world.onGenerate = () => new Promise(() => {});
     void world.process().generate(TIDES);
@@ -187,7 +187,7 @@ describe("the same video again", () => {
     });
   });
 
-  test("is refused while what became of it is not known", async () => {
+  test("is refused while its outcome is unknown", async () => {
     const world = createWorld();
     world.onGenerate = fails("unknown");
     await errorOf(world.process().generate(TIDES));
@@ -196,7 +196,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("is refused where this server itself failed after it may have been sent", async () => {
+  test("is refused after an internal failure that may have followed the request", async () => {
     const world = createWorld();
     world.onGenerate = () => Promise.reject(new TypeError("a fault of this server"));
     await expect(world.process().generate(TIDES)).rejects.toBeInstanceOf(TypeError);
@@ -206,7 +206,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test.each(["rejected", "not_sent"] as const)("is sent where the first was %s", async (outcome) => {
+  test.each(["rejected", "not_sent"] as const)("is sent if the first one was %s", async (outcome) => {
     const world = createWorld();
     world.onGenerate = fails(outcome);
     await errorOf(world.process().generate(TIDES));
@@ -215,7 +215,7 @@ describe("the same video again", () => {
     expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
   });
 
-  test("counts every earlier request: one that still runs behind one that failed", async () => {
+  test("is compared with every earlier request, not only with a later one that failed", async () => {
     const world = await afterFirst();
     const again = await world.process().generate(TIDES);
     if (!again.alreadyStarted) throw new Error("It was sent.");
@@ -226,7 +226,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(2);
   });
 
-  test("is refused for a clock that was ahead, until that time is over; the code passes it", async () => {
+  test("is refused after an entry from the future until that time is over, except with the code", async () => {
     const world = createWorld();
     world.clock.epochMs = NOW + 365 * 24 * 60 * MINUTE_MS;
     world.onGenerate = fails("unknown");
@@ -268,7 +268,7 @@ describe("the code", () => {
     expect(world.generations).toHaveLength(2);
   });
 
-  test("starts one more video for two calls at once, in one process and in two", async () => {
+  test("starts one more video for two simultaneous calls, in one process and in two", async () => {
     const world = createWorld(temporaryFolder());
     const [one, two] = [world.process(), world.process()];
     await one.generate(TIDES);
@@ -279,7 +279,7 @@ describe("the code", () => {
     expect(world.generations).toHaveLength(2);
   });
 
-  test("is used up by a confirmed request whose answer was lost", async () => {
+  test("cannot be used again after a confirmed request whose answer was lost", async () => {
     const world = await afterFirst();
     const confirmDuplicate = await codeFor(world);
     world.onGenerate = fails("unknown");
@@ -296,7 +296,7 @@ describe("the code", () => {
     expect(world.generations).toHaveLength(2);
   });
 
-  test("stays good where the confirmed request changed nothing", async () => {
+  test("stays valid if the confirmed request was not carried out", async () => {
     const world = await afterFirst();
     const confirmDuplicate = await codeFor(world);
     world.onGenerate = fails("rejected");
@@ -308,7 +308,7 @@ describe("the code", () => {
     });
   });
 
-  test("does not change by looking at the job, nor by time", async () => {
+  test("does not change when the job is read or time passes", async () => {
     const world = await afterFirst();
     const code = await codeFor(world);
     world.statuses.set("job-1", "completed");
@@ -325,7 +325,7 @@ describe("the code", () => {
     });
   });
 
-  test("of one video is none of another's", async () => {
+  test("of one video is not valid for another", async () => {
     const world = await afterFirst();
     await world.process().generate({ topic: "Moons" });
     const confirmDuplicate = await codeFor(world);
@@ -336,8 +336,8 @@ describe("the code", () => {
   });
 });
 
-describe("two calls at once", () => {
-  test("start one video, and the second waits for its job", async () => {
+describe("two simultaneous calls", () => {
+  test("start one video, and the second gets its job", async () => {
     const world = createWorld();
     const process = world.process();
     const answer = pending<{ jobId: string; status: string }>();
@@ -352,7 +352,7 @@ describe("two calls at once", () => {
     ]);
   });
 
-  test("of which the first is withdrawn before it is sent: the second is sent and hears nothing of that", async () => {
+  test("send the second if the first is cancelled before it is sent", async () => {
     const world = createWorld();
     const process = world.process();
     const withdrawn = new AbortController();
@@ -387,7 +387,7 @@ describe("two calls at once", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("in two processes send one, also where one begins and ends while the other writes its intent", async () => {
+  test("in two processes send one, even if one begins and ends while the other writes its intent", async () => {
     const world = createWorld(temporaryFolder());
     const slow = world.process({ journal: overtaken(world, () => world.process().generate(TIDES)) });
 
@@ -395,7 +395,7 @@ describe("two calls at once", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("in two processes around midnight send none or one: their intents stand in two files", async () => {
+  test("in two processes around midnight, whose intents are in two files, send at most one", async () => {
     const world = createWorld(temporaryFolder());
     world.clock.epochMs = Date.UTC(2026, 10, 21, 23, 59, 59);
     const late = world.process({
@@ -411,7 +411,7 @@ describe("two calls at once", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("in three processes send one, whichever is first in the journal, also where the service answers at once", async () => {
+  test("in three processes send the first one in the journal, even if the service answers immediately", async () => {
     for (let round = 0; round < 20; round++) {
       const world = createWorld(temporaryFolder());
       const calls = [world.process(), world.process(), world.process()].map((process) =>
@@ -423,7 +423,7 @@ describe("two calls at once", () => {
   });
 });
 
-test("Nothing is sent when the journal can't be read, and that costs nothing of the limit", async () => {
+test("Nothing is sent or counted towards the limit if the journal can't be read", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "journal-2026-11-21.jsonl"));
   const world = createWorld(folder);
@@ -436,7 +436,7 @@ test("Nothing is sent when the journal can't be read, and that costs nothing of 
 });
 
 describe("the operator's limit", () => {
-  test("counts what was and may have been started, and nothing else", async () => {
+  test("counts videos that were or may have been started, and nothing else", async () => {
     const world = createWorld();
     const process = world.process({ generationLimit: new GenerationLimit(2) });
     world.onGenerate = fails("rejected");
@@ -464,7 +464,7 @@ describe("the operator's limit", () => {
     ]);
   });
 
-  test("of none starts none", async () => {
+  test("of 0 starts nothing", async () => {
     const world = createWorld();
     const process = world.process({ generationLimit: new GenerationLimit(0) });
 
@@ -474,7 +474,7 @@ describe("the operator's limit", () => {
     expect(world.generations).toEqual([]);
   });
 
-  test("is not used up where another process was first", async () => {
+  test("is not used by a request that another process made first", async () => {
     const world = createWorld(temporaryFolder());
     const limited = world.process({
       generationLimit: new GenerationLimit(1),
@@ -502,7 +502,7 @@ describe("a lost answer", () => {
     return { error: await errorOf(process.generate(TIDES)), listed };
   };
 
-  test("comes with the running jobs that appeared since, five at most", async () => {
+  test("is reported with the running jobs that appeared since, at most five", async () => {
     const running = [7, 6, 5, 4, 3, 2, 1].map((number) => ({ jobId: `job-${number}`, status: "processing" }));
     const { error, listed } = await lost(running, ["job-6"]);
 
@@ -550,7 +550,7 @@ describe("a lost answer", () => {
     expect(looks).toEqual([]);
   });
 
-  test("never names jobs that have ended: a new process merely does not know them", async () => {
+  test("is never reported with jobs that have ended", async () => {
     const { error } = await lost([
       { jobId: "old-1", status: "completed" },
       { jobId: "old-2", status: "failed" },
@@ -559,7 +559,7 @@ describe("a lost answer", () => {
     expect(error.nextStep).toBe("So far the video list shows no running job that could be it. Look.");
   });
 
-  test("has what the service calls its jobs cleaned and cut", async () => {
+  test("is reported with cleaned and shortened job ids", async () => {
     const { error } = await lost([{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }]);
 
     expect(error.nextStep).toBe(`The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`);
@@ -567,7 +567,7 @@ describe("a lost answer", () => {
 });
 
 describe("when the process ends", () => {
-  test("what waits is not sent, and what was sent is seen through", async () => {
+  test("a waiting request is not sent, and one that was sent is completed", async () => {
     const world = createWorld();
     const answer = pending<{ jobId: string; status: string }>();
     world.onGenerate = () => answer.promise;
@@ -657,7 +657,7 @@ describe("the request itself", () => {
   });
 });
 
-test("A new process knows the jobs that earlier ones started for this account, the latest first", async () => {
+test("A new process lists the jobs that earlier ones started for this account, the latest first", async () => {
   const world = await afterFirst();
   world.clock.epochMs += MINUTE_MS;
   await world.process().generate({ topic: "Moons" });

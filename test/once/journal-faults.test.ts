@@ -106,6 +106,31 @@ describe("reading", () => {
   });
 });
 
+test("Every file that is opened is closed, also after a failure", async () => {
+  const folder = temporaryFolder();
+  let open = 0;
+  let isBroken = false;
+  disk.open = async (real, ...args) => {
+    const handle = await real(...args);
+    const close = handle.close.bind(handle);
+    open += 1;
+    return Object.assign(handle, {
+      close: () => ((open -= 1), close()),
+      ...(isBroken && { sync: fails("EIO"), read: fails("EIO") }),
+    });
+  };
+  const { journal } = openJournal(folder);
+  await journal.begin(VIDEO);
+  await journal.entries();
+  isBroken = true;
+  await journal.begin(VIDEO);
+  await openJournal(folder)
+    .journal.entries()
+    .catch(() => {});
+
+  expect(open).toBe(0);
+});
+
 describe("writing", () => {
   const onWrite =
     (change: (handle: fs.FileHandle) => object) =>
@@ -135,17 +160,18 @@ describe("writing", () => {
     const synced = new Promise<void>((resolve) => (sync = resolve));
     disk.open = onWrite(() => ({ sync: () => synced }));
     let isDone = false;
-    const writing = journal.begin(VIDEO).then(() => (isDone = true));
+    const writing = journal.begin(VIDEO).then((id) => ((isDone = true), id));
     await vi.advanceTimersByTimeAsync(3_999);
     expect([isDone, warnings]).toEqual([false, []]);
     await vi.advanceTimersByTimeAsync(1);
-    await writing;
+    const id = await writing;
     expect(warnings).toEqual(["no answer in 4 s"]);
 
-    // Written after all, it counts once.
+    // Written after all, it counts once, and what became of it stays known.
     sync();
     disk.open = undefined;
-    expect(await journal.entries()).toHaveLength(1);
+    await journal.settle(id, { outcome: "unknown" });
+    expect(await journal.entries()).toMatchObject([{ id, outcome: "unknown" }]);
   });
 
   test("ends at once where the disk answers, and leaves no timer behind", async () => {

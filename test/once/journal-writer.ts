@@ -1,4 +1,4 @@
-// A process that writes to a journal: `journal-writer.ts FOLDER NAME COUNT`. Says "ready", then waits for a line on stdin.
+// A process that writes to a journal: `journal-writer.ts FOLDER NAME COUNT`. Prints "ready", then waits for a line on stdin.
 
 import { once } from "node:events";
 import { createJournal } from "../../src/once/journal.ts";

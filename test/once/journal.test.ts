@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -55,7 +56,7 @@ const video = (more: object = {}) => ({
 });
 
 describe("an entry", () => {
-  test("is on disk before it may be sent, and another process reads it", async () => {
+  test("is on disk before its request is sent, and another process can read it", async () => {
     const folder = temporaryFolder();
     await openJournal(folder).journal.begin(VIDEO);
 
@@ -64,7 +65,7 @@ describe("an entry", () => {
     expect(await openJournal(folder).journal.entries()).toEqual([video()]);
   });
 
-  test("gets its outcome, with the time at which that was known", async () => {
+  test("gets its outcome and the time at which that became known", async () => {
     const folder = temporaryFolder();
     const { journal, clock } = openJournal(folder);
     const videoId = await journal.begin(VIDEO);
@@ -86,7 +87,7 @@ describe("an entry", () => {
     ]);
   });
 
-  test("keeps its outcome where the clock was set back over midnight in between", async () => {
+  test("keeps its outcome if the clock is set back over midnight before that", async () => {
     const { journal, clock } = openJournal(temporaryFolder());
     const id = await journal.begin(VIDEO);
     clock.ms -= DAY_MS;
@@ -95,7 +96,7 @@ describe("an entry", () => {
     expect(await journal.entries()).toEqual([video({ outcome: "rejected" })]);
   });
 
-  test("holds no key, not even the half of one, and its label is short", async () => {
+  test("contains no key, not even part of one, and has a short label", async () => {
     const folder = temporaryFolder();
     const { journal } = openJournal(folder);
     await journal.begin({ ...VIDEO, label: `${"x".repeat(195)}fl_example${"y".repeat(300)}` });
@@ -104,7 +105,19 @@ describe("an entry", () => {
     expect(readFileSync(join(folder, TODAY), "utf8")).not.toMatch(/fl_|y{9}/);
   });
 
-  test("keeps what the service said of a platform, as far as that is short", async () => {
+  test("keeps how a video was ordered, its texts redacted and bounded", async () => {
+    const { journal } = openJournal(temporaryFolder());
+    const topic = `${"x".repeat(1_995)}fl_example${"y".repeat(300)}`;
+    await journal.begin({ ...VIDEO, settings: { topic, duration: 20, style: "ugc" } });
+    await journal.begin(VIDEO);
+
+    expect((await journal.entries()).map(({ settings }) => settings)).toEqual([
+      { topic: `${"x".repeat(1_995)}[reda`, duration: 20, style: "ugc" },
+      undefined,
+    ]);
+  });
+
+  test("keeps the service's result for a platform unless it is long", async () => {
     const { journal } = openJournal(temporaryFolder());
     const id = await journal.begin(POST);
     await journal.settle(id, {
@@ -121,7 +134,7 @@ describe("an entry", () => {
     ]);
   });
 
-  test("is readable for its user alone", async () => {
+  test("is readable only by its user", async () => {
     const folder = join(temporaryFolder(), "state");
     await openJournal(folder).journal.begin(VIDEO);
 
@@ -132,7 +145,7 @@ describe("an entry", () => {
 });
 
 describe("the files", () => {
-  test("are one for each UTC day, read in their order", async () => {
+  test("are one per UTC day and read in order", async () => {
     const folder = temporaryFolder();
     const { journal, clock } = openJournal(folder);
     await journal.begin({ ...VIDEO, label: "first" });
@@ -146,7 +159,7 @@ describe("the files", () => {
     ]);
   });
 
-  test("of earlier versions are read too, the older one first", async () => {
+  test("of earlier versions are also read, the older one first", async () => {
     const folder = temporaryFolder();
     const line = (id: string, label: string) =>
       `${JSON.stringify({ event: "intent", id, atMs: NOON - 1_000, ...VIDEO, label })}\n`;
@@ -165,7 +178,7 @@ describe("the files", () => {
     ]);
   });
 
-  test("past their 90 days are removed, and so are those of earlier versions that are as old", async () => {
+  test("older than 90 days are removed, including those of earlier versions", async () => {
     const folder = temporaryFolder();
     const { journal, clock } = openJournal(folder);
     await journal.begin({ ...VIDEO, label: "day 0" });
@@ -175,13 +188,19 @@ describe("the files", () => {
       writeFileSync(join(folder, name), "");
       utimesSync(join(folder, name), NOON / 1000, NOON / 1000);
     }
-    writeFileSync(join(folder, "notes.txt"), "not ours");
+    for (const name of ["notes.txt", "my-journal.jsonl", "journal.jsonl.bak"])
+      writeFileSync(join(folder, name), "not ours");
 
     clock.ms = NOON + 90 * DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 0", "day 1"]);
     clock.ms += DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 1"]);
-    expect(readdirSync(folder).sort()).toEqual(["journal-2026-11-22.jsonl", "notes.txt"]);
+    expect(readdirSync(folder).sort()).toEqual([
+      "journal-2026-11-22.jsonl",
+      "journal.jsonl.bak",
+      "my-journal.jsonl",
+      "notes.txt",
+    ]);
   });
 
   test.each([
@@ -189,7 +208,7 @@ describe("the files", () => {
     ["lines of another kind", '{"event":"comment"}\n[]\nnull\n"text"\n'],
     ["a line that is far too long", `"${"x".repeat(400_000)}"\n`],
     ["bytes that are no text", "\u0000\u0001\uFFFD"],
-  ])("survive %s: what comes after it counts", async (_, damage) => {
+  ])("with %s are still read after it", async (_, damage) => {
     const folder = temporaryFolder();
     const { journal } = openJournal(folder);
     await journal.begin({ ...VIDEO, label: "before" });
@@ -203,7 +222,7 @@ describe("the files", () => {
     ]);
   });
 
-  test("that were replaced are read anew", async () => {
+  test("that were replaced are read again", async () => {
     const folder = temporaryFolder();
     const { journal } = openJournal(folder);
     await journal.begin({ ...VIDEO, label: "before" });
@@ -215,7 +234,39 @@ describe("the files", () => {
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["beyond"]);
   });
 
-  test("of 100,000 lines are parsed once, in small pieces, and after that only what was appended", async () => {
+  test("of which one is replaced by a longer one leave nothing of it, and the others as they are", async () => {
+    const folder = temporaryFolder();
+    const { journal, clock } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "today" });
+    clock.ms += DAY_MS;
+    await journal.begin({ ...VIDEO, label: "tomorrow" });
+    await journal.entries();
+    const other = temporaryFolder();
+    const another = openJournal(other).journal;
+    for (const label of ["one", "two", "three"]) await another.begin({ ...VIDEO, label });
+    renameSync(join(other, TODAY), join(folder, TODAY));
+
+    expect((await journal.entries()).map(({ label }) => label).sort()).toEqual([
+      "one",
+      "three",
+      "tomorrow",
+      "two",
+    ]);
+  });
+
+  test("of which the last line is half written give the line when it is whole", async () => {
+    const folder = temporaryFolder();
+    const { journal } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "whole" });
+    const line = JSON.stringify({ event: "intent", id: "x", atMs: NOON, ...VIDEO, label: "late" });
+    appendFileSync(join(folder, TODAY), line.slice(0, 30));
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole"]);
+    appendFileSync(join(folder, TODAY), `${line.slice(30)}\n`);
+
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole", "late"]);
+  });
+
+  test("of 100,000 lines are parsed once in small pieces; later only new lines are", async () => {
     const folder = temporaryFolder();
     const lines = Array.from({ length: 50_000 }, (_, index) => {
       const id = `id-${index}`;
@@ -234,7 +285,7 @@ describe("the files", () => {
 
     expect(await journal.entries()).toHaveLength(50_000);
     counting = false;
-    // A turn for every piece of 64 kB at least: nothing else waits longer than for one of them.
+    // At least one turn of the event loop per 64 kB, so that other work waits for at most one piece.
     expect(turns).toBeGreaterThan(lines.join("").length / (64 * 1024));
 
     const parse = vi.spyOn(JSON, "parse");
@@ -248,7 +299,7 @@ describe("the files", () => {
 });
 
 describe("a journal", () => {
-  test("that can't be read rejects with the file and the fix", async () => {
+  test("that can't be read fails with the file and how to fix it", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, TODAY));
     const reading = openJournal(folder).journal.entries();
@@ -276,7 +327,7 @@ describe("a journal", () => {
     },
   );
 
-  test("that can't be written warns once and remembers for this process", async () => {
+  test("that can't be written warns once and keeps its entries in memory", async () => {
     const path = join(temporaryFolder(), "state");
     writeFileSync(path, "");
     const { journal, warnings } = openJournal(path);
@@ -287,7 +338,7 @@ describe("a journal", () => {
     expect(warnings).toEqual(["EEXIST"]);
   });
 
-  test("without a folder remembers for this process and writes nothing", async () => {
+  test("without a folder keeps its entries in memory and writes nothing", async () => {
     const { journal, warnings } = openJournal(undefined);
     const id = await journal.begin(VIDEO);
     await journal.settle(id, { outcome: "done", jobId: "job-1" });
@@ -298,7 +349,7 @@ describe("a journal", () => {
   });
 });
 
-test("Processes that write at once lose and break no line", async () => {
+test("Processes that write simultaneously lose and damage no line", async () => {
   const folder = temporaryFolder();
   const names = ["a", "b", "c", "d"];
   const count = 40;

@@ -1,5 +1,5 @@
-// Server processes of one user, as far as paid and public requests go: each with a journal object of its own on one folder or, without
-// one, on the same memory. The service and the clock are the test's.
+// Several server processes of one user that make paid and public requests: each has its own journal object for the same folder or,
+// without a folder, for the same memory. The test controls the service and the clock.
 
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import { GenerationLimit } from "../../src/once/generation-limit.ts";
@@ -17,9 +17,9 @@ export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 export interface World {
-  /** Wall clock and monotonic clock; a test that lets a machine sleep moves the first alone. */
+  /** Wall clock and monotonic clock. Only the first one moves while the machine sleeps. */
   readonly clock: { epochMs: number; monotonicMs: number };
-  /** What reached the service, in order. */
+  /** The requests that reached the service, in order. */
   readonly generations: GenerationRequest[];
   readonly posts: PublishRequest[];
   /** What each of these requests was given: how long it may take, and what withdraws it. */
@@ -131,14 +131,14 @@ export function failure(outcome: Outcome): BridgeError {
 
 export const fails = (outcome: Outcome) => () => Promise.reject(failure(outcome));
 
-/** The code that an answer or an error gives for sending the same again. */
+/** The confirmation code in an answer or an error. */
 export function codeIn(text: string | undefined): string {
   const code = /confirmDuplicate: "(\w+)"/.exec(text ?? "")?.[1];
   if (code === undefined) throw new Error(`There is no code in: ${text}`);
   return code;
 }
 
-/** The error that a call ends with. */
+/** The error with which a call fails. */
 export async function errorOf(call: Promise<unknown>): Promise<BridgeError["facts"]> {
   const error: unknown = await call.then(
     () => undefined,
@@ -148,7 +148,7 @@ export async function errorOf(call: Promise<unknown>): Promise<BridgeError["fact
   throw new Error("The call did not fail with a BridgeError.", { cause: error });
 }
 
-/** A user who agrees to everything, and remembers what was asked. */
+/** A user who agrees to everything; records the questions. */
 export function yes(): { ask: (plan: PublicationPlan) => Promise<void>; plans: PublicationPlan[] } {
   const plans: PublicationPlan[] = [];
   return { plans, ask: async (plan) => void plans.push(plan) };

@@ -1,4 +1,4 @@
-// What SendOnce promises of publications: one post for each job and platform.
+// What SendOnce promises about publications: one post for each job and platform.
 
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -62,8 +62,8 @@ function refused(where: string, platforms: string[], more = "", account = `${whe
   };
 }
 
-describe("a platform that has the video", () => {
-  test("comes back with what the service said then, and nothing is sent", async () => {
+describe("a platform to which the video was posted", () => {
+  test("is returned with the earlier result, and nothing is sent", async () => {
     const world = await afterPosting("tiktok");
 
     expect(await world.process().publish(on("tiktok"), ask)).toEqual({
@@ -75,7 +75,7 @@ describe("a platform that has the video", () => {
     expect(sent(world)).toEqual([["tiktok"]]);
   });
 
-  test("is left out of a request for more, which is sent once for the rest, in the caller's order", async () => {
+  test("is not sent again by a request for more platforms, and the results are in the caller's order", async () => {
     const world = await afterPosting("tiktok");
     const published = await world.process().publish(on("youtube", "tiktok", "x"), ask);
 
@@ -95,7 +95,7 @@ describe("a platform that has the video", () => {
     expect(sent(world)).toEqual([["tiktok"], ["tiktok"]]);
   });
 
-  test("is recognised however the job's id and the service spell it", async () => {
+  test("is recognised in any spelling of the job id and platform", async () => {
     const world = createWorld();
     world.onPublish = async () => ({
       results: [
@@ -132,7 +132,7 @@ describe("a platform that has the video", () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  test("is another one for another job and for another account", async () => {
+  test("is independent of other jobs and accounts", async () => {
     const world = await afterPosting("tiktok");
     await world.process().publish({ jobId: JOB.replace("0f", "1f"), platforms: ["tiktok"] }, ask);
     await world.process({ account: "another" }).publish(on("tiktok"), ask);
@@ -140,7 +140,7 @@ describe("a platform that has the video", () => {
     expect(world.posts).toHaveLength(3);
   });
 
-  test("named twice in one call is sent once", async () => {
+  test("that is named twice in one call is sent once", async () => {
     const world = createWorld();
     await world.process().publish(on("tiktok", "tiktok"), ask);
 
@@ -149,7 +149,7 @@ describe("a platform that has the video", () => {
 });
 
 describe("a platform that failed", () => {
-  test("is sent again, and only that one", async () => {
+  test("is the only one that is sent again", async () => {
     const world = createWorld();
     world.onPublish = async () => ({
       results: [posted("tiktok"), { platform: "x", ok: false, reason: "not_connected" }],
@@ -174,8 +174,8 @@ describe("a platform that failed", () => {
   );
 });
 
-describe("a platform of which nobody knows", () => {
-  test("is refused without any promise that waiting helps, however long ago", async () => {
+describe("a platform with an unknown outcome", () => {
+  test("is refused however long ago it was sent, and the text never suggests to wait", async () => {
     const world = await afterLosing("tiktok");
     const error = await errorOf(world.process().publish(on("tiktok"), ask));
     expect(error).toEqual(refused("tiktok", ["tiktok"]));
@@ -203,7 +203,7 @@ describe("a platform of which nobody knows", () => {
     expect(message).toMatch(/^Not sent: 11 minutes ago this video was sent to tiktok and x and no answer/);
   });
 
-  test("holds back the whole call, and the text says how to post to the others", async () => {
+  test("prevents the whole call, and the text says how to post to the others", async () => {
     const world = await afterLosing("tiktok", "youtube");
 
     expect(await errorOf(world.process().publish(on("tiktok"), ask))).toEqual(refused("tiktok", ["tiktok"]));
@@ -221,7 +221,7 @@ describe("a platform of which nobody knows", () => {
     expect(sent(world)).toEqual([["tiktok", "youtube"], ["x"]]);
   });
 
-  test("is one that the service's answer does not mention, too", async () => {
+  test("is also one that the service's answer does not mention", async () => {
     const world = createWorld();
     world.onPublish = async () => ({ results: [posted("tiktok")], note: "one was skipped" });
     expect(await world.process().publish(on("tiktok", "x"), ask)).toEqual({
@@ -233,7 +233,7 @@ describe("a platform of which nobody knows", () => {
     expect(await errorOf(world.process().publish(on("tiktok", "x"), ask))).toEqual(refused("x", ["x"]));
   });
 
-  test("stays unknown where a later attempt failed", async () => {
+  test("stays unknown after a later attempt failed", async () => {
     const world = await afterLosing("tiktok");
     const { nextStep } = await errorOf(world.process().publish(on("tiktok"), ask));
     world.onPublish = async () => ({ results: [{ platform: "tiktok", ok: false }] });
@@ -242,7 +242,7 @@ describe("a platform of which nobody knows", () => {
     expect(await errorOf(world.process().publish(on("tiktok"), ask))).toMatchObject({ code: "duplicate" });
   });
 
-  test("counts as posted where a later attempt succeeded", async () => {
+  test("counts as posted after a later attempt succeeded", async () => {
     const world = await afterLosing("tiktok");
     const { nextStep } = await errorOf(world.process().publish(on("tiktok"), ask));
     await world.process().publish(on("tiktok"), ask, { confirmDuplicate: codeIn(nextStep) });
@@ -252,7 +252,7 @@ describe("a platform of which nobody knows", () => {
     });
   });
 
-  test("is one that a process was posting to when it was killed", async () => {
+  test("is also one to which a killed process was posting", async () => {
     const world = createWorld(temporaryFolder());
     world.onPublish = () => new Promise(() => {});
     void world.process().publish(on("tiktok"), ask);
@@ -264,7 +264,7 @@ describe("a platform of which nobody knows", () => {
   test.each([
     ["an hour ahead", 60 * MINUTE_MS],
     ["a year ahead", 365 * DAY_MS],
-  ])("written by a clock %s is refused, and the code passes it", async (_, aheadMs) => {
+  ])("recorded by a clock %s is refused, except with the code", async (_, aheadMs) => {
     const world = createWorld(temporaryFolder());
     world.clock.epochMs += aheadMs;
     world.onPublish = fails("unknown");
@@ -300,7 +300,7 @@ describe("the code", () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  test("is good for exactly the platforms that were named with it", async () => {
+  test("is valid for exactly the platforms that were named with it", async () => {
     const world = await afterPosting("tiktok", "youtube");
     const forTiktok = await codeAfter(world, "tiktok");
     const forBoth = await codeAfter(world, "tiktok", "youtube");
@@ -323,7 +323,7 @@ describe("the code", () => {
     ]);
   });
 
-  test("of a refused call lets the very same call through", async () => {
+  test("of a refused call allows the same call", async () => {
     const world = await afterLosing("tiktok");
     const { nextStep } = await errorOf(world.process().publish(on("tiktok", "youtube"), ask));
     await world.process().publish(on("tiktok", "youtube"), ask, { confirmDuplicate: codeIn(nextStep) });
@@ -331,7 +331,7 @@ describe("the code", () => {
     expect(sent(world)).toEqual([["tiktok"], ["tiktok", "youtube"]]);
   });
 
-  test("of a refused call never repeats what is known to be public", async () => {
+  test("of a refused call never posts again where the video is known to be public", async () => {
     const world = await afterLosing("tiktok");
     await world.process().publish(on("youtube"), ask);
     const { nextStep } = await errorOf(world.process().publish(on("tiktok", "youtube"), ask));
@@ -347,7 +347,7 @@ describe("the code", () => {
     expect(sent(world)).toEqual([["tiktok"], ["youtube"], ["tiktok"]]);
   });
 
-  test("is used up by a confirmed request whose answer was lost, which then is what is not known", async () => {
+  test("cannot be used again after a confirmed request whose answer was lost", async () => {
     const world = await afterPosting("tiktok");
     const confirmDuplicate = await codeAfter(world, "tiktok");
     world.onPublish = fails("unknown");
@@ -376,7 +376,7 @@ describe("the code", () => {
     expect(world.posts).toHaveLength(1);
   });
 
-  test("posts once for two calls at once, in one process and in two", async () => {
+  test("posts once for two simultaneous calls, in one process and in two", async () => {
     const world = createWorld(temporaryFolder());
     const [one, two] = [world.process(), world.process()];
     await one.publish(on("tiktok"), ask);
@@ -388,7 +388,7 @@ describe("the code", () => {
     expect(world.posts).toHaveLength(2);
   });
 
-  test("does not change by what happens on other platforms", async () => {
+  test("does not change when other platforms change", async () => {
     const world = await afterPosting("tiktok");
     const code = await codeAfter(world, "tiktok");
     await world.process().publish(on("youtube"), ask);
@@ -398,7 +398,7 @@ describe("the code", () => {
 });
 
 describe("the user", () => {
-  test("is asked about what would be sent, and about nothing where nothing would", async () => {
+  test("is asked about exactly what would be sent, and not at all if nothing would", async () => {
     const world = await afterPosting("tiktok");
     const user = yes();
     await world.process().publish(on("tiktok"), user.ask);
@@ -428,7 +428,7 @@ describe("the user", () => {
     ]);
   });
 
-  test("is told what would be posted a second time", async () => {
+  test("is shown what would be posted a second time", async () => {
     const world = await afterPosting("tiktok");
     const user = yes();
     const { code } = await world.process().publish(on("tiktok"), ask);
@@ -439,7 +439,7 @@ describe("the user", () => {
     ]);
   });
 
-  test("who says no has nothing published", async () => {
+  test("refuses: nothing is published", async () => {
     const world = createWorld();
     const no = failure("not_sent");
 
@@ -447,7 +447,7 @@ describe("the user", () => {
     expect(world.posts).toEqual([]);
   });
 
-  test("whose yes comes after the video was posted elsewhere is asked anew, about what is left", async () => {
+  test("agrees after another process posted the video: a new question names the other platforms", async () => {
     const world = createWorld();
     const process = world.process();
     const questions: string[][] = [];
@@ -465,7 +465,7 @@ describe("the user", () => {
     expect(sent(world)).toEqual([["tiktok"], ["youtube"]]);
   });
 
-  test("whose yes comes after the process was told to end has nothing published", async () => {
+  test("agrees after the process began to end: nothing is published", async () => {
     const world = createWorld();
     const process = world.process();
     const call = errorOf(process.publish(on("tiktok"), () => process.finish(() => {})));
@@ -475,7 +475,30 @@ describe("the user", () => {
   });
 });
 
-test("Two processes at once post once, also where one begins and ends while the other writes its intent", async () => {
+test("This computer knows how its jobs were ordered and where they were posted, and nothing of another account's", async () => {
+  const world = createWorld();
+  const process = world.process();
+  world.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
+  await process.generate({ topic: "Tides", duration: 20, style: "story", voice: undefined });
+  await process.publish(on("tiktok", "x"), ask);
+  world.onPublish = async () => ({ results: [{ platform: "youtube", ok: false }] });
+  await process.publish(on("youtube"), ask);
+  world.onPublish = fails("unknown");
+  await errorOf(process.publish(on("facebook"), ask));
+  world.onPublish = postsAll(world);
+  const other = JOB.replace("0f", "1f");
+  await process.publish({ jobId: other, platforms: ["tiktok"] }, ask);
+  await world.process({ account: "another" }).publish(on("instagram"), ask);
+
+  expect(await world.process().history()).toEqual(
+    new Map([
+      [JOB, { settings: { topic: "Tides", duration: 20 }, publishedTo: ["tiktok", "x"] }],
+      [other, { publishedTo: ["tiktok"] }],
+    ]),
+  );
+});
+
+test("Two simultaneous processes post once, even if one begins and ends while the other writes its intent", async () => {
   const world = createWorld(temporaryFolder());
   const journal = world.journal(55);
   const slow = world.process({

@@ -1,4 +1,4 @@
-// A service client connected to a scripted service: what the tests of src/service share.
+// A service client connected to a scripted service, shared by the tests of src/service.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -16,14 +16,14 @@ export const KEY = "fl_example_key_of_no_account";
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 export interface ServiceStart {
-  /** Without the trailing slash that config take away. */
+  /** Without a trailing slash, which config.ts removes. */
   readonly baseUrl: string;
   readonly proxies?: Proxies;
-  /** Called before each wait between attempts. 0 waits no longer than the service asks for. */
+  /** In [0, 1); called before each wait between attempts. 0 waits only as long as the service asks for. */
   readonly random?: () => number;
-  /** What must be left of a POST's deadline to begin it, where a test can't wait for the real 10 s. */
+  /** The time that must remain to send a POST, for tests that can't wait for the real 10 s. */
   readonly minPostMs?: number;
-  /** The real clock unless given. */
+  /** Default: the real clock. */
   readonly clock?: TestClock;
 }
 
@@ -33,7 +33,7 @@ export interface TestClock {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
-/** A clock on which seconds pass so many times as fast. */
+/** A clock that runs `speed` times as fast as the real one. */
 export function fastClock(speed: number): TestClock {
   const startMs = performance.now();
   const elapsedMs = () => (performance.now() - startMs) * speed;
@@ -44,7 +44,7 @@ export function fastClock(speed: number): TestClock {
   };
 }
 
-/** A clock that stands still unless somebody sleeps, for which it jumps ahead. `slept` has what was slept. */
+/** A clock that only moves when code sleeps: it then jumps ahead. `slept` has the durations. */
 export function jumpingClock(): TestClock & { readonly slept: number[]; advance(ms: number): void } {
   const slept: number[] = [];
   let nowMs = 1_000;
@@ -60,7 +60,7 @@ export function jumpingClock(): TestClock & { readonly slept: number[]; advance(
   };
 }
 
-/** A client on the real clock that never waits between attempts unless it is told to. Closed when the test is over. */
+/** A client on the real clock without waits between attempts, unless given. Closed when the test is over. */
 export function connect({
   baseUrl,
   proxies = {},
@@ -93,7 +93,7 @@ export async function bridge(
   return { rest, service: connect({ baseUrl: rest.url + prefix, ...options }) };
 }
 
-/** The facts of the BridgeError that a call failed with. Rejects if the call succeeds or fails with anything else. */
+/** The facts of the BridgeError with which a call failed. Rejects if it succeeds or fails otherwise. */
 export async function failureOf(call: Promise<unknown>): Promise<BridgeErrorFacts> {
   const error = await call.then(
     (value) => {
@@ -105,7 +105,7 @@ export async function failureOf(call: Promise<unknown>): Promise<BridgeErrorFact
   throw error;
 }
 
-/** What a GET and a POST fail with when the service gives them this reply. */
+/** The failures of a GET and a POST to which the service gives this reply. */
 export async function failures(reply: Reply): Promise<Record<"get" | "post", BridgeErrorFacts>> {
   const { service } = await bridge({
     [`GET /api/v1/status/${JOB}`]: reply,
@@ -117,9 +117,9 @@ export async function failures(reply: Reply): Promise<Record<"get" | "post", Bri
   };
 }
 
-/** Waits, without sleeping, until a condition holds. */
+/** Waits, without sleeping, until a condition is true. */
 export async function until(condition: () => boolean): Promise<void> {
   for (let turn = 0; turn < 200_000 && !condition(); turn++)
     await new Promise((resolve) => setImmediate(resolve));
-  if (!condition()) throw new Error("The condition never held");
+  if (!condition()) throw new Error("The condition never became true");
 }

@@ -37,7 +37,7 @@ describe("an answer", () => {
     expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
   });
 
-  test("to a status becomes a job: nulls absent, unknown fields kept, the id that was asked for", async () => {
+  test("to a status request becomes a job without nulls, with unknown fields and the requested id", async () => {
     const { service } = await bridge({
       [`GET /api/v1/status/${JOB}`]: {
         json: {
@@ -73,13 +73,13 @@ describe("an answer", () => {
     ["queued", false],
     ["COMPLETED", false],
     ["toString", false],
-  ])("with the status %s means done: %s", async (status, done) => {
+  ])("with the status %s has done: %s", async (status, done) => {
     const { service } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status } } });
 
     expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status, done, videoUrls: [] });
   });
 
-  test("to publish keeps what the service says of each platform", async () => {
+  test("to publish keeps the service's result for each platform", async () => {
     const results = [
       { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
       { platform: "youtube", ok: false, error: { code: "expired" } },
@@ -130,7 +130,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("to generate leaves out what the caller left out", async () => {
+  test("to generate omits what the caller omitted", async () => {
     const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
 
     await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
@@ -168,7 +168,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("for the first page sends nothing else: no query, no OpenAPI document", async () => {
+  test("for the first page has no query and needs no OpenAPI document", async () => {
     const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
     await service.listVideos({});
@@ -178,7 +178,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("for a further page carries limit and cursor, encoded", async () => {
+  test("for a further page has limit and cursor, encoded", async () => {
     const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
     await service.listVideos({ limit: 5, cursor: "2026-03-01T12:00:00+01:00&x=1" });
@@ -240,7 +240,7 @@ const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<
 };
 
 describe.each(Object.entries(CALLS))("%s", (_, call) => {
-  test("throws a BridgeError where its request can't be made", async () => {
+  test("throws a BridgeError if its request can't be made", async () => {
     const { rest } = await bridge();
     const service = connect({ baseUrl: rest.url, proxies: { http: "http://%zz:%zz@127.0.0.1:9" } });
 
@@ -271,14 +271,14 @@ describe.each(Object.entries(CALLS))("%s", (_, call) => {
   });
 });
 
-test("An id that no URL can hold ends with a BridgeError too", async () => {
+test("An id that a URL can't contain causes a BridgeError", async () => {
   const { service, rest } = await bridge();
 
   expect(await failureOf(service.getJob("\uD800"))).toMatchObject({ code: "internal", outcome: "rejected" });
   expect(rest.requests).toEqual([]);
 });
 
-test("A page that would continue with itself is an error that names the likely cause", async () => {
+test("A page that continues with itself is an error that names the likely cause", async () => {
   const { service } = await bridge({
     "GET /api/v1/videos": { json: { videos: [], nextCursor: "2026-03-01" } },
   });

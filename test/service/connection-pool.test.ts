@@ -7,7 +7,7 @@ import { until } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
 
 const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
-/** As many as the pool opens at the most. */
+/** The maximum that the pool opens. */
 const CONNECTIONS = 32;
 
 const TRUSTED = createSecureContext(CERTIFICATE);
@@ -29,8 +29,8 @@ function get(url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   return { method: "GET", url: new URL("/path", url), headers: {}, ...deadlines, ...extra };
 }
 
-describe("a request that is given up in a TLS handshake that is never answered", () => {
-  test("does not delay later requests, even if it and its like hold all connections", async () => {
+describe("a request that times out in a TLS handshake", () => {
+  test("does not delay later requests, even if such requests use all connections", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
       accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
@@ -62,7 +62,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
     expect(server.accepted()).toBe(3);
   });
 
-  test("leaves no request on the old connections behind when the pool is destroyed", async () => {
+  test("is gone with all old connections when the pool is destroyed", async () => {
     const server = await faultServer({
       secureContext: TRUSTED,
       accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
@@ -78,7 +78,7 @@ describe("a request that is given up in a TLS handshake that is never answered",
   });
 });
 
-/** Cancels a request once the condition holds, and waits for its end. */
+/** Cancels a request once the condition is true, and waits for its end. */
 async function giveUp(client: Http, url: string, condition: () => boolean = () => true): Promise<void> {
   const cancel = new AbortController();
   const sending = client.send(get(url, { signal: cancel.signal })).catch((error: unknown) => error);

@@ -167,7 +167,7 @@ describe("a video is saved whole", () => {
 
     expect(outcome.files).toEqual(SAVED);
     expect(proxy.asked).toEqual([{ target: new URL(host.url).host, authorization: undefined }]);
-    expect(proxy.heard()).not.toContain("video.mp4");
+    expect(proxy.received()).not.toContain("video.mp4");
   });
 });
 

@@ -1,4 +1,4 @@
-// Every text of a failed request, for every operation, in one file to be read aloud: test/contract/errors.txt.
+// Every text of a failed request, for every operation, in one file for review: test/contract/errors.txt.
 
 import { expect, test } from "vitest";
 import { type BridgeError, describeFailure, type Effect } from "../../src/errors.ts";
@@ -61,7 +61,7 @@ function rendered(name: string, error: BridgeError, effect: Effect): string {
   return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect)}\n`;
 }
 
-test("Every failure of every operation says in plain sentences what failed and what to do", async () => {
+test("Every failure of every operation says what failed and what to do", async () => {
   const chapters = Object.values(OPERATIONS).map((operation) => {
     const effect = effectOf(operation);
     const texts = Object.entries(SITUATIONS).map(([situation, make]) =>

@@ -41,7 +41,7 @@ describe("an answer that is not 2xx", () => {
   );
 
   test.each([400, 401, 402, 403, 404, 409, 422, 429, 500])(
-    "with the code out_of_credits and status %i means no credits, and is not asked again",
+    "with the code out_of_credits and status %i means no credits and is not retried",
     async (status) => {
       const { service, rest } = await bridge({
         "POST /api/v1/generate": envelope(status, "out_of_credits", "No credits remain."),
@@ -105,7 +105,7 @@ describe("an answer that is not 2xx", () => {
     expect(JSON.stringify(await failures(reply))).not.toMatch(/html|Ignore/);
   });
 
-  test("with 404 blames the jobId only in the service's own words, else the address", async () => {
+  test("with 404 names the jobId only if the service does, otherwise the address", async () => {
     const own = await failures(envelope(404, "not_found", "No such job."));
     const foreign = await failures({ status: 404, body: "<h1>Not Found</h1>" });
 
@@ -159,7 +159,7 @@ describe("a 2xx answer that is not as documented", () => {
   });
 
   test.each([{}, { status: null }, { status: 7 }, { status: "" }])(
-    "in its status alone is still a started job, which has been paid for: %j",
+    "in its status alone is still a started job, which was paid for: %j",
     async (fields) => {
       const { service } = await bridge({ "POST /api/v1/generate": { json: { jobId: JOB, ...fields } } });
 
@@ -193,7 +193,7 @@ describe("a failure of the network", () => {
     [coded(23, "TimeoutError"), "network", /^the connection failed \(TimeoutError\)$/],
     [coded("constructor"), "network", /^the connection failed \(constructor\)$/],
     ["no error at all", "network", /^the connection failed \(unknown error\)$/],
-  ])("such as %s says what it means and how to fix it", (error, kind, reason) => {
+  ])("such as %s is explained with how to fix it", (error, kind, reason) => {
     expect(explainNetworkError(error)).toEqual({
       kind,
       reason: expect.stringMatching(reason),

@@ -68,14 +68,14 @@ describe.each(["GET", "POST"] as const)("a %s that was sent is known to have bee
       write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}"),
       { ...broken("UND_ERR_SOCKET"), status: 200 },
     ],
-  ])("where it is %s", async (_, requested, expected) => {
+  ])("if it is %s", async (_, requested, expected) => {
     const server = await faultServer({ requested });
 
     expect(await failing(http(server.url).send(request(method, server.url)))).toEqual(expected);
     expect(server.received).toHaveLength(1);
   });
 
-  test("where nobody answers in time", async () => {
+  test("if no answer comes in time", async () => {
     const server = await faultServer({});
 
     expect(await failing(http(server.url).send(request(method, server.url, { deadlineMs: 50 })))).toEqual({
@@ -86,13 +86,13 @@ describe.each(["GET", "POST"] as const)("a %s that was sent is known to have bee
     await until(() => server.open() === 0);
   });
 
-  test("where a kept connection turns out to be dead", async () => {
+  test("if an idle connection turns out to be closed", async () => {
     const server = await faultServer({
       requested: (socket, request) => (request === 1 ? socket.write(ANSWER) : socket.resetAndDestroy()),
     });
     const client = http(server.url);
     await client.send(request(method, server.url));
-    // undici takes the connection back a moment after the answer.
+    // undici returns the connection to its pool a moment after the answer.
     await new Promise((resolve) => setImmediate(resolve));
 
     expect(await failing(client.send(request(method, server.url)))).toEqual(broken("ECONNRESET"));
@@ -101,7 +101,7 @@ describe.each(["GET", "POST"] as const)("a %s that was sent is known to have bee
 });
 
 describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to have been sent", (method) => {
-  test("where nobody listens", async () => {
+  test("if nothing listens", async () => {
     const gone = await startScriptedService();
     await gone.close();
 
@@ -112,7 +112,7 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
     });
   });
 
-  test("where the host name can't be resolved", async () => {
+  test("if the host name can't be resolved", async () => {
     const url = "http://nowhere.invalid";
 
     expect(await failing(http(url).send(request(method, url)))).toMatchObject({
@@ -121,7 +121,7 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
     });
   });
 
-  test("where a header can't be written", async () => {
+  test("if a header can't be written", async () => {
     const server = await faultServer({});
     const headers = { authorization: "Bearer a\r\nx-injected: b" };
 
@@ -133,7 +133,7 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
     expect([server.received, server.accepted()]).toEqual([[], 0]);
   });
 
-  test("where the service does not speak TLS", async () => {
+  test("if the service does not speak TLS", async () => {
     const server = await faultServer({ accepted: write("HTTP/1.1 400 Bad Request\r\n\r\n") });
     const url = server.url.replace("http:", "https:");
 
@@ -147,7 +147,7 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
   test.each([
     ["resets", reset],
     ["ends", end],
-  ])("where the service %s the TLS handshake", async (_, requested) => {
+  ])("if the service %s the TLS handshake", async (_, requested) => {
     const server = await faultServer({ accepted: (socket) => socket.once("data", () => requested(socket)) });
     const url = server.url.replace("http:", "https:");
 
@@ -161,8 +161,8 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
   test.each([
     ["deadline", "timeout"],
     ["cancellation", "cancelled"],
-  ])("where a %s comes before the connection stands, and nothing is sent later", async (cause, kind) => {
-    // A TLS handshake that nobody answers: request() of undici ignores its signal until then.
+  ])("if a %s comes before the connection is established, and nothing is sent later", async (cause, kind) => {
+    // A TLS handshake without an answer: request() of undici ignores its signal until then.
     const server = await faultServer({});
     const url = server.url.replace("http:", "https:");
     const cancel = new AbortController();
@@ -210,7 +210,7 @@ describe("an answer", () => {
     expect((await http(rest.url).send(request("GET", rest.url))).text).toBe("añ€😀");
   });
 
-  test("to a cancelled request that must be finished once sent arrives all the same", async () => {
+  test("to a cancelled request that must be completed once sent still arrives", async () => {
     const cancel = new AbortController();
     const rest = await scriptedService({ "POST /path": () => (cancel.abort(), { body: "done" }) });
     const extra = { signal: cancel.signal, finishOnceSent: true };
@@ -246,7 +246,7 @@ async function openAnswer() {
   return { server, answer };
 }
 
-test("disposing of an open answer ends its connection, and its reader is told", async () => {
+test("disposing of an open answer ends its connection, and its reader gets an error", async () => {
   const { server, answer } = await openAnswer();
   const chunks = answer.chunks[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -283,7 +283,7 @@ test("A POST that is cancelled while it waits for a free connection is not sent 
   const [last, ...others] = asked;
   for (const socket of others) socket.write(ANSWER);
   await Promise.any(filling);
-  // Time enough for the connections that are free to be used.
+  // Enough turns for idle connections to be used.
   const after = client.send(request("GET", server.url));
   await until(() => server.received.length > 32);
   asked.at(-1)?.write(ANSWER);
@@ -295,7 +295,7 @@ test("A POST that is cancelled while it waits for a free connection is not sent 
   expect(server.received.filter((text) => text.startsWith("POST"))).toEqual([]);
 });
 
-describe("a compressed answer, though identity was asked for", () => {
+describe("a compressed answer, although identity was requested", () => {
   const TEXT = JSON.stringify({ videos: ["añ€😀", "x".repeat(100_000)] });
   const encoded = (encoding: string, body: Uint8Array): ScriptedAnswer => ({
     headers: { "content-encoding": encoding, "content-type": "application/json" },
@@ -318,7 +318,7 @@ describe("a compressed answer, though identity was asked for", () => {
     ["identity, gzip", gzipSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
     ["", Buffer.from(TEXT)],
-  ])("in %s is read whole and as a stream", async (encoding, body) => {
+  ])("in %s is read completely and as a stream", async (encoding, body) => {
     const rest = await scriptedService({ "GET /path": encoded(encoding, body) });
 
     const { text } = await http(rest.url).send(request("GET", rest.url));
@@ -356,7 +356,7 @@ describe("a compressed answer, though identity was asked for", () => {
     });
   });
 
-  test("without a body is an empty one", async () => {
+  test("without a body is empty", async () => {
     const rest = await scriptedService({ "GET /path": { ...encoded("gzip", Buffer.of()), status: 204 } });
 
     expect(await http(rest.url).send(request("GET", rest.url))).toMatchObject({ status: 204, text: "" });
@@ -366,7 +366,7 @@ describe("a compressed answer, though identity was asked for", () => {
     ["gzip", (bytes: Buffer) => gzipSync(bytes)],
     ["deflate", (bytes: Buffer) => deflateSync(bytes)],
     ["br", (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
-  ])("of 100 MB in %s is refused at 4 MB, and no more is handed on", async (encoding, compress) => {
+  ])("of 100 MB in %s is refused at 4 MB, and no more is passed on", async (encoding, compress) => {
     const rest = await scriptedService({
       "GET /path": encoded(encoding, compress(Buffer.alloc(100 * 1024 * 1024))),
     });

@@ -38,7 +38,7 @@ async function life(): Promise<void> {
   await until(() => rest.connections() === 0);
 }
 
-test("Nothing outlives close: no socket, no timer, whatever became of the calls", async () => {
+test("No socket and no timer remains after close, whatever the outcome of the calls", async () => {
   // The first one loads modules, for which the test runner keeps timers of its own.
   await life();
   const before = activeResources();
@@ -48,7 +48,7 @@ test("Nothing outlives close: no socket, no timer, whatever became of the calls"
   expect(activeResources()).toEqual(before);
 });
 
-test("A caller's signal has no listeners left once its call is over", async () => {
+test("A caller's signal has no listeners after its call", async () => {
   const rest = await scriptedService(SCRIPTS);
   const service = connect({ baseUrl: rest.url });
   const cancel = new AbortController();

@@ -43,33 +43,33 @@ const UNSAFE = [
 ];
 
 describe("the links that a job is documented to have", () => {
-  test("are handed on where they are https without user info, and nothing is counted", () => {
+  test("are kept if they are https without user info, and nothing is counted", () => {
     const safe = job({ videoUrls: [CLIP, "HTTPS://CDN.example"], audioUrl: CLIP, finalVideoUrl: CLIP });
 
     expect(REMOTE.ofJob(safe)).toEqual(safe);
   });
 
   test.each([...UNSAFE, "1.mp4", "//cdn.example/1.mp4", "", "a clip"])(
-    "are left out and counted where one is %j",
+    "are removed and counted if one is %j",
     (link) => {
-      const told = job({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
+      const answer = job({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
 
-      expect(REMOTE.ofJob(told)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
-      expect(LOCAL.ofJob(told)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
+      expect(REMOTE.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
+      expect(LOCAL.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
     },
   );
 
   test.each([HERE, "http://localhost/1.mp4", "http://[::1]:9/1.mp4", "http://127.1/1.mp4"])(
     "may be %s where the service is on this machine too, and only there",
     (link) => {
-      const told = job({ videoUrls: [link], audioUrl: link, finalVideoUrl: link });
+      const answer = job({ videoUrls: [link], audioUrl: link, finalVideoUrl: link });
 
-      expect(LOCAL.ofJob(told)).toEqual(told);
-      expect(REMOTE.ofJob(told)).toEqual(job({ unsafeLinksLeftOut: 3 }));
+      expect(LOCAL.ofJob(answer)).toEqual(answer);
+      expect(REMOTE.ofJob(answer)).toEqual(job({ unsafeLinksLeftOut: 3 }));
     },
   );
 
-  test("are not expected: a job without any has none, and none is counted", () => {
+  test("may be absent, and nothing is counted", () => {
     expect(REMOTE.ofJob(job())).toEqual(job());
   });
 });
@@ -80,15 +80,15 @@ test.each([
   ["http://evil.example/x", {}],
   ["1.mp4", {}],
 ])("The final video %j of a video in the list becomes %j", (finalVideoUrl, expected) => {
-  const told = { jobId: JOB, status: "completed", title: "Cats", finalVideoUrl };
+  const answer = { jobId: JOB, status: "completed", title: "Cats", finalVideoUrl };
 
-  expect(REMOTE.ofPage({ videos: [told] })).toEqual({
+  expect(REMOTE.ofPage({ videos: [answer] })).toEqual({
     videos: [{ jobId: JOB, status: "completed", title: "Cats", ...expected }],
   });
 });
 
-describe("what else the service says", () => {
-  test.each(UNSAFE)("is left out where it is %j as a whole, at any depth, and counted for a job", (link) => {
+describe("other text of the service", () => {
+  test.each(UNSAFE)("is removed if it is exactly %j, at any depth, and counted for a job", (link) => {
     const fields = {
       thumbnailUrl: link,
       clips: [{ url: link, seconds: 4 }, link, [link, "one"]],
@@ -138,14 +138,14 @@ describe("what else the service says", () => {
     "//cdn.example/1.mp4",
     "/videos/1.mp4",
     "",
-  ])("passes untouched where it is %j", (text) => {
-    const said = { results: [{ platform: "tiktok", ok: true, text, texts: [text, [text]] }], text };
+  ])("is unchanged if it is %j", (text) => {
+    const answer = { results: [{ platform: "tiktok", ok: true, text, texts: [text, [text]] }], text };
 
-    expect(REMOTE.ofPublication(said)).toEqual(said);
+    expect(REMOTE.ofPublication(answer)).toEqual(answer);
   });
 
-  test("passes untouched where it is no text at all", () => {
-    const said = job({
+  test("is unchanged if it is not a string", () => {
+    const answer = job({
       progress: { total: 3, completed: 1 },
       seed: 7,
       ratio: 0.5,
@@ -154,17 +154,17 @@ describe("what else the service says", () => {
       no: {},
     });
 
-    expect(REMOTE.ofJob(said)).toEqual(said);
+    expect(REMOTE.ofJob(answer)).toEqual(answer);
   });
 
-  test("may link to this machine where the service is there too, and only there", () => {
-    const said = { results: [{ platform: "tiktok", ok: true, url: HERE }] };
+  test("may link to this machine only if the service runs there too", () => {
+    const answer = { results: [{ platform: "tiktok", ok: true, url: HERE }] };
 
-    expect(LOCAL.ofPublication(said)).toEqual(said);
-    expect(REMOTE.ofPublication(said)).toEqual({ results: [{ platform: "tiktok", ok: true }] });
+    expect(LOCAL.ofPublication(answer)).toEqual(answer);
+    expect(REMOTE.ofPublication(answer)).toEqual({ results: [{ platform: "tiktok", ok: true }] });
   });
 
-  test("keeps what an answer is nothing without, whatever it looks like", () => {
+  test("keeps required fields, whatever they look like", () => {
     const odd = "data:1";
     const page = { videos: [{ jobId: odd, status: odd }], nextCursor: odd };
 

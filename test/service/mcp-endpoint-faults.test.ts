@@ -46,7 +46,7 @@ describe("an MCP endpoint that answers with an error", () => {
       "out_of_credits",
       "The service refused to list the connected platforms: the account has no credits left.",
     ],
-  ])("of %i says so as the REST API would", async (status, code, message) => {
+  ])("of %i is reported as for the REST API", async (status, code, message) => {
     const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
 
     expect(facts).toEqual({
@@ -60,7 +60,7 @@ describe("an MCP endpoint that answers with an error", () => {
     });
   });
 
-  test("of 429 pauses all calls, its own next request included, and says how long", async () => {
+  test("of 429 pauses all calls, including its own next request, and says how long", async () => {
     const { facts, rest } = await failureAt({
       ...envelope(429, "rate_limited", "Slow down."),
       headers: { "retry-after": "30" },
@@ -82,7 +82,7 @@ describe("an MCP endpoint that answers with an error", () => {
     expect(JSON.stringify(facts)).not.toContain("html");
   });
 
-  test("that has no such tool is quoted as the service's words", async () => {
+  test("because it has no such tool is quoted", async () => {
     const error = { code: -32602, message: "No such tool. Obey!" };
     const { facts } = await failureAt(
       onCall("tools/call", ({ json }) => ({ json: { jsonrpc: "2.0", id: idOf(json), error } })),
@@ -102,7 +102,7 @@ describe("an MCP endpoint that answers with an error", () => {
     ["JSON of another kind", { json: { obey: "Obey!" } }],
     ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
     ["nothing", { status: 204 }],
-  ])("that answers with %s is a bad answer whose words are not ours", async (_, reply) => {
+  ])("that is %s is a bad answer and not quoted as ours", async (_, reply) => {
     const { facts } = await failureAt(onCall("tools/call", () => reply));
 
     expect(facts).toEqual({
@@ -118,7 +118,7 @@ describe("an MCP endpoint that answers with an error", () => {
 
 describe("a redirect of the MCP endpoint", () => {
   test.each([301, 302, 303, 307, 308])(
-    "with %i is not followed, neither to another origin nor within",
+    "with %i is not followed, neither to another origin nor to the same",
     async (status) => {
       const elsewhere = await scriptedService();
       const away = await failureAt({ status, headers: { location: `${elsewhere.url}/api/mcp` } });
@@ -138,7 +138,7 @@ describe("a redirect of the MCP endpoint", () => {
 });
 
 describe("a call of the MCP endpoint ends", () => {
-  test("with the answer, though the stream stays open, and closes it", async () => {
+  test("with the answer although the stream stays open, and closes it", async () => {
     let streams = 0;
     const { service, rest } = await bridge({
       [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
@@ -154,7 +154,7 @@ describe("a call of the MCP endpoint ends", () => {
   });
 
   test.each(["server/discover", "initialize", "tools/call"])(
-    "with the deadline where %s is never answered",
+    "with the deadline if %s is never answered",
     async (method) => {
       const { facts } = await failureAt(
         onCall(method, () => "hang"),
@@ -169,7 +169,7 @@ describe("a call of the MCP endpoint ends", () => {
     ["is reset", () => "reset", "network"],
     ["is closed", () => "hang up", "network"],
     [
-      "breaks off within its stream",
+      "breaks within its stream",
       (_, { outgoing }) => {
         outgoing.writeHead(200, EVENTS);
         outgoing.write("id: 1\ndata:\n\n", () => outgoing.socket?.resetAndDestroy());
@@ -177,7 +177,7 @@ describe("a call of the MCP endpoint ends", () => {
       "network",
     ],
     ["is endless", () => ({ headers: EVENTS, body: `data: ${"x".repeat(5 << 20)}` }), "bad_answer"],
-  ])("at once where the connection %s", async (_, reply, code) => {
+  ])("immediately if the connection %s", async (_, reply, code) => {
     // With the deadline it would be a timeout.
     const { facts } = await failureAt(onCall("tools/call", reply), 19_000);
 
@@ -228,14 +228,14 @@ describe("a call of the MCP endpoint ends", () => {
     });
   });
 
-  test("with the close of the client", async () => {
+  test("when the client is closed", async () => {
     const { service } = await bridge({ [MCP]: onCall("tools/call", () => (service.close(), "hang")) });
 
     expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "network" });
   });
 });
 
-test("An MCP endpoint that can't be reached was sent nothing", async () => {
+test("Nothing was sent to an MCP endpoint that can't be reached", async () => {
   const gone = await startScriptedService();
   await gone.close();
 

@@ -49,11 +49,11 @@ describe("the paging parameter", () => {
     ["two candidates that say nothing", [query("limit"), query("from_ts"), query("to_ts")]],
     ["filters", [query("topic"), query("style"), query("search")]],
     ["parameters without a name", [{ in: "query" }, { name: 4, in: "query" }]],
-  ])("is cursor where the document has %s", (_, parameters) => {
+  ])("is cursor if the document has %s", (_, parameters) => {
     expect(read(documented(parameters))).toEqual(DISCOVERED_NOTHING);
   });
 
-  test("is found behind a reference, and at the path instead of the operation", () => {
+  test("is found through a reference, and at the path instead of the operation", () => {
     const parameter = { $ref: "#/components/parameters/a~1b" };
     const components = { components: { parameters: { "a/b": query("before") } } };
     const document = {
@@ -79,13 +79,13 @@ describe("the paging parameter", () => {
     ["into nothing", { $ref: "#/components/parameters/none" }],
     ["out of the document", { $ref: "https://evil.example/parameters.json" }],
     ["to a property of every object", { $ref: "#/constructor/name" }],
-  ])("is not looked for along a reference that leads %s", (_, reference) => {
+  ])("is not looked for through a reference that leads %s", (_, reference) => {
     const components = { components: { parameters: { a: { $ref: "#/components/parameters/a" } } } };
 
     expect(read(documented([reference], components))).toEqual(DISCOVERED_NOTHING);
   });
 
-  test("is that of the documented list, not of another one", () => {
+  test("is that of the documented list only", () => {
     const document = {
       paths: {
         "/api/v1/users/{id}/videos": taking("after"),
@@ -137,7 +137,7 @@ describe("the path of the connected platforms", () => {
     expect(found({ [path]: { get: {} } })).toBe(at(path));
   });
 
-  test("is any path whose operation has the tool's name, before all others", () => {
+  test("is preferably a path whose operation has the tool's name", () => {
     const paths = {
       "/api/v1/platforms": { get: {} },
       "/api/v1/links": { get: { operationId: "listConnectedPlatforms" } },
@@ -185,7 +185,7 @@ describe("the path of the connected platforms", () => {
     expect(found({ "/platforms": { get: { servers } } })).toBe(url);
   });
 
-  test("follows the servers that are nearest to the operation", () => {
+  test("follows the servers nearest to the operation", () => {
     const paths = {
       "/platforms": { servers: [{ url: "/path" }], get: { servers: [{ url: "/operation" }] } },
     };
@@ -207,7 +207,7 @@ describe("a document", () => {
     expect(read(document)).toEqual(DISCOVERED_NOTHING);
   });
 
-  test("of any shape leads to the service's origin or nowhere", () => {
+  test("of any shape leads only to the service's origin", () => {
     const text = fc.oneof(
       fc.string(),
       fc.webUrl(),
@@ -233,17 +233,18 @@ describe("a document", () => {
         const { origin, username, password } = read(value).platformsUrl ?? BASE;
         expect({ origin, username, password }).toEqual({ origin: BASE.origin, username: "", password: "" });
       }),
-      { numRuns: 1_000 },
+      { seed: 1, numRuns: 1_000 },
     );
   });
 
-  test("of any shape at all is read without a throw", () => {
+  test("of any shape is read without an exception", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(read(value).pagingParameter).toBe("cursor");
         expect(read({ paths: value, servers: value })).toBeTypeOf("object");
         expect(read(documented(value))).toBeTypeOf("object");
       }),
+      { seed: 1 },
     );
   });
 });

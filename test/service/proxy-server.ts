@@ -1,19 +1,19 @@
-// A tiny HTTP proxy on loopback: tunnels what it is asked to, or does one of the things that proxies do instead.
+// A small HTTP proxy on loopback that tunnels, or fails as a test wants.
 
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
 
-/** `tunnel` is what a proxy is for; a number is the status with which it refuses every CONNECT. */
+/** A number is the status with which it refuses every CONNECT. */
 export type ProxyBehaviour = "tunnel" | "drop" | "reset" | "stall" | number;
 
 export interface ProxyServer {
   readonly url: string;
-  /** Each CONNECT: its target and what it said of authorization. */
+  /** Each CONNECT with its target and its Proxy-Authorization. */
   readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
-  /** Every byte that came before a tunnel stood. */
-  heard(): string;
+  /** Every byte that was received outside of a tunnel. */
+  received(): string;
   connections(): number;
 }
 
@@ -24,13 +24,13 @@ export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServe
   return proxy;
 }
 
-/** Asks `next` what to do with each CONNECT. To be closed by the caller. */
+/** Calls `next` for each CONNECT. The caller closes it. */
 export async function startProxyServer(
   next: () => ProxyBehaviour,
 ): Promise<ProxyServer & { readonly close: () => Promise<void> }> {
   const asked: ProxyServer["asked"][number][] = [];
   const sockets = new Set<Socket>();
-  let heard = "";
+  let received = "";
   const server = createServer((_, response) => response.writeHead(400).end());
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -38,7 +38,7 @@ export async function startProxyServer(
   });
   server.on("connect", ({ url = "", headers, rawHeaders }, socket, head) => {
     asked.push({ target: url, authorization: headers["proxy-authorization"] });
-    heard += `${url}\n${rawHeaders.join("\n")}\n${head.toString("latin1")}`;
+    received += `${url}\n${rawHeaders.join("\n")}\n${head.toString("latin1")}`;
     const behaviour = next();
     if (behaviour === "tunnel") tunnel(url, socket);
     else decline(behaviour, socket);
@@ -49,7 +49,7 @@ export async function startProxyServer(
   return {
     url: `http://127.0.0.1:${address.port}`,
     asked,
-    heard: () => heard,
+    received: () => received,
     connections: () => sockets.size,
     close: () =>
       new Promise<void>((resolve) => {
@@ -72,7 +72,7 @@ function tunnel(authority: string, socket: Duplex): void {
 }
 
 function decline(behaviour: Exclude<ProxyBehaviour, "tunnel">, socket: Duplex): void {
-  // Read on, so that it is noticed when the other side leaves.
+  // Reading on shows when the other side closes.
   if (behaviour === "stall") socket.on("end", () => socket.end()).resume();
   else if (behaviour === "drop") socket.end();
   else if (behaviour === "reset") socket.destroy();

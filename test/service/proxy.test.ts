@@ -16,11 +16,11 @@ describe("behind a proxy", () => {
 
     expect(await service.getJob(JOB)).toEqual(JOB_DONE);
     expect(proxy.asked).toEqual([{ target: new URL(rest.url).host, authorization: undefined }]);
-    expect(proxy.heard()).not.toContain(KEY);
+    expect(proxy.received()).not.toContain(KEY);
     expect(rest.lines()).toEqual([STATUS]);
   });
 
-  test("credentials in the proxy's URL go to the proxy and no further", async () => {
+  test("credentials in the proxy's URL are sent to the proxy only", async () => {
     const rest = await scriptedService({ [STATUS]: DONE });
     const proxy = await proxyServer("tunnel");
     const url = proxy.url.replace("//", "//user:p%40ss@");
@@ -42,7 +42,7 @@ describe("behind a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("calls at the same time don't disturb one another", async () => {
+  test("simultaneous calls don't affect each other", async () => {
     const rest = await scriptedService({ [STATUS]: DONE, "GET /api/v1/videos": "hang" });
     const proxy = await proxyServer("tunnel");
     const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });

@@ -10,7 +10,7 @@ const DATE = new Date(NOW).toUTCString();
 
 const read = (raw: string) => new ResetReader().read(raw, { nowMs: NOW, monotonicMs: 0, date: DATE });
 
-/** What the last of several samples is read as. */
+/** How the last of several samples is read. */
 function reading(samples: [atMs: number, raw: string][]) {
   const reader = new ResetReader();
   return samples.map(([atMs, raw]) => reader.read(raw, { nowMs: NOW, monotonicMs: atMs, date: "" })).at(-1);
@@ -101,7 +101,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     expect(read(raw)).toBeUndefined();
   });
 
-  it("never throws and stays within a day, whatever comes", () => {
+  it("never throws and stays within a day, for any values", () => {
     const reader = new ResetReader();
     assert(
       property(
@@ -124,7 +124,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     vi.unstubAllEnvs();
   });
 
-  it("falls back on our clock where the answer has no usable Date", () => {
+  it("falls back to our clock if the answer has no usable Date", () => {
     for (const date of ["", "yesterday"]) {
       expect(new ResetReader().read("1795150860", { nowMs: NOW, monotonicMs: 0, date })?.inMs).toBe(60_000);
     }
@@ -147,7 +147,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     ).toEqual({ inMs: 55_000, certain: true });
   });
 
-  it("corrects the magnitude's guess for a daily allowance in seconds", () => {
+  it("corrects its first guess for a daily limit in seconds", () => {
     expect(
       reading([
         [0, "40000"],
@@ -156,7 +156,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     ).toEqual({ inMs: 39_995_000, certain: true });
   });
 
-  it("learns from answers in close succession by keeping the older sample", () => {
+  it("uses answers in close succession by keeping the older sample", () => {
     const samples = [0, 60, 120].map((atMs): [number, string] => [atMs, String(6_000 - atMs)]);
     expect(reading(samples)).toEqual({ inMs: 5_880, certain: true });
   });
@@ -187,11 +187,11 @@ describe("the unit of X-RateLimit-Reset", () => {
       samples: { 0: "100", 200: "5900", 400: "5700" },
       expected: { inMs: 5_700, certain: true },
     },
-  ])("is compared with care: $name", ({ samples, expected }) => {
+  ])("is compared between answers: $name", ({ samples, expected }) => {
     expect(reading(Object.entries(samples).map(([atMs, raw]) => [Number(atMs), raw]))).toEqual(expected);
   });
 
-  it("learns nothing from a count that never moves, nor across windows", () => {
+  it("concludes nothing from a constant count or across windows", () => {
     expect(
       reading([
         [0, "60"],
@@ -206,7 +206,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     ).toEqual({ inMs: 50_000, certain: false });
   });
 
-  it("takes a count that stands still for a moment for no proof of seconds", () => {
+  it("does not conclude seconds from a count that is constant for a moment", () => {
     expect(
       reading([
         [0, "6000"],
@@ -215,7 +215,7 @@ describe("the unit of X-RateLimit-Reset", () => {
     ).toEqual({ inMs: 6_000_000, certain: false });
   });
 
-  it("lets milliseconds correct seconds that out-of-step answers suggested", () => {
+  it("corrects seconds to milliseconds after misleading answers", () => {
     expect(
       reading([
         [0, "6000"],
@@ -258,7 +258,7 @@ describe("Retry-After", () => {
     },
   );
 
-  it("holds a date against the Date of the answer, and against our clock where that is unreadable", () => {
+  it("compares a date with the Date of the answer, or with our clock if that is unreadable", () => {
     const until = "Fri, 20 Nov 2026 05:02:30 GMT";
     expect([ask(until, "Fri, 20 Nov 2026 05:02:00 GMT"), ask(until, "today"), ask(until)]).toEqual([
       30_000, 150_000, 150_000,

@@ -6,7 +6,7 @@ import { createLimitedService, ENCODING_NAMES } from "../fixtures/rate-limit.ts"
 
 const EPOCH_MS = Date.UTC(2026, 10, 20, 5, 0, 0);
 
-/** A limiter on a clock that the test moves. The wall clock is started elsewhere, as it is on a real computer. */
+/** A limiter on a clock that the test moves. The wall clock has another origin, as on a real computer. */
 function setup(options: { backgroundPerMinute?: number } = {}) {
   const clock = { ms: 1_000 };
   const limiter = new RateLimiter({
@@ -23,8 +23,8 @@ function acquire(limiter: RateLimiter, kind: RequestKind = "user"): Permit {
   return permit;
 }
 
-/** Headers with a reset whose unit is certain. */
-function told(limit: number, remaining: number, resetSeconds: number) {
+/** Headers with a reset of unambiguous unit. */
+function limitHeaders(limit: number, remaining: number, resetSeconds: number) {
   return {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
@@ -39,7 +39,7 @@ const waits = (limiter: RateLimiter) => ({
   background: limiter.waitMs("background"),
 });
 
-/** Sends background requests as soon as they are allowed; when each was sent. */
+/** Sends background requests as soon as they are allowed, and returns when each was sent. */
 function poll(
   { clock, limiter }: ReturnType<typeof setup>,
   forMs: number,
@@ -56,7 +56,7 @@ function poll(
 }
 
 describe("before the service has named a limit", () => {
-  test("users' calls go at once and polls 30 times a minute", () => {
+  test("users' calls are sent immediately and polls 30 times per minute", () => {
     const it = setup();
 
     const polls = poll(it, 600_000);
@@ -67,11 +67,11 @@ describe("before the service has named a limit", () => {
     expect(it.limiter.status()).toEqual({ pausedMs: 0 });
   });
 
-  test("polls go as often as the user has set", () => {
+  test("polls are sent as often as the user has set", () => {
     expect(poll(setup({ backgroundPerMinute: Infinity }), 1_000)).toHaveLength(20);
   });
 
-  test("one poll may come early, to confirm what the one before it showed", () => {
+  test("one poll may be early, to confirm what the previous one showed", () => {
     const { limiter } = setup();
 
     acquire(limiter, "background");
@@ -82,9 +82,9 @@ describe("before the service has named a limit", () => {
 });
 
 describe("a user's call", () => {
-  test("waits for the end of the window when nothing is left, and then goes", () => {
+  test("waits for the end of the window if nothing remains, and is then sent", () => {
     const { clock, limiter } = setup();
-    acquire(limiter).release(ok(told(60, 0, 4)));
+    acquire(limiter).release(ok(limitHeaders(60, 0, 4)));
 
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 5_000 });
     clock.ms += 4_999;
@@ -93,23 +93,23 @@ describe("a user's call", () => {
     expect(limiter.tryAcquire("user")).toHaveProperty("release");
   });
 
-  test("counts as soon as it is acquired, so that no more are sent than are left", () => {
+  test("counts when it is acquired, so that no more are sent than remain", () => {
     const { limiter } = setup();
-    acquire(limiter).release(ok(told(60, 2, 30)));
+    acquire(limiter).release(ok(limitHeaders(60, 2, 30)));
     acquire(limiter);
     const second = acquire(limiter);
 
-    // The answers will show whether more are left.
+    // The answers will show whether more remain.
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
     expect(limiter.status()).toEqual({ limit: 60, remaining: 0, resetInMs: 30_000, pausedMs: 0 });
 
-    second.release(ok(told(60, 5, 30)));
+    second.release(ok(limitHeaders(60, 5, 30)));
     expect(limiter.tryAcquire("user")).toHaveProperty("release");
   });
 
-  test("that brought no answer gives its place back, once", () => {
+  test("without an answer is subtracted once", () => {
     const { limiter } = setup();
-    acquire(limiter).release(ok(told(60, 1, 30)));
+    acquire(limiter).release(ok(limitHeaders(60, 1, 30)));
     const permit = acquire(limiter);
 
     permit.release();
@@ -123,7 +123,7 @@ describe("a user's call", () => {
     ["empty", ""],
     ["junk", "soon"],
     ["a number that could be seconds or milliseconds", "5000"],
-  ])("is not refused on a guess where nothing is left and the reset is %s", (_, reset) => {
+  ])("is not refused if nothing remains and the reset is %s", (_, reset) => {
     const { limiter } = setup();
     acquire(limiter).release(
       ok({
@@ -140,9 +140,9 @@ describe("a user's call", () => {
     expect(limiter.tryAcquire("user")).toHaveProperty("release");
   });
 
-  test("after the end of a window goes together with others as far as the limit allows", () => {
+  test("after the end of a window is sent together with others as far as the limit allows", () => {
     const { clock, limiter } = setup();
-    acquire(limiter).release(ok(told(3, 0, 1)));
+    acquire(limiter).release(ok(limitHeaders(3, 0, 1)));
     clock.ms += 2_000;
 
     for (let each = 0; each < 3; each++) acquire(limiter);
@@ -150,9 +150,9 @@ describe("a user's call", () => {
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
   });
 
-  test("looks again at the latest when the window ends", () => {
+  test("is tried again when the window ends at the latest", () => {
     const { clock, limiter } = setup();
-    acquire(limiter).release(ok(told(60, 1, 0)));
+    acquire(limiter).release(ok(limitHeaders(60, 1, 0)));
     acquire(limiter);
     clock.ms += 900;
 
@@ -161,9 +161,9 @@ describe("a user's call", () => {
 });
 
 describe("the headers of an answer", () => {
-  test("are what status reports, and time passes", () => {
+  test("are reported by status as time passes", () => {
     const { clock, limiter } = setup();
-    limiter.update(ok(told(60, 42, 30)));
+    limiter.update(ok(limitHeaders(60, 42, 30)));
 
     clock.ms += 10_000;
     expect(limiter.status()).toEqual({ limit: 60, remaining: 42, resetInMs: 20_000, pausedMs: 0 });
@@ -173,7 +173,7 @@ describe("the headers of an answer", () => {
     expect(limiter.status()).toEqual({ limit: 60, remaining: 60, pausedMs: 0 });
   });
 
-  test("without a limit leave what remains unknown after the window", () => {
+  test("without a limit make the remaining count unknown after the window", () => {
     const { clock, limiter } = setup();
     limiter.update(ok({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1s" }));
 
@@ -184,10 +184,10 @@ describe("the headers of an answer", () => {
   });
 
   test.each(["-1", "1.5", "NaN", "60, 60", "9999999999999999", "", "Infinity", "x60"])(
-    "change nothing where they are malformed: %j",
+    "change nothing if they are malformed: %j",
     (junk) => {
       const { limiter } = setup();
-      limiter.update(ok(told(60, 30, 45)));
+      limiter.update(ok(limitHeaders(60, 30, 45)));
 
       limiter.update(
         ok({
@@ -210,58 +210,58 @@ describe("the headers of an answer", () => {
     expect(limiter.status()).toEqual({ limit: 60, remaining: 7, pausedMs: 0 });
   });
 
-  test("of a later request are believed over those of an earlier one that arrive after them", () => {
+  test("of a later request win over those of an earlier one that arrive after them", () => {
     const { limiter } = setup();
     const [first, second] = [acquire(limiter), acquire(limiter)];
 
-    second.release(ok(told(60, 10, 30)));
-    first.release(ok(told(60, 11, 30)));
+    second.release(ok(limitHeaders(60, 10, 30)));
+    first.release(ok(limitHeaders(60, 11, 30)));
 
     expect(limiter.status()).toMatchObject({ remaining: 10 });
   });
 
-  test("of an earlier request are believed where the later one's said nothing", () => {
+  test("of an earlier request count if the later one had none", () => {
     const { limiter } = setup();
     const [first, second] = [acquire(limiter), acquire(limiter)];
 
     second.release({ status: 502, headers: {} });
-    first.release(ok(told(60, 0, 30)));
+    first.release(ok(limitHeaders(60, 0, 30)));
 
     expect(limiter.status()).toEqual({ limit: 60, remaining: 0, resetInMs: 30_000, pausedMs: 0 });
   });
 
   test.each([
-    ["fewer left in the same window", told(60, 9, 31), 9],
-    ["fewer left, 2 s from its end as known", told(60, 9, 32), 9],
-    ["the window before", told(60, 3, 0), 10],
-    ["fewer left, more than 2 s before its end as known", told(60, 9, 27), 10],
+    ["fewer left in the same window", limitHeaders(60, 9, 31), 9],
+    ["fewer left, 2 s from its end as known", limitHeaders(60, 9, 32), 9],
+    ["the window before", limitHeaders(60, 3, 0), 10],
+    ["fewer left, more than 2 s before its end as known", limitHeaders(60, 9, 27), 10],
     ["nothing of a window", { "x-ratelimit-remaining": "3" }, 10],
     ["nothing", {}, 10],
-  ])("that were overtaken count only where they show less of this window: %s", (_, headers, remaining) => {
+  ])("that were overtaken count only if they show less of this window: %s", (_, headers, remaining) => {
     const { limiter } = setup();
     const [first, second] = [acquire(limiter), acquire(limiter)];
 
-    second.release(ok(told(60, 10, 30)));
+    second.release(ok(limitHeaders(60, 10, 30)));
     first.release(ok(headers));
 
     expect(limiter.status()).toEqual({ limit: 60, remaining, resetInMs: 30_000, pausedMs: 0 });
   });
 
-  test("that were overtaken are believed where they show a later window", () => {
+  test("that were overtaken count if they show a later window", () => {
     const { limiter } = setup();
     const [first, second] = [acquire(limiter), acquire(limiter)];
 
-    second.release(ok(told(60, 10, 1)));
-    first.release(ok(told(60, 59, 60)));
+    second.release(ok(limitHeaders(60, 10, 1)));
+    first.release(ok(limitHeaders(60, 59, 60)));
 
     expect(limiter.status()).toEqual({ limit: 60, remaining: 59, resetInMs: 60_000, pausedMs: 0 });
   });
 });
 
 describe("a 429", () => {
-  test("pauses all requests for as long as Retry-After says, whatever the reset says", () => {
+  test("pauses all requests as long as Retry-After says, whatever the reset is", () => {
     const { clock, limiter } = setup();
-    acquire(limiter).release(refused({ ...told(60, 0, 50), "retry-after": "20" }));
+    acquire(limiter).release(refused({ ...limitHeaders(60, 0, 50), "retry-after": "20" }));
 
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 20_000 });
     expect(limiter.status()).toMatchObject({ pausedMs: 20_000 });
@@ -277,21 +277,21 @@ describe("a 429", () => {
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 9_000 });
   });
 
-  test("without Retry-After changes nothing in what remains", () => {
+  test("without Retry-After keeps the remaining count", () => {
     const { limiter } = setup();
-    acquire(limiter).release(refused(told(60, 7, 8)));
+    acquire(limiter).release(refused(limitHeaders(60, 7, 8)));
 
     expect(limiter.status()).toEqual({ limit: 60, remaining: 7, resetInMs: 8_000, pausedMs: 9_000 });
   });
 
-  test("with Retry-After of a service without a limit leaves what remains unknown", () => {
+  test("with Retry-After from a service without a limit keeps the remaining count unknown", () => {
     const { limiter } = setup();
     acquire(limiter).release(refused({ "x-ratelimit-remaining": "0", "retry-after": "2" }));
 
     expect(limiter.status()).toEqual({ pausedMs: 2_000 });
   });
 
-  test("that come together count as one for the length of the next pause", () => {
+  test("counts once for the length of the next pause if several come together", () => {
     const { clock, limiter } = setup();
     const [first, second] = [acquire(limiter), acquire(limiter)];
     first.release(refused());
@@ -303,7 +303,7 @@ describe("a 429", () => {
     expect(limiter.status().pausedMs).toBe(10_000);
   });
 
-  test("without either pauses for 5 s, doubling up to a minute, and from 5 s again after a good answer", () => {
+  test("without either pauses for 5 s, doubling up to a minute, and starts at 5 s again after a success", () => {
     const { clock, limiter } = setup();
     const pauses = Array.from({ length: 6 }, () => {
       acquire(limiter).release(refused());
@@ -319,7 +319,7 @@ describe("a 429", () => {
     expect(limiter.status()).toEqual({ pausedMs: 5_000 });
   });
 
-  test("of several requests in flight counts once, and the longest pause holds", () => {
+  test("of several requests in flight counts once with the longest pause", () => {
     const { limiter } = setup();
     const [first, second, third] = [acquire(limiter), acquire(limiter), acquire(limiter)];
 
@@ -331,14 +331,14 @@ describe("a 429", () => {
     acquireAfter(limiter, 7_000);
   });
 
-  test("can't pause for more than an hour", () => {
+  test("never pauses for more than an hour", () => {
     const { limiter } = setup();
     acquire(limiter).release(refused({ "retry-after": "86400" }));
 
     expect(limiter.status().pausedMs).toBe(3_600_000);
   });
 
-  test("lets the users' calls that have waited for its end go before the polls", () => {
+  test("lets waiting users' calls be sent before polls", () => {
     const { clock, limiter } = setup();
     acquire(limiter).release(refused({ "retry-after": "3" }));
     clock.ms += 3_000;
@@ -358,7 +358,7 @@ describe("polls", () => {
     let remaining = 60;
     const polls = poll(it, 60_000, () => {
       remaining -= 1;
-      return ok(told(60, remaining, Math.ceil((startMs + 60_000 - it.clock.ms) / 1000)));
+      return ok(limitHeaders(60, remaining, Math.ceil((startMs + 60_000 - it.clock.ms) / 1000)));
     });
 
     expect(polls).toHaveLength(36);
@@ -369,11 +369,11 @@ describe("polls", () => {
     for (const half of halves) expect(half.length).toBeGreaterThan(14);
   });
 
-  test("get 60 % of what is left where others have used the rest", () => {
+  test("get 60 % of what remains if others have used the rest", () => {
     const it = setup();
     const endMs = it.clock.ms + 30_000;
     let remaining = 10;
-    const answer = () => ok(told(60, remaining--, Math.ceil((endMs - it.clock.ms) / 1000)));
+    const answer = () => ok(limitHeaders(60, remaining--, Math.ceil((endMs - it.clock.ms) / 1000)));
     it.limiter.update(answer());
 
     const polls = poll(it, 30_000, answer);
@@ -383,21 +383,21 @@ describe("polls", () => {
     expect(it.limiter.status().remaining).toBeGreaterThan(0);
   });
 
-  test("leave a user the last request, and wait for the next window", () => {
+  test("leave the last request to the user and wait for the next window", () => {
     const { limiter } = setup();
-    limiter.update(ok(told(60, 1, 30)));
+    limiter.update(ok(limitHeaders(60, 1, 30)));
 
     expect(waits(limiter)).toEqual({ user: 0, background: 31_000 });
   });
 
-  test("are none where the limit is a single request", () => {
+  test("are not sent if the limit is a single request", () => {
     const { limiter } = setup();
-    limiter.update(ok(told(1, 1, 30)));
+    limiter.update(ok(limitHeaders(1, 1, 30)));
 
     expect(waits(limiter)).toEqual({ user: 0, background: 60_000 });
   });
 
-  test("are paced by the minute where the service names a limit and no reset", () => {
+  test("are paced per minute if the service names a limit without a reset", () => {
     expect(poll(withLimit(setup(), "20"), 60_000)).toHaveLength(13);
 
     function withLimit(it: ReturnType<typeof setup>, limit: string) {
@@ -406,9 +406,9 @@ describe("polls", () => {
     }
   });
 
-  test("that the window had stopped go on with the next one", () => {
+  test("continue with the next window", () => {
     const { clock, limiter } = setup();
-    limiter.update(ok(told(10, 0, 5)));
+    limiter.update(ok(limitHeaders(10, 0, 5)));
     expect(limiter.waitMs("background")).toBe(6_000);
 
     clock.ms += 6_000;
@@ -416,18 +416,18 @@ describe("polls", () => {
     expect(limiter.waitMs("background")).toBe(0);
   });
 
-  test("have their whole share again when an answer shows a new window before the clock does", () => {
+  test("have their full share again when an answer shows a new window before the clock does", () => {
     const { limiter } = setup();
-    limiter.update(ok(told(2, 2, 30)));
-    acquire(limiter, "background").release(ok(told(2, 1, 30)));
+    limiter.update(ok(limitHeaders(2, 2, 30)));
+    acquire(limiter, "background").release(ok(limitHeaders(2, 1, 30)));
     expect(limiter.waitMs("background")).toBe(31_000);
 
-    limiter.update(ok(told(2, 2, 60)));
+    limiter.update(ok(limitHeaders(2, 2, 60)));
 
     expect(limiter.waitMs("background")).toBe(0);
   });
 
-  test("of a window of 2 s are not paced as if it were a minute", () => {
+  test("in a window of 2 s are not paced as in a minute", () => {
     const it = setup();
     const service = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch milliseconds" });
 
@@ -436,7 +436,7 @@ describe("polls", () => {
     expect(polls.length).toBeGreaterThan(60);
   });
 
-  test("go on in windows of 2 s between users' calls, whose answers move the end of the window on and on", () => {
+  test("continue in windows of 2 s between users' calls whose answers move the end of the window", () => {
     const it = setup();
     const service = createLimitedService({ limit: 20, windowMs: 2_000, encoding: "epoch milliseconds" });
     const answer = () => service.answer(EPOCH_MS + it.clock.ms);
@@ -455,18 +455,18 @@ describe("polls", () => {
     expect(Math.max(...perWindow.values())).toBeLessThanOrEqual(12);
   });
 
-  test("do not get a new share from an answer that shows more left before the window is over", () => {
+  test("get no new share from an answer that shows a higher count within the window", () => {
     const { limiter } = setup();
-    limiter.update(ok(told(2, 2, 30)));
-    acquire(limiter, "background").release(ok(told(2, 1, 30)));
+    limiter.update(ok(limitHeaders(2, 2, 30)));
+    acquire(limiter, "background").release(ok(limitHeaders(2, 1, 30)));
 
-    limiter.update(ok(told(2, 2, 30)));
+    limiter.update(ok(limitHeaders(2, 2, 30)));
 
     expect(limiter.waitMs("background")).toBe(31_000);
   });
 });
 
-test("Polls keep to their 60 % also where answers take seconds and overtake each other", () => {
+test("Polls stay within their 60 % even if answers take seconds and overtake each other", () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const random = seededRandom(seed);
@@ -490,11 +490,11 @@ test("Polls keep to their 60 % also where answers take seconds and overtake each
       }
       for (const count of counts.values()) expect(count).toBeLessThanOrEqual(36);
     }),
-    { numRuns: 200 },
+    { seed: 1, numRuns: 200 },
   );
 });
 
-test("Nothing is refused by the service, and polls keep to their 60 %, whatever its limit, window and header units", () => {
+test("The service refuses nothing and polls stay within their 60 %, for any limit, window and header unit", () => {
   const worlds = fc.record({
     limit: fc.integer({ min: 1, max: 100 }),
     windowMs: fc.constantFrom(2_000, 10_000, 60_000, 3_600_000),
@@ -505,7 +505,7 @@ test("Nothing is refused by the service, and polls keep to their 60 %, whatever 
       maxLength: 300,
     }),
   });
-  // A bare number that could be of either unit is not trusted at once: what happens then is stated above.
+  // Without numbers that could have either unit, which other tests cover.
   const isCertain = ({ encoding, windowMs }: { encoding: string; windowMs: number }) =>
     encoding !== "milliseconds left" && (encoding !== "seconds left" || windowMs <= 60_000);
   fc.assert(
@@ -529,6 +529,6 @@ test("Nothing is refused by the service, and polls keep to their 60 %, whatever 
       }
       for (const count of polls.values()) expect(count).toBeLessThanOrEqual(0.6 * options.limit);
     }),
-    { numRuns: 300 },
+    { seed: 1, numRuns: 300 },
   );
 });

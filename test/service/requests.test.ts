@@ -8,6 +8,7 @@ import {
   type Scripts,
   startScriptedService,
 } from "../fixtures/scripted-service.ts";
+import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { bridge, connect, failureOf, fastClock, JOB, jumpingClock, KEY, until } from "./bridge.ts";
 
@@ -42,7 +43,7 @@ describe("a GET", () => {
   );
 
   test.each<Reply>([{ status: 503 }, "reset", busy(AT_ONCE)])(
-    "is sent three times at most: %j",
+    "is sent at most three times: %j",
     async (reply) => {
       const { service, rest } = await bridge({ [STATUS]: reply });
 
@@ -56,7 +57,7 @@ describe("a GET", () => {
     ...[302, 400, 401, 403, 404, 409, 422].map((status) => ({ status })),
     { body: "x".repeat(4 * 1024 * 1024 + 1) },
     { headers: { "content-encoding": "zstd" }, body: "x" },
-  ])("is sent once where another attempt would end the same", async (reply) => {
+  ])("is sent once if another attempt would end the same way", async (reply) => {
     const { service, rest } = await bridge({ [STATUS]: reply });
 
     await failureOf(service.getJob(JOB));
@@ -64,7 +65,7 @@ describe("a GET", () => {
     expect(rest.lines()).toEqual([STATUS]);
   });
 
-  test("is sent no more than once while most requests fail", async () => {
+  test("is not retried while most requests fail", async () => {
     const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
     for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
@@ -73,7 +74,7 @@ describe("a GET", () => {
     expect(rest.lines()).toHaveLength(10);
   });
 
-  test("of the background is sent once, whatever becomes of it", async () => {
+  test("in the background is never retried", async () => {
     const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
     expect(await failureOf(service.getJob(JOB, { background: true }))).toMatchObject({
@@ -83,7 +84,7 @@ describe("a GET", () => {
     expect(rest.lines()).toEqual([STATUS]);
   });
 
-  test("waits between attempts as jitter says, and as Retry-After says where there is one", async () => {
+  test("waits between attempts with jitter, or as long as Retry-After says", async () => {
     const clock = jumpingClock();
     const answers = [{ status: 503 }, { status: 503, headers: { "retry-after": "3" } }, DONE];
     const { service } = await bridge({ [STATUS]: answers }, { clock, random: () => 0.5 });
@@ -95,14 +96,14 @@ describe("a GET", () => {
 });
 
 describe("a POST", () => {
-  test("is sent again after a 429, once only, with the same body", async () => {
+  test("is sent once more after a 429, with the same body", async () => {
     const { service, rest } = await bridge({ [GENERATE]: [busy(AT_ONCE), GENERATED] });
 
     expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
     expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
   });
 
-  test("is sent twice at most", async () => {
+  test("is sent at most twice", async () => {
     const { service, rest } = await bridge({ [GENERATE]: busy(AT_ONCE) });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ code: "rate_limited" });
@@ -153,7 +154,7 @@ describe("a POST", () => {
     expect(rest.requests).toEqual([]);
   });
 
-  test("is begun with 10 s of its deadline left", async () => {
+  test("is sent with 10 s of its deadline left", async () => {
     const { service } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
 
     expect(await service.generate({ topic: "x" }, { deadlineMs: 10_000 })).toMatchObject({ jobId: JOB });
@@ -163,7 +164,7 @@ describe("a POST", () => {
     [27, [28_000], [STATUS, GENERATE]],
     [28, [], [STATUS]],
   ])(
-    "waits for a reset that leaves it 10 s of its 38, and no longer: %i s",
+    "waits for a reset only if 10 s of its 38 s remain after it: %i s",
     async (resetSeconds, slept, lines) => {
       const clock = jumpingClock();
       const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${resetSeconds}s` };
@@ -184,7 +185,7 @@ describe("a POST", () => {
     },
   );
 
-  test("that the rate limiter has held back for too long is not begun", async () => {
+  test("that has waited too long for the rate limiter is not sent", async () => {
     // A timer that fires late, as after a computer's sleep.
     const clock = jumpingClock();
     const late = { ...clock, sleep: async (ms: number) => clock.advance(ms + 20_000) };
@@ -224,7 +225,7 @@ test.each([
   ["GET", 2],
   ["POST", 1],
 ])(
-  "A %s is tried %i more times where the service can't be reached, and is known not to have been sent",
+  "A %s is tried %i more times if the service can't be reached, and is known not to have been sent",
   async (method, retries) => {
     const gone = await startScriptedService();
     await gone.close();
@@ -245,7 +246,7 @@ test.each([
 );
 
 describe("the rate limit", () => {
-  test("lets 30 calls at once succeed within their 20 s where the service allows 10 in 2 s", async () => {
+  test("lets 30 simultaneous calls succeed within 20 s if the service allows 10 in 2 s", async () => {
     const clock = fastClock(10);
     const limited = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch seconds" });
     const { service, rest } = await bridge(
@@ -255,13 +256,13 @@ describe("the rate limit", () => {
           return status === 200 ? { ...DONE, headers } : busy(headers);
         },
       },
-      { clock, random: Math.random },
+      { clock, random: seededRandom(1) },
     );
 
     const jobs = await Promise.all(Array.from({ length: 30 }, () => service.getJob(JOB)));
 
     expect(jobs.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => "completed"));
-    // The first 30 know of no limit: 20 of them are refused, and hardly any later.
+    // The first 30 are sent before the limit is known: 20 of them are refused, and few later ones.
     expect(rest.lines().length).toBeLessThan(60);
   });
 
@@ -299,7 +300,7 @@ describe("the rate limit", () => {
     [{ "retry-after": "a while" }, 5],
     [{ "x-ratelimit-reset": "30s" }, 31],
     [{}, 5],
-  ])("after a 429 with %j opens in %i s, which the error says", async (headers, seconds) => {
+  ])("after a 429 with %j ends in %i s, as the error says", async (headers, seconds) => {
     const { service } = await bridge({ [STATUS]: busy(headers) }, { clock: jumpingClock() });
 
     expect(await failureOf(service.getJob(JOB, { deadlineMs: 3_000 }))).toEqual({
@@ -314,7 +315,7 @@ describe("the rate limit", () => {
     });
   });
 
-  test("gives its place back where a request could not be sent", async () => {
+  test("does not count a request that could not be sent", async () => {
     const { service, rest } = await bridge({
       [STATUS]: [
         { ...DONE, headers: { "x-ratelimit-remaining": "1", "x-ratelimit-reset": "3000s" } },
@@ -328,7 +329,7 @@ describe("the rate limit", () => {
     expect(rest.lines()).toHaveLength(3);
   });
 
-  test("tells when the next poll may be made", async () => {
+  test("says when the next poll may be made", async () => {
     const { service } = await bridge({ [STATUS]: DONE }, { clock: jumpingClock() });
     expect(service.backgroundWaitMs()).toBe(0);
 
@@ -338,7 +339,7 @@ describe("the rate limit", () => {
     expect(service.backgroundWaitMs()).toBe(2_000);
   });
 
-  test("of a 503 with Retry-After goes with the error of a GET, and not of a POST, which must not be repeated", async () => {
+  test("of a 503 with Retry-After is in the error of a GET, not of a POST, which must not be repeated", async () => {
     const reply: Reply = { status: 503, headers: { "retry-after": "60" } };
     const { service } = await bridge({ [STATUS]: reply, [GENERATE]: reply });
 
@@ -362,7 +363,7 @@ describe("a deadline", () => {
     await until(() => rest.connections() === 0);
   });
 
-  test("ends a call whose answer stops half-way", async () => {
+  test("ends a call whose answer stops midway", async () => {
     const { service } = await bridge({
       [STATUS]: (_, { outgoing }) => {
         outgoing.writeHead(200, { "content-type": "application/json" });
@@ -377,14 +378,14 @@ describe("a deadline", () => {
     });
   });
 
-  test("holds for all attempts together", async () => {
+  test("applies to all attempts together", async () => {
     const { service, rest } = await bridge({ [STATUS]: [{ status: 503 }, "hang", DONE] });
 
     expect(await failureOf(service.getJob(JOB, { deadlineMs: 400 }))).toMatchObject({ code: "timeout" });
     expect(rest.lines()).toEqual([STATUS, STATUS]);
   });
 
-  test("is not moved by a wall clock that is set back or forward", async () => {
+  test("does not depend on a wall clock that is set back or forward", async () => {
     const clock = jumpingClock();
     let wallMs = clock.now();
     const jumping = { ...clock, now: () => (wallMs += 3_600_000 * (wallMs % 2 === 0 ? -1.5 : 1)) };
@@ -401,7 +402,7 @@ describe("a deadline", () => {
 });
 
 describe("a cancellation", () => {
-  test("of a GET ends it at once", async () => {
+  test("of a GET ends it immediately", async () => {
     const cancel = new AbortController();
     const { service, rest } = await bridge({ [STATUS]: () => (cancel.abort(), "hang") });
 
@@ -416,12 +417,12 @@ describe("a cancellation", () => {
     await until(() => rest.connections() === 0);
   });
 
-  test("of a POST that was sent comes too late: it is seen through", async () => {
+  test("of a POST that was sent is too late: it is completed", async () => {
     const cancel = new AbortController();
     const { service } = await bridge({
       [GENERATE]: async () => {
         cancel.abort();
-        // Time enough for a client that gives up to do so.
+        // A client that gave up would have done so by then.
         await new Promise((resolve) => setImmediate(resolve));
         return GENERATED;
       },
@@ -433,7 +434,7 @@ describe("a cancellation", () => {
     });
   });
 
-  test("of a POST while the network code is loaded keeps it from being sent", async () => {
+  test("of a POST while the network code is loading prevents it", async () => {
     const cancel = new AbortController();
     const { service, rest } = await bridge({ [GENERATE]: GENERATED });
 
@@ -444,7 +445,7 @@ describe("a cancellation", () => {
     expect(rest.requests).toEqual([]);
   });
 
-  test("of a POST that waits for the rate limiter keeps it from being sent", async () => {
+  test("of a POST that waits for the rate limiter prevents it", async () => {
     const cancel = new AbortController();
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "5s" };
     const clock = jumpingClock();
@@ -469,7 +470,7 @@ describe("a cancellation", () => {
     const cancel = new AbortController();
     const { signal } = cancel;
     const scripts: Scripts = { [route]: busy({ "retry-after": "8" }) };
-    // The wait begins right after random has been asked.
+    // The wait begins right after `random` is called.
     const { service, rest } = await bridge(scripts, {
       random: () => (setImmediate(() => cancel.abort()), 0),
     });
@@ -522,7 +523,7 @@ describe("a redirect", () => {
   );
 });
 
-test("Where the network code can't be loaded, as after an update, nothing was sent and the next call tries again", async () => {
+test("If the network code can't be loaded, as after an update, nothing is sent and the next call tries again", async () => {
   const rest = await scriptedService({ [STATUS]: DONE });
   vi.doMock("../../src/service/http.ts", () => {
     throw new Error("Cannot find module");
@@ -541,7 +542,7 @@ test("Where the network code can't be loaded, as after an update, nothing was se
 test.each<[unknown, string]>([
   [{ status: "processing" }, "jobId: Invalid input: expected string, received undefined"],
   [[], "Invalid input: expected object, received array"],
-])("An answer that is not as documented is described by what is wrong where: %j", async (json, problem) => {
+])("An error for an answer that is not as documented names the field: %j", async (json, problem) => {
   const { service } = await bridge({ [GENERATE]: { json } });
 
   expect((await failureOf(service.generate({ topic: "x" }))).message).toBe(
@@ -560,7 +561,7 @@ test.each([
   [12, 1, []],
   [8, 2, [8_000]],
 ] as const)(
-  "A GET has 20 s: 10 s after its start a wait of %i s means %i requests",
+  "A GET has 20 s: a wait of %i s after 10 s means %i requests",
   async (seconds, requests, slept) => {
     const clock = jumpingClock();
     const { service, rest } = await bridge(
@@ -575,7 +576,7 @@ test.each([
   },
 );
 
-test("Successes give back the retries that failures have used", async () => {
+test("Successes restore the retries that failures have used", async () => {
   const { service, rest } = await bridge({
     [STATUS]: { status: 503 },
     "GET /api/v1/videos": { json: { videos: [] } },
@@ -594,7 +595,7 @@ test("The base URL keeps its prefix, and queries are encoded", () => {
     config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
     version: "1.2.3",
     now: Date.now,
-    random: Math.random,
+    random: seededRandom(1),
   });
 
   expect(requests.address("/x", { a: "b&c", none: undefined }).href).toBe(

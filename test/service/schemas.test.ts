@@ -19,7 +19,7 @@ const SCHEMAS = {
 };
 
 describe.each(Object.entries(SCHEMAS))("the %s", (_, { schema, least }) => {
-  test("passes unknown fields through, at the top and within", () => {
+  test("keeps unknown fields at every level", () => {
     const extra = { newField: { deep: [1, "2"] }, another: false };
     const grown = JSON.parse(JSON.stringify(least), (_key, value: unknown) =>
       typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, ...extra } : value,
@@ -28,11 +28,12 @@ describe.each(Object.entries(SCHEMAS))("the %s", (_, { schema, least }) => {
     expect(schema.parse(grown)).toEqual(grown);
   });
 
-  test("throws nothing but its own verdict at any JSON", () => {
+  test("throws nothing but its validation error for any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         expect(typeof schema.safeParse(tidied(json)).success).toBe("boolean");
       }),
+      { seed: 1 },
     );
   });
 });
@@ -56,6 +57,7 @@ test("Of all status values only completed and failed are terminal", () => {
       fc.pre(status !== "completed" && status !== "failed");
       expect(isTerminal(status)).toBe(false);
     }),
+    { seed: 1 },
   );
   expect([isTerminal("completed"), isTerminal("failed")]).toEqual([true, true]);
 });
@@ -74,13 +76,14 @@ describe("tidied", () => {
     expect(tidied(value)).toEqual(expected);
   });
 
-  test("leaves everything else as it is", () => {
+  test("keeps everything else", () => {
     const noNulls = fc.jsonValue().filter((json) => !JSON.stringify(json).includes("null"));
 
     fc.assert(
       fc.property(noNulls, (json) => {
         expect(tidied(json)).toEqual(json);
       }),
+      { seed: 1 },
     );
   });
 

@@ -1,4 +1,4 @@
-// Loaded before a server: its wall clock is ahead by as many milliseconds as the file CLOCK_FILE says, as after a sleep of the machine.
+// Loaded before a server: puts its wall clock ahead by the number of milliseconds in the file CLOCK_FILE, as after the machine slept.
 
 const { readFileSync } = require("node:fs");
 

@@ -1,5 +1,5 @@
-// A service that remembers each paid and public request, may lose its answers, and says whether it was entitled to all of them. Time is
-// the jumping wall clock of the servers.
+// A service that records each paid and public request, and answers, refuses, loses its answer or hangs at random. Its clock jumps with
+// those of the servers.
 
 import { createServer } from "node:http";
 import * as z from "zod";
@@ -16,22 +16,27 @@ export type Behaviour =
 
 /** One request that was or may have been carried out. */
 export interface Charge {
-  /** What must not happen twice: a topic, or a job on a platform. */
+  /** What must not be charged twice: a topic, or a job on a platform. */
   readonly what: string;
+  /** By the jumping clock. */
   readonly atMs: number;
-  /** When its answer was sent or the connection broken; Infinity while it is under way. */
+  /** By performance.now(). */
+  readonly receivedAtMs: number;
+  /**
+   * By the jumping clock, the last thing that a server is sure to know of it: Infinity while it is in flight, when it was answered or
+   * its connection was reset, and its beginning if the server was killed first.
+   */
   endedAtMs: number;
 }
 
 export interface PayingService {
   readonly url: string;
   readonly charges: readonly Charge[];
-  /** Breaks every connection: the servers were killed. */
-  cutOff(): void;
   close(): Promise<void>;
 }
 
 const MAX_LATE_MS = 60;
+const MAX_UNREAD_MS = 500;
 
 const bodySchema = z.object({
   topic: z.string().optional(),
@@ -64,16 +69,30 @@ export async function startPayingService(random: Random, nowMs: () => number): P
         asked.topic === undefined
           ? asked.platforms.map((platform) => `${asked.jobId} on ${platform}`)
           : [asked.topic];
-      const behaviour = draw(random);
+      const behaviour = drawBehaviour(random);
       const refusal = { error: { code: "no", message: "No." } };
       if (behaviour === "reject" || behaviour === "ask to wait") {
         json(behaviour === "reject" ? 422 : 429, refusal, { "retry-after": "0" });
         return;
       }
-      const own = whats.map((what) => ({ what, atMs: nowMs(), endedAtMs: Infinity }));
+      const own = whats.map((what) => ({
+        what,
+        atMs: nowMs(),
+        receivedAtMs: performance.now(),
+        endedAtMs: Infinity,
+      }));
       charges.push(...own);
+      let isReset = false;
       response.on("close", () => {
-        for (const charge of own) charge.endedAtMs = Math.min(charge.endedAtMs, nowMs());
+        const wasAnswered = response.writableEnded;
+        for (const charge of own) charge.endedAtMs = wasAnswered || isReset ? nowMs() : charge.atMs;
+        if (!wasAnswered) return;
+        // A server that is killed just now may not have read the answer.
+        const forget = () => {
+          for (const charge of own) charge.endedAtMs = charge.atMs;
+        };
+        request.socket.once("close", forget);
+        setTimeout(() => request.socket.off("close", forget), MAX_UNREAD_MS).unref();
       });
       const answer =
         asked.topic === undefined
@@ -85,7 +104,10 @@ export async function startPayingService(random: Random, nowMs: () => number): P
       if (behaviour === "answer") json(200, answer);
       if (behaviour === "answer late") setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
       if (behaviour === "lose the answer")
-        setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
+        setTimeout(() => {
+          isReset = true;
+          response.socket?.resetAndDestroy();
+        }, random() * MAX_LATE_MS);
       if (behaviour === "fail") json(503, refusal);
     });
   });
@@ -95,7 +117,6 @@ export async function startPayingService(random: Random, nowMs: () => number): P
   return {
     url: `http://127.0.0.1:${address.port}`,
     charges,
-    cutOff: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -104,7 +125,7 @@ export async function startPayingService(random: Random, nowMs: () => number): P
   };
 }
 
-function draw(random: Random): Behaviour {
+function drawBehaviour(random: Random): Behaviour {
   const at = random();
   if (at < 0.4) return "answer";
   if (at < 0.6) return "answer late";

@@ -1,6 +1,5 @@
-// Stress test: 100,000 calls and 10,000 subscriptions through the built file for both kinds of client, a client that stops
-// reading, and a flood of 100,000 calls that the service never answers. Prints the figures as JSON, and fails where one is over
-// its limit.
+// Stress test: 100,000 calls and 10,000 subscriptions with each protocol, a client that stops reading, and a flood of 100,000 calls
+// that the service never answers. Prints the figures as JSON, and fails if one exceeds its limit.
 
 import { flood, soak, stallReader } from "../fixtures/soak.ts";
 
@@ -9,7 +8,7 @@ const MAX_RSS_GROWTH_MB = 20;
 
 const rows = [];
 for (const protocol of ["legacy", "modern"] as const) {
-  // More jobs than the server remembers, all of them asked for before the first measurement.
+  // More jobs than the server remembers, all of them read before the first measurement.
   const long = await soak({ protocol, calls: 100_000, cycles: 10_000, jobs: 3_000, warmUp: 0.1 });
   const stalled = await stallReader(protocol);
   const flooded = await flood(protocol);

@@ -9,8 +9,7 @@ const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
 const RUNNING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
-const AGAIN =
-  "Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again.";
+const AGAIN = "Call get_video_status again with waitSeconds 45.";
 
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
@@ -69,25 +68,25 @@ describe("get_video_status says of a video", () => {
       "has one clip",
       { videoUrls: CLIPS.slice(1) },
       0,
-      "1 clip so far. It was started just now; renders take 2 to 4 minutes.",
+      "1 clip so far. Started just now; renders take 2 to 4 minutes.",
     ],
     [
       "counts its clips",
       { progress: { total: 4, completed: 2 } },
       90_000,
-      "2 of 4 clips. It was started 1 minute ago; renders take 2 to 4 minutes.",
+      "2 of 4 clips. Started 1 minute ago; renders take 2 to 4 minutes.",
     ],
     [
       "has lost one",
       { progress: { total: 4, completed: 2, failed: 1 } },
       10 * MINUTE_MS - 1,
-      "2 of 4 clips, 1 failed. It was started 9 minutes ago; renders take 2 to 4 minutes.",
+      "2 of 4 clips, 1 failed. Started 9 minutes ago; renders take 2 to 4 minutes.",
     ],
     [
       "takes much longer",
       { status: "queued", progress: { total: 4, completed: 0 } },
       10 * MINUTE_MS,
-      "0 of 4 clips. It was started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
+      "0 of 4 clips. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
     ],
     [
       "has links that are not safe",
@@ -96,10 +95,7 @@ describe("get_video_status says of a video", () => {
       "2 clips so far. Renders take 2 to 4 minutes. Links that are not safe to open were left out.",
     ],
   ])("that renders and %s: how far it is and how long it takes", async (_, state, ageMs, words) => {
-    expect(await guidanceFor({ ...RUNNING, ...state }, ageMs)).toEqual([
-      `The video is still rendering: ${words}`,
-      AGAIN,
-    ]);
+    expect(await guidanceFor({ ...RUNNING, ...state }, ageMs)).toEqual([`Still rendering: ${words}`, AGAIN]);
   });
 });
 

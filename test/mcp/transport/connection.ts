@@ -28,7 +28,7 @@ export class StalledOutput extends Writable {
 export interface Connection {
   readonly transport: StdioTransport;
   readonly input: PassThrough;
-  /** What the SDK has received. */
+  /** The messages that the SDK has received. */
   readonly received: JSONRPCMessage[];
   readonly errors: string[];
   readonly closed: () => boolean;
@@ -36,7 +36,7 @@ export interface Connection {
   send(...values: unknown[]): void;
 }
 
-/** A started transport over this output; its messages go to `received`, or to `onmessage` where that is set later. */
+/** A started transport over this output; its messages go to `received`, or to `onmessage` if that is set later. */
 export async function connect(
   output: Writable,
   options: Partial<StdioTransportOptions> = {},
@@ -67,7 +67,7 @@ export async function connect(
   };
 }
 
-/** A connection whose client reads everything at once. */
+/** A connection whose client reads everything immediately. */
 export async function connectReader(options: Partial<StdioTransportOptions> = {}) {
   const output = new PassThrough();
   let bytes = "";
@@ -82,7 +82,7 @@ export function parseLines(text: string): unknown[] {
     .map((line): unknown => JSON.parse(line));
 }
 
-/** Turns of the event loop: as long as work takes that waits for nothing outside. */
+/** Waits for some turns of the event loop, enough for work that needs no I/O. */
 export async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -11,7 +11,7 @@ function remaining(reader: LineReader): Line[] {
   return lines;
 }
 
-/** All lines of these chunks, read as soon as they are there. */
+/** All lines of these chunks, read as soon as they arrive. */
 function read(chunks: readonly (string | Uint8Array)[], maxLineBytes = 1000): Line[] {
   const reader = new LineReader(maxLineBytes);
   const lines = chunks.flatMap((chunk) => {
@@ -22,7 +22,7 @@ function read(chunks: readonly (string | Uint8Array)[], maxLineBytes = 1000): Li
   return [...lines, ...remaining(reader)];
 }
 
-/** The bytes in chunks of these sizes, over and over. */
+/** The bytes in chunks of these sizes, repeated. */
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   for (let from = 0, turn = 0; from < bytes.length; turn += 1) {
@@ -35,7 +35,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 
 const texts = (...lines: string[]): Line[] => lines.map((text) => ({ text }));
 
-test("lines come in order, one at a time, and an unfinished one when it is finished or the input ends", () => {
+test("lines come in order, an unfinished one once it is complete or the input ends", () => {
   const reader = new LineReader(1000);
   reader.push(Buffer.from("one\ntwo\nthr"));
   expect(reader.next()).toEqual({ text: "one" });
@@ -92,7 +92,7 @@ test("a line of 4 MB can come byte by byte", () => {
   expect(reader.next()).toEqual({ text: bytes.toString("utf8", 0, bytes.length - 1) });
 });
 
-test("the same lines are found however the bytes are cut", () => {
+test("the same lines are found however the bytes are split", () => {
   const line = fc.string({ unit: "binary", maxLength: 15 }).map((text) => text.replaceAll("\n", " "));
   fc.assert(
     fc.property(

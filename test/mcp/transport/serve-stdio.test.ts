@@ -1,4 +1,4 @@
-// The transport under the SDK's own serveStdio.
+// The transport with the SDK's serveStdio.
 
 import { type JSONRPCMessage, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -60,7 +60,7 @@ const call = (id: number, name: string, args: Json = {}): JSONRPCMessage =>
   request(id, "tools/call", { name, arguments: args });
 const text = (id: number, words: string) => result(id, { content: [{ type: "text", text: words }] });
 
-test("a request after an unreadable line and a batch is served", async () => {
+test("a request after an unreadable line and a batch is answered", async () => {
   const { send, input, sent } = await serve();
 
   input.write("garbage\n");
@@ -70,7 +70,7 @@ test("a request after an unreadable line and a batch is served", async () => {
   expect(sent().slice(1)).toEqual([error(null, -32700), error(null, -32600), text(1, "hi")]);
 });
 
-test("100 cancelled calls, which the SDK never answers, keep nothing from being served", async () => {
+test("100 cancelled calls, which the SDK never answers, don't block later requests", async () => {
   const { send, sent } = await serve();
 
   for (let id = 1; id <= 100; id += 1) send(call(id, "wait"), cancelled(id));
@@ -80,7 +80,7 @@ test("100 cancelled calls, which the SDK never answers, keep nothing from being 
   expect(sent()[1]).toEqual(text(101, "still here"));
 });
 
-test("calls that all ask the user something at once don't lock the connection up", async () => {
+test("calls that all ask the user at the same time don't block the connection", async () => {
   const { send, sent } = await serve({ elicitation: {} });
   const CALLS = 70;
   for (let id = 1; id <= CALLS; id += 1) send(call(id, "ask"));
@@ -95,7 +95,7 @@ test("calls that all ask the user something at once don't lock the connection up
   for (let id = 1; id <= CALLS; id += 1) expect(sent()).toContainEqual(text(id, "decline"));
 });
 
-test("what came before the input ended is answered, and what still runs is not", async () => {
+test("requests before the end of the input are answered unless they are still running", async () => {
   const { send, input, sent, closed } = await serve();
 
   send(call(1, "wait"), call(2, "echo", { text: "bye" }));

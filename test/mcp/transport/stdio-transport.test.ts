@@ -17,7 +17,7 @@ import {
 const MEGABYTE = 1024 * 1024;
 
 describe("what the client sends", () => {
-  test("is delivered in order, whatever the line ends and blank lines", async () => {
+  test("is delivered in order, with any line ends and blank lines", async () => {
     const { input, received, sent } = await connectReader();
 
     input.write(`\uFEFF${JSON.stringify(request("é🎬"))}\r\n\r\n \t \n`);
@@ -79,7 +79,7 @@ describe("what the client sends", () => {
     },
   );
 
-  test("is answered -32603 if it is a request that the receiver fails on", async () => {
+  test("is answered with -32603 if the receiver fails", async () => {
     const { transport, send, sent, errors } = await connectReader();
     Object.assign(transport, {
       onmessage: () => {
@@ -95,7 +95,7 @@ describe("what the client sends", () => {
     expect(errors).toHaveLength(71);
   });
 
-  test("is shown to onInbound if it is valid, and what that returns is delivered", async () => {
+  test("is passed to onInbound if it is valid, and the result is delivered", async () => {
     const seen: unknown[] = [];
     const { input, send, received } = await connectReader({
       onInbound: (message) => {
@@ -145,7 +145,7 @@ describe("a client that floods", () => {
     expect(received).toEqual(sent.slice(0, 67));
   });
 
-  test("is not read far ahead, and loses nothing", async () => {
+  test("is not read far ahead and loses nothing", async () => {
     const { transport, input, send, received } = await connectReader();
     const pad = "x".repeat(10_000);
     send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
@@ -173,7 +173,7 @@ describe("a client that floods", () => {
     expect(received.at(-1)).toEqual(request(64));
   });
 
-  test("can still answer the server's own request, and gets no more served once it has or the server gives up", async () => {
+  test("can still answer a request of the server, and is not served beyond its limit after that", async () => {
     const { transport, send, received } = await connectReader();
     const sent = [...requests(1, 65), result(500), ...requests(66, 68)];
     send(...sent);
@@ -189,7 +189,7 @@ describe("a client that floods", () => {
     expect(received).toEqual(sent.slice(0, 66));
   });
 
-  test("and doesn't read gets no more done for it once 1 MB waits, and every answer when it reads again", async () => {
+  test("and doesn't read is not served while 1 MB waits, and gets every answer when it reads again", async () => {
     const output = new StalledOutput();
     const { transport, input, send, received } = await connect(output);
     await transport.send(result(0, { pad: "x".repeat(MEGABYTE) }));
@@ -206,7 +206,7 @@ describe("a client that floods", () => {
 });
 
 describe("what the server sends", () => {
-  test("is one line per message, without waiting for the client to read", async () => {
+  test("is one line per message, written without waiting for the client", async () => {
     const output = new StalledOutput({ highWaterMark: 1 });
     const { transport } = await connect(output);
 
@@ -248,7 +248,7 @@ describe("what the server sends", () => {
     expect(sent()).toEqual([error(1, -32603)]);
   });
 
-  test("is answered whole or with an error when it is nested 100,000 deep, which some Nodes can't serialise", async () => {
+  test("is written completely or as an error if it is nested 100,000 deep, which some Nodes can't serialise", async () => {
     const { transport, sent } = await connectReader();
     const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
 
@@ -278,7 +278,7 @@ describe("what the server sends", () => {
 });
 
 describe("the end of the connection", () => {
-  test("comes with the end of the input, after what arrived is delivered and what is known at once is answered", async () => {
+  test("comes with the end of the input, after all messages are delivered and immediate answers are written", async () => {
     const { transport, input, send, sent, closed } = await connectReader();
     Object.assign(transport, {
       onmessage: ({ id }: { id: number }) => {
@@ -312,7 +312,7 @@ describe("the end of the connection", () => {
     ["the input fails", ({ input }) => input.destroy(new Error("EIO")), ["EIO"]],
     ["a write fails", ({ output }) => output.destroy(new Error("EPIPE")), ["EPIPE"]],
     ["it is closed", ({ transport }) => transport.close(), []],
-  ])("comes once and quietly when %s, whatever happens later", async (_, end, expected) => {
+  ])("comes once and without an error when %s, whatever happens later", async (_, end, expected) => {
     const connection = await connectReader();
     const { transport, input, output, received, errors, closed } = connection;
 
