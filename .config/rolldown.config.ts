@@ -36,8 +36,10 @@ export default {
         { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|prompts|jobs|once).|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application|state-folder)|sdk-shims|service.(lazy-service|options)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|jobs|once).|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application|state-folder)|sdk-shims|service.(lazy-service|options|languages)\.ts/,
         },
+        // What is left of the prompts is loaded by their first use.
+        { name: "prompts", test: /src.prompts./ },
       ],
     },
   },

@@ -54,6 +54,8 @@ export interface Config extends Flags {
   readonly pollSeconds?: number;
   readonly maxGenerations?: number;
   readonly confirmPublish: boolean;
+  /** An absolute path: where finished videos are saved. */
+  readonly saveDir?: string;
   /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
   readonly stateDir?: string | false;
   readonly logLevel: LogLevel;
@@ -70,6 +72,11 @@ export const VARIABLES = [
     name: "FACELESS_BASE_URL",
     meaning: "The service's base URL; a trailing slash or a path prefix is fine",
     default: "none",
+  },
+  {
+    name: "FACELESS_SAVE_DIR",
+    meaning: "Folder in which finished videos are saved, absolute or beginning with ~",
+    default: "unset: nothing is saved",
   },
   {
     name: "FACELESS_POLL_SECONDS",
@@ -136,6 +143,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
   };
 
   const service = flags.sandbox ? undefined : readService(env, problems);
+  const saveDir = readFolder("FACELESS_SAVE_DIR", read("FACELESS_SAVE_DIR"), homeDir, problems);
   const pollSeconds = parse("FACELESS_POLL_SECONDS", secondsFrom(0.1), "the usual schedule");
   const maxGenerations = parse("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
   const sandboxSeconds = parse("FACELESS_SANDBOX_SECONDS", secondsFrom(0), `${SANDBOX_SECONDS_DEFAULT}`);
@@ -151,6 +159,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     ...(pollSeconds !== undefined && { pollSeconds }),
     ...(maxGenerations !== undefined && { maxGenerations }),
     confirmPublish: confirmPublish !== "off",
+    ...(typeof saveDir === "string" && { saveDir }),
     ...(stateDir !== undefined && { stateDir }),
     logLevel: logLevel ?? LOG_LEVEL_DEFAULT,
   };

@@ -40,6 +40,7 @@ describe("the config", () => {
 
   test("contains everything that is set", () => {
     const env = {
+      FACELESS_SAVE_DIR: "/home/user/Videos",
       FACELESS_POLL_SECONDS: "0.5",
       FACELESS_MAX_GENERATIONS: "3",
       FACELESS_CONFIRM_PUBLISH: "off",
@@ -70,6 +71,7 @@ describe("the config", () => {
       pollSeconds: 0.5,
       maxGenerations: 3,
       confirmPublish: false,
+      saveDir: "/home/user/Videos",
       stateDir: "/var/lib/faceless",
       logLevel: "debug",
     });
@@ -116,6 +118,7 @@ describe("the config", () => {
     const env = {
       FACELESS_API_KEY: "wrong",
       FACELESS_BASE_URL: "wrong",
+      FACELESS_SAVE_DIR: "wrong",
       FACELESS_MAX_GENERATIONS: "wrong",
       FACELESS_CONFIRM_PUBLISH: "wrong",
       FACELESS_STATE_DIR: "wrong",
@@ -130,6 +133,7 @@ describe("the config", () => {
     { HTTPS_PROXY: "socks5://x" },
     { FACELESS_MAX_GENERATIONS: "many" },
     { FACELESS_CONFIRM_PUBLISH: "maybe" },
+    { FACELESS_SAVE_DIR: "Videos" },
     { FACELESS_STATE_DIR: "state" },
   ])(
     "has no service while a setting that is needed or guards money, privacy or publicity is unusable: %j",
@@ -169,6 +173,7 @@ describe("the config", () => {
 });
 
 const EVERY_VARIABLE = [
+  "FACELESS_SAVE_DIR",
   "FACELESS_POLL_SECONDS",
   "FACELESS_MAX_GENERATIONS",
   "FACELESS_CONFIRM_PUBLISH",
@@ -427,6 +432,31 @@ describe("a choice", () => {
       fix: "Set it to one of on, off, or remove it",
     });
   });
+});
+
+describe("FACELESS_SAVE_DIR", () => {
+  test.each([
+    ["/Users/Ann Lee/Videos", "/Users/Ann Lee/Videos"],
+    ["~", HOME],
+    ["~/Videos", `${HOME}/Videos`],
+  ])("%s is taken", (value, saveDir) => {
+    expect(read({ FACELESS_SAVE_DIR: value })).toEqual({ ...read({}), saveDir });
+  });
+
+  test("off is as good as unset", () => {
+    expect(read({ FACELESS_SAVE_DIR: "off" })).toEqual(read({}));
+  });
+
+  test.each(["Videos", "./Videos", "~other/Videos", "$HOME/Videos"])(
+    "%s is refused, because it depends on where the client starts the server",
+    (value) => {
+      expect(problemOf({ FACELESS_SAVE_DIR: value })).toEqual({
+        variable: "FACELESS_SAVE_DIR",
+        problem: "is a relative path, which depends on where your client starts this server",
+        fix: "Set it to an absolute path, to one that begins with ~/, or to off",
+      });
+    },
+  );
 });
 
 describe("FACELESS_STATE_DIR", () => {

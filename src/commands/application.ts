@@ -6,8 +6,11 @@ import { systemClock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
+import { SavedVideos } from "../jobs/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
+import { VideoFolder } from "../jobs/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
+import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
@@ -75,6 +78,22 @@ export function createApplication(options: ApplicationOptions): Application {
     now: clock.now,
     monotonicMs: clock.monotonicMs,
   });
+  const downloader = lazy(async () => {
+    const { createDownload } = await import("../service/download.ts");
+    return createDownload({ service: config.service ?? SANDBOX, version: VERSION });
+  });
+  const savedVideos = new SavedVideos({
+    folder:
+      config.saveDir === undefined
+        ? undefined
+        : new VideoFolder({ path: config.saveDir, ...host, now: clock.now }),
+    store: jobs,
+    download: async (request) => (await downloader())(request),
+    watch: (jobId) => poller.watch(jobId),
+    lookUpLinks: async () => jobs.list((await service.listNewestVideos({ background: true })).videos, true),
+    clock,
+    log,
+  });
   let recalled: Promise<void> | undefined;
   return {
     version: VERSION,
@@ -83,9 +102,11 @@ export function createApplication(options: ApplicationOptions): Application {
     jobs,
     reader,
     poller,
+    savedVideos,
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     once,
     lookAtJob,
+    history: () => once.history().catch(() => new Map()),
     recallJobs: () =>
       (recalled ??= once.startedJobs().then(
         (started) => jobs.recall(started),
@@ -96,6 +117,9 @@ export function createApplication(options: ApplicationOptions): Application {
     log,
   };
 }
+
+/** Of the sandbox, whose port is not known before it starts. */
+const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };
 
 /** What the journal tells accounts apart by. A sandbox is a new one with every process. */
 function accountOf({ service, sandbox }: Config): string {

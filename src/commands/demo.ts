@@ -17,12 +17,11 @@ const SUBJECT = "why an octopus has three hearts";
 const STYLE = "documentary";
 /** Written by hand, in the form that the prompt write_video_topic asks for. */
 const TOPIC = [
-  "[Idea: three hearts are the price of blue blood. Tone: quiet wonder.]",
-  '"Three hearts beat in this animal." [octopus drifting over a reef, blue light]',
-  '"Two of them only push blood through the gills." [gills opening and closing, close-up]',
-  '"The third sends it round the body, and stops whenever the octopus swims." [octopus jetting away]',
-  '"That is why it would rather crawl." [arms walking over sand]',
-  '"Three hearts, and still it saves its strength." [octopus settling into a crevice]',
+  "Three hearts beat in this animal. [octopus drifting over a reef, blue light]",
+  "Two of them only push blood through the gills. [gills opening and closing, close-up]",
+  "The third sends it round the body, and stops whenever the octopus swims. [octopus jetting away]",
+  "That is why it would rather crawl. [arms walking over sand]",
+  "Three hearts, and still it saves its strength. [octopus settling into a crevice]",
 ].join("\n");
 
 const jobSchema = z.looseObject({

@@ -4,6 +4,7 @@
 import { type Environment, readConfig } from "../config.ts";
 import { checkConfig, checkNode, readTarget } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
+import { checkSavedVideos } from "./doctor/saved-videos.ts";
 import { formatReport, redactReport } from "./doctor/report.ts";
 import { checkService } from "./doctor/service.ts";
 
@@ -35,6 +36,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
     ...checkConfig(env, config),
     ...(await checkService(readTarget(env, homeDir), now)),
     await checkJournal(config),
+    ...(await checkSavedVideos(config)),
   ];
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));

@@ -34,6 +34,9 @@ export interface Server {
   end(patienceMs: number): Promise<void>;
 }
 
+/** How long the end may take to remove what is half saved; the next start removes it too. */
+const CLEAN_UP_MS = 50;
+
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
   config: Config,
@@ -77,10 +80,15 @@ export function serve(
       transport.stopReceiving();
       subscriptions.close();
       application.poller.close();
+      const nothingHalfSaved = Promise.race([
+        application.savedVideos.close(),
+        sleep(CLEAN_UP_MS, undefined, { ref: false }),
+      ]);
       const finished = application.once.finish((jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
+      await nothingHalfSaved;
       // What the service has said goes to the client, who may still be reading.
       await nextTurn();
       await transport.close();

@@ -3,9 +3,10 @@
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
+import type { SavedVideos } from "../jobs/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
-import type { SendOnce } from "../once/send-once.ts";
+import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Config } from "../config.ts";
@@ -18,10 +19,13 @@ export interface Application {
   readonly jobs: JobStore;
   readonly reader: JobReader;
   readonly poller: Poller;
+  readonly savedVideos: SavedVideos;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly once: SendOnce;
   /** How a job stands now; undefined where that can't be found out within a second or two. */
   readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
+  /** What this computer knows of jobs, by their ids in lower case; empty where its journal can't be read. */
+  readonly history: () => Promise<ReadonlyMap<string, JobHistory>>;
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
   readonly recallJobs: () => Promise<void>;
   /** Whether publish_video is offered. */

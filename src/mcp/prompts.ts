@@ -1,26 +1,64 @@
-// The prompt, with completion of its arguments.
+// Registers the prompts with the SDK. Listing them needs the catalog only; a prompt is loaded when a client first gets it or
+// completes one of its arguments.
 
-import { completable, type McpServer } from "@modelcontextprotocol/server";
-import { WRITE_VIDEO_TOPIC, writeVideoTopic } from "../prompts/write-video-topic.ts";
-import {
-  WRITE_VIDEO_TOPIC_COMPLETIONS,
-  writeVideoTopicArguments,
-} from "../prompts/write-video-topic-arguments.ts";
+import { completable, type McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { lazy } from "../lazy.ts";
+import { type CatalogPrompt, PROMPTS } from "../prompts/catalog.ts";
+import type { Prompt, WrittenPrompt } from "../prompts/prompt.ts";
+import type { Application } from "./application.ts";
 
-// Once for the process: the SDK marks the schema itself, and only the one inside an optional is looked at.
-const { style, language, duration, audience } = writeVideoTopicArguments.shape;
-completable(style.unwrap(), WRITE_VIDEO_TOPIC_COMPLETIONS.style);
-completable(language.unwrap(), WRITE_VIDEO_TOPIC_COMPLETIONS.language);
-completable(duration.unwrap(), WRITE_VIDEO_TOPIC_COMPLETIONS.duration);
-completable(audience.unwrap(), WRITE_VIDEO_TOPIC_COMPLETIONS.audience);
+const SUGGESTED_JOBS = 20;
 
-export function registerPrompts(server: McpServer): void {
-  const { name, title, description } = WRITE_VIDEO_TOPIC;
-  server.registerPrompt(name, { title, description, argsSchema: writeVideoTopicArguments }, (args) => {
-    const prompt = writeVideoTopic(args);
-    return {
-      description: prompt.description,
-      messages: [{ role: "user", content: { type: "text", text: prompt.text } }],
-    };
-  });
+export function registerPrompts(server: McpServer, application: Application): void {
+  const recentJobIds = async () => {
+    await application.recallJobs();
+    return application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
+  };
+  for (const listed of PROMPTS) {
+    const { name, title, description } = listed;
+    const argsSchema = lazySchema(listed, lazy(listed.load), recentJobIds);
+    server.registerPrompt(name, { title, description, argsSchema }, (written) => ({
+      description: written.description,
+      messages: [{ role: "user", content: { type: "text", text: written.text } }],
+    }));
+  }
+}
+
+/** Lists the arguments from the catalog. Validation and completion load the prompt, whose schema turns them into its text. */
+function lazySchema(
+  listed: CatalogPrompt,
+  load: () => Promise<Prompt>,
+  recentJobIds: () => Promise<readonly string[]>,
+): StandardSchemaWithJSON<unknown, WrittenPrompt> {
+  const names = Object.keys(listed.arguments);
+  const json = {
+    type: "object",
+    properties: Object.fromEntries(
+      Object.entries(listed.arguments).map(([name, { description }]) => [
+        name,
+        { type: "string", description },
+      ]),
+    ),
+    required: names.filter((name) => listed.arguments[name]?.required === true),
+  };
+  // A variable, because the type of a schema has no `shape`.
+  const schema = {
+    "~standard": {
+      version: 1 as const,
+      vendor: "faceless-video-mcp",
+      validate: async (value: unknown) => (await load()).schema["~standard"].validate(value),
+      jsonSchema: { input: () => json, output: () => json },
+    },
+    // Where the SDK looks for completable arguments. Only their completion is used, not the schemas.
+    shape: Object.fromEntries(
+      names.map((name) => [
+        name,
+        completable(z.string(), async (typed) => [
+          ...((await (await load()).completions[name]?.(typed, recentJobIds)) ?? []),
+        ]),
+      ]),
+    ),
+  };
+  return schema;
 }

@@ -12,7 +12,7 @@ import * as options from "../service/options.ts";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
-import { describeStatus } from "../tools/get-video-status.ts";
+import { describeJob } from "../tools/get-video-status.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { errorMeta } from "./tool-result.ts";
@@ -29,15 +29,12 @@ const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
   const { reader, jobs, log } = application;
-  const jobContents = (uri: string, job: Job) => {
+  const jobContents = async (uri: string, job: Job) => {
+    const { result, ...guidance } = await describeJob(job, application);
     const watchEnded = jobs.get(job.jobId)?.watchEnded;
-    const state = watchEnded === undefined || job.done ? job : { ...job, watchEnded };
-    const guidance = describeStatus(job, {
-      ageMs: jobs.ageMs(job.jobId),
-      canPublish: application.canPublish,
-    });
-    const result = withGuidance(guidance, state, { isSandbox: application.config.sandbox });
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(result) }] };
+    const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };
+    const text = JSON.stringify(withGuidance(guidance, state, { isSandbox: application.config.sandbox }));
+    return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
   const newestJobs = new NewestJobs(application);
 
@@ -86,11 +83,14 @@ export function registerResources(server: McpServer, application: Application): 
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        return jobContents(href, await reader.readRecent(jobId, FRESH_MS, { background: false, signal }));
+        return await jobContents(
+          href,
+          await reader.readRecent(jobId, FRESH_MS, { background: false, signal }),
+        );
       } catch (error) {
         // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
-        if (job !== undefined && watchEnded !== undefined) return jobContents(href, job);
+        if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         throw protocolError(failure, href);

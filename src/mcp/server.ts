@@ -8,11 +8,6 @@ import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { registerTools } from "./tools.ts";
 
-// Some clients cut this at 512 characters, so the first of its paragraphs stands alone.
-const INSTRUCTIONS = `Makes faceless short videos (clips plus a voiceover) from a text topic. Order of work: write the topic with the person, get their yes, call generate_video once, follow the job with get_video_status for the 2 to 4 minutes that it takes, show the clips, and publish_video only where the person asks for it. generate_video spends credits and publish_video posts publicly: never repeat either to check on it. Errors say whether anything was spent and whether calling again is safe.
-
-The prompt write_video_topic turns a subject into a good topic. faceless://catalog lists styles, music, pacing, voices and limits; faceless://jobs/{jobId} is a job's status. A failed render refunds its credits by itself. list_connected_platforms names the platforms that publish_video takes.`;
-
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
@@ -33,8 +28,8 @@ export function createServer(application: Application, subscriptions: Subscripti
       ],
     },
     {
-      instructions: INSTRUCTIONS,
-      // A person who is asked may be away from the screen for a while.
+      instructions: instructionsFor(application),
+      // The user may be away from the screen for a while.
       inputRequired: { roundTimeoutMs: 5 * 60_000 },
       capabilities: {
         tools: { listChanged: false },
@@ -45,7 +40,27 @@ export function createServer(application: Application, subscriptions: Subscripti
   );
   registerTools(server, application);
   registerResources(server, application);
-  registerPrompts(server);
+  registerPrompts(server, application);
   subscriptions.attach(server);
   return server;
+}
+
+/** Mentions only what is offered. Some clients cut it at 512 characters, so the first paragraph stands alone. */
+function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
+  const what = "Makes faceless short videos (clips plus a voiceover) from a text topic.";
+  const sandbox = config.sandbox
+    ? " This is a sandbox: sample clips, nothing is rendered, charged or posted."
+    : "";
+  const details =
+    "faceless://catalog lists styles, music, pacing, voices and limits; faceless://jobs/{jobId} is a job's status. A failed render refunds its credits by itself.";
+  if (config.readOnly)
+    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${sandbox}\n\n${details}`;
+  const publish = canPublish ? ", and call publish_video only where the user asks for it" : "";
+  const never = canPublish
+    ? "generate_video spends credits and publish_video posts publicly: never repeat either to check on it."
+    : "generate_video spends credits: never repeat it to check on it.";
+  const platforms = canPublish
+    ? " list_connected_platforms names the platforms that publish_video takes."
+    : "";
+  return `${what} Write the topic with the user, get their yes, call generate_video once, follow the job with get_video_status for the 2 to 4 minutes that it takes, show the link${publish}. ${never} Every result says what to do next.${sandbox}\n\nThe prompt write_video_topic turns a subject into a good topic. ${details}${platforms}`;
 }

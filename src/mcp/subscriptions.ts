@@ -135,8 +135,9 @@ export class Subscriptions {
 
   /** Throws what `watch` throws. Subscribing again only polls again where polling had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
-    const { jobs, poller } = this.#application;
+    const { jobs, poller, savedVideos } = this.#application;
     this.#add(key, uri, jobId, poller.watch(jobId));
+    savedVideos.want(jobId);
     // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
     if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }

@@ -49,7 +49,8 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, once, lookAtJob, elicitation, canPublish, config } = application;
+  const { service, jobs, reader, once, savedVideos, lookAtJob, history, elicitation, canPublish, config } =
+    application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
@@ -57,9 +58,11 @@ function toolContext(
     jobs,
     reader,
     once,
+    savedVideos,
     signal,
     canPublish,
     isSandbox: config.sandbox,
+    history,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: (question) => elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs, describe) {

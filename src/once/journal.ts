@@ -21,6 +21,8 @@ const makeRecordSchema = () =>
       label: z.string(),
       /** Of a generation: hash of the account and the arguments, equal for equal requests. */
       fingerprint: z.string().optional(),
+      /** Of a generation: how the video was ordered, topic and defaults included. */
+      settings: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
       /** Of a publication. */
       jobId: z.string().optional(),
       /** Of a publication; absent in files of earlier versions. */
@@ -47,6 +49,9 @@ type OutcomeRecord = Extract<JournalRecord, { event: "outcome" }>;
 
 /** What the service said of one platform. */
 export type PlatformResult = NonNullable<OutcomeRecord["results"]>[number];
+
+/** How a video was ordered. */
+export type Settings = NonNullable<IntentRecord["settings"]>;
 
 export type Intent = Omit<IntentRecord, "event" | "id" | "atMs">;
 export type Ending = Omit<OutcomeRecord, "event" | "id" | "atMs">;
@@ -103,6 +108,7 @@ const CHUNK_BYTES = 64 * 1024;
 /** Our own lines are far shorter; a longer one is nothing that we wrote. */
 const MAX_LINE_BYTES = 256 * 1024;
 const MAX_LABEL_CHARACTERS = 200;
+const MAX_SETTING_CHARACTERS = 2_000;
 /** What a service says of one platform beyond this is not kept. */
 const MAX_RESULT_CHARACTERS = 2_000;
 const NEWLINE = 0x0a;
@@ -124,11 +130,9 @@ export function createJournal(options: JournalOptions): Journal {
 
 class FileJournal implements Journal {
   readonly #options: JournalOptions;
-  /** What no file holds: everything where there is no folder, else what could not be written. */
-  readonly #unwritten: JournalRecord[] = [];
   /** By name. */
   readonly #files = new Map<string, ReadFile>();
-  /** By id; those of one file in the order of its lines. */
+  /** By id; those of one file in the order of its lines, and what could not be written. */
   readonly #entries = new Map<string, JournalEntry>();
   /** Outcomes that were read before their intents: the clock was set back, so they are in an earlier file. */
   readonly #earlyOutcomes = new Map<string, OutcomeRecord>();
@@ -144,8 +148,19 @@ class FileJournal implements Journal {
     const { now, redact, pid } = this.#options;
     const id = crypto.randomUUID();
     // Redacted before it is cut: redaction would not recognise the half of a key.
-    const label = Array.from(redact(intent.label)).slice(0, MAX_LABEL_CHARACTERS).join("");
-    await this.#append({ event: "intent", id, atMs: now(), ...intent, label, pid });
+    const cut = (text: string, limit: number) => Array.from(redact(text)).slice(0, limit).join("");
+    const { label, settings, ...rest } = intent;
+    await this.#append({
+      event: "intent",
+      id,
+      atMs: now(),
+      ...rest,
+      label: cut(label, MAX_LABEL_CHARACTERS),
+      ...(settings !== undefined && {
+        settings: mapTexts(settings, (text) => cut(text, MAX_SETTING_CHARACTERS)),
+      }),
+      pid,
+    });
     return id;
   }
 
@@ -180,7 +195,6 @@ class FileJournal implements Journal {
       if (!this.#isWarned) onUnwritable(codeOf(error));
       this.#isWarned = true;
     }
-    this.#unwritten.push(record);
     this.#add(record, "");
   }
 
@@ -189,8 +203,8 @@ class FileJournal implements Journal {
       const names = await retried(folder, () => readdir(folder), []);
       for (const name of names.filter((candidate) => FILE_NAME.test(candidate)).sort(oldestFirst)) {
         const path = join(folder, name);
-        if (!(await this.#removeOld(name, path)))
-          await retried(path, () => this.#readFile(name, path), undefined);
+        await this.#removeOld(name, path);
+        await retried(path, () => this.#readFile(name, path), undefined);
       }
     });
     this.#reading = read.catch(() => {});
@@ -199,15 +213,11 @@ class FileJournal implements Journal {
     });
   }
 
-  /** Removes a file past its 90 days. One that can't be removed is read like the others: its entries no longer count. */
-  async #removeOld(name: string, path: string): Promise<boolean> {
+  /** Removes a file past its 90 days. One that can't be removed does no harm: its entries no longer count. */
+  async #removeOld(name: string, path: string): Promise<void> {
     const day = FILE_NAME.exec(name)?.[1];
     const endMs = day === undefined ? await modifiedMs(path) : Date.parse(`${day}T00:00:00Z`) + DAY_MS;
-    if (!(endMs < this.#options.now() - MAX_AGE_MS)) return false;
-    return unlink(path).then(
-      () => true,
-      () => false,
-    );
+    if (endMs < this.#options.now() - MAX_AGE_MS) await unlink(path).catch(() => {});
   }
 
   async #readFile(name: string, path: string): Promise<void> {
@@ -365,6 +375,12 @@ function unreadableError(path: string, reason: string): BridgeError {
     outcome: "not_sent",
     retryable: true,
   });
+}
+
+function mapTexts(settings: Settings, map: (text: string) => string): Settings {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, typeof value === "string" ? map(value) : value]),
+  );
 }
 
 function bounded(result: PlatformResult): PlatformResult {

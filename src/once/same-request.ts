@@ -3,7 +3,7 @@
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/schemas.ts";
-import type { JournalEntry, PlatformResult } from "./journal.ts";
+import type { JournalEntry, PlatformResult, Settings } from "./journal.ts";
 
 /** For this long after the last thing known of a generation, the same one is not started again. */
 export const GENERATION_GUARD_MS = 10 * 60_000;
@@ -18,9 +18,14 @@ export async function fingerprintOf(text: string): Promise<string> {
 /** Equal for requests that would make the same video: defaults filled in, the topic's white space collapsed. */
 export function generationFingerprint(account: string, request: GenerationRequest): Promise<string> {
   const topic = request.topic.trim().replace(/\s+/g, " ");
+  return fingerprintOf(`${account} generate ${canonicalJson({ ...withDefaults(request), topic })}`);
+}
+
+/** The request with the defaults that the service applies to what it leaves out. */
+export function withDefaults(request: GenerationRequest): Settings {
   // An argument that is undefined must not hide its default.
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-  return fingerprintOf(`${account} generate ${canonicalJson({ ...DEFAULTS, ...given, topic })}`);
+  return { ...DEFAULTS, ...given };
 }
 
 /** Whether the request was or may have been carried out. */
@@ -28,19 +33,14 @@ function counts({ outcome }: JournalEntry): boolean {
   return outcome !== "rejected" && outcome !== "not_sent";
 }
 
+export function withoutDefaults(settings: Settings): Settings {
+  const defaults = new Map<string, string | number>(Object.entries(DEFAULTS));
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => defaults.get(name) !== value));
+}
+
 /** The entries of the same generation that were or may have been carried out, in the journal's order. */
-export function sameGenerations(
-  entries: readonly JournalEntry[],
-  account: string,
-  fingerprint: string,
-): JournalEntry[] {
-  return entries.filter(
-    (entry) =>
-      entry.operation === "generate" &&
-      entry.account === account &&
-      entry.fingerprint === fingerprint &&
-      counts(entry),
-  );
+export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): JournalEntry[] {
+  return entries.filter((entry) => entry.fingerprint === fingerprint && counts(entry));
 }
 
 /** The entries that posted or may have posted this job, in the journal's order, each with its platforms. */
@@ -82,12 +82,12 @@ export function platformState(publications: readonly Publication[], platform: st
   let state: PlatformState = { kind: "free" };
   for (const { entry, platforms } of publications) {
     if (!platforms.includes(platform)) continue;
-    const { lastKnownAtMs: atMs, outcome, results } = entry;
+    const { lastKnownAtMs: atMs, results } = entry;
     const said = results?.filter((result) => result.platform.trim().toLowerCase() === platform) ?? [];
     const posted = said.find(({ ok }) => ok);
-    if (outcome === "done" && posted !== undefined) state = { kind: "posted", result: posted, atMs };
-    // That one attempt was refused says nothing of an earlier one.
-    else if (outcome !== "done" || said.length === 0) state = { kind: "unknown", atMs };
+    if (posted !== undefined) state = { kind: "posted", result: posted, atMs };
+    // Without a word of the service about this platform. That it failed now says nothing of an earlier attempt.
+    else if (said.length === 0) state = { kind: "unknown", atMs };
   }
   return state;
 }
@@ -108,10 +108,6 @@ async function sha256(text: string): Promise<Buffer> {
 }
 
 /** JSON that does not depend on the order of the names. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+function canonicalJson(values: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(values).sort(([a], [b]) => a.localeCompare(b))));
 }

@@ -7,7 +7,7 @@ import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "
 import { duplicateGenerationError, withCandidates } from "./errors.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
 import { entriesOn, type PublicationPlan, planPublication } from "./plan-publication.ts";
-import type { Ending, Intent, Journal, JournalEntry, PlatformResult } from "./journal.ts";
+import type { Ending, Intent, Journal, JournalEntry, PlatformResult, Settings } from "./journal.ts";
 import {
   confirmationCode,
   fingerprintOf,
@@ -15,7 +15,10 @@ import {
   generationFingerprint,
   type Publication,
   publicationsOf,
+  platformState,
   sameGenerations,
+  withDefaults,
+  withoutDefaults,
 } from "./same-request.ts";
 
 export interface SendOnceOptions {
@@ -77,6 +80,14 @@ export interface StartedJob {
   readonly createdAtMs: number;
 }
 
+/** What this computer knows of a job. */
+export interface JobHistory {
+  /** How it was ordered: the topic, and what differs from the defaults. */
+  readonly settings?: Settings;
+  /** Where it was posted. */
+  readonly publishedTo: readonly string[];
+}
+
 /** A call has 45 s in all. What follows a request whose answer was lost, a look at the newest videos, has the rest. */
 const CALL_MS = 38_000;
 const LOOK_MS = 5_000;
@@ -85,8 +96,6 @@ export class SendOnce {
   readonly #options: SendOnceOptions;
   /** Made on first use. */
   #accountFingerprint: Promise<string> | undefined;
-  /** The entries of requests that this process is making. */
-  readonly #underWay = new Set<string>();
   /** The calls that have to be waited for when the process ends. */
   readonly #calls = new Set<Promise<unknown>>();
   /** The last of the calls that wait for one another, by what they would send. */
@@ -101,7 +110,7 @@ export class SendOnce {
   /** Starts a video, unless the same request is under way, unknown or has given a job that did not fail. Throws a BridgeError. */
   async generate(request: GenerationRequest, caller: CallerOptions = {}): Promise<Started> {
     const fingerprint = await generationFingerprint(await this.#account(), request);
-    return this.#inTurn(fingerprint, caller, (deadlineMs) =>
+    return this.#inTurn(fingerprint, (deadlineMs) =>
       this.#generateInTurn(request, fingerprint, caller, deadlineMs),
     );
   }
@@ -118,12 +127,12 @@ export class SendOnce {
     const wanted = { jobId: request.jobId, platforms: [...new Set(request.platforms)] };
     const key = `publish ${request.jobId.toLowerCase()}`;
     for (;;) {
-      const { plan } = await this.#inTurn(key, caller, () => this.#planPublication(wanted, caller));
+      const { plan } = await this.#inTurn(key, () => this.#planPublication(wanted, caller));
       if (plan.platforms.length === 0)
         return { results: plan.already, code: plan.code, answer: {}, unmentioned: [] };
       await ask(plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-      const published = await this.#inTurn(key, caller, (deadlineMs) =>
+      const published = await this.#inTurn(key, (deadlineMs) =>
         this.#publishInTurn(wanted, plan, caller, deadlineMs),
       );
       if (published !== undefined) return published;
@@ -152,6 +161,24 @@ export class SendOnce {
       .reverse();
   }
 
+  /** What this computer knows of the account's jobs, by their ids in lower case. Throws a BridgeError if the journal can't be read. */
+  async history(): Promise<ReadonlyMap<string, JobHistory>> {
+    const account = await this.#account();
+    const jobs = new Map<string, { settings?: Settings; publishedTo: string[] }>();
+    for (const entry of await this.#options.journal.entries()) {
+      const { jobId, settings, platforms } = entry;
+      if (entry.account !== account || jobId === undefined) continue;
+      const job = jobs.get(jobId.toLowerCase()) ?? { publishedTo: [] };
+      jobs.set(jobId.toLowerCase(), job);
+      if (settings !== undefined) job.settings = withoutDefaults(settings);
+      for (const platform of platforms ?? []) {
+        const { kind } = platformState([{ entry, platforms: [platform] }], platform);
+        if (kind === "posted" && !job.publishedTo.includes(platform)) job.publishedTo.push(platform);
+      }
+    }
+    return jobs;
+  }
+
   #account(): Promise<string> {
     return (this.#accountFingerprint ??= fingerprintOf(this.#options.account));
   }
@@ -164,8 +191,9 @@ export class SendOnce {
   ): Promise<Started> {
     const { service, journal, generationLimit, onListed, isKnownJob } = this.#options;
     const account = await this.#account();
-    const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint };
-    const same = async () => sameGenerations(await journal.entries(), account, fingerprint);
+    const settings = withDefaults(request);
+    const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint, settings };
+    const same = async () => sameGenerations(await journal.entries(), fingerprint);
     for (;;) {
       const known = await same();
       const code = await confirmationCode(fingerprint, known);
@@ -287,7 +315,6 @@ export class SendOnce {
     const signal = anySignal(this.#ending.signal, plan.signal);
     if (signal.aborted) throw notBegunError();
     const id = await journal.begin(intent);
-    this.#underWay.add(id);
     try {
       if (hasRival(await same(), known, id)) {
         await journal.settle(id, { outcome: "not_sent" });
@@ -300,32 +327,25 @@ export class SendOnce {
       const { outcome } = toBridgeError(error, "unknown").facts;
       await journal.settle(id, { outcome });
       throw error;
-    } finally {
-      this.#underWay.delete(id);
     }
   }
 
-  /** Since the last thing known of the request; 0 while it is under way, here or in another process. */
-  #ageMs({ id, outcome, pid, lastKnownAtMs }: JournalEntry): number {
+  /**
+   * Since the last thing known of the request; 0 while another process is making it. This one makes one request of a kind at a time, and an
+   * open entry with its own pid is from a process that had the same one, as in a container.
+   */
+  #ageMs({ outcome, pid, lastKnownAtMs }: JournalEntry): number {
     const { now, isRunning, pid: own } = this.#options;
-    const isUnderWay =
-      outcome === "open" && (this.#underWay.has(id) || (pid !== undefined && pid !== own && isRunning(pid)));
+    const isUnderWay = outcome === "open" && pid !== undefined && pid !== own && isRunning(pid);
     // Less than none: the clock was set back.
     return isUnderWay ? 0 : Math.max(0, now() - lastKnownAtMs);
   }
 
   /** Runs `send` when the calls before it that would send the same are over; `deadlineMs` is of the monotonic clock. */
-  async #inTurn<Result>(
-    key: string,
-    { signal }: CallerOptions,
-    send: (deadlineMs: number) => Promise<Result>,
-  ): Promise<Result> {
+  async #inTurn<Result>(key: string, send: (deadlineMs: number) => Promise<Result>): Promise<Result> {
     const deadlineMs = this.#options.monotonicMs() + CALL_MS;
     const before = this.#queues.get(key) ?? Promise.resolve();
-    const call = before.then(() => {
-      if (this.#ending.signal.aborted || signal?.aborted === true) throw notBegunError();
-      return send(deadlineMs);
-    });
+    const call = before.then(() => send(deadlineMs));
     const settled = call.then(
       () => {},
       () => {},
@@ -348,7 +368,7 @@ function hasRival(entries: readonly JournalEntry[], known: readonly JournalEntry
   const ownFile = entries[ownIndex]?.file;
   return entries.some(
     ({ id, outcome, file }, index) =>
-      id !== ownId && !states.has(`${id} ${outcome}`) && (file !== ownFile || index < ownIndex),
+      !states.has(`${id} ${outcome}`) && (file !== ownFile || index < ownIndex),
   );
 }
 

@@ -1,24 +1,19 @@
-// What each style of the service asks of a topic, as people who make short videos practise it. Content only:
-// the sentences go into the prompt as they stand.
+// What each style of the service needs in a topic. Content only: the sentences go into the prompts as they are.
 
 import type { Music, Pacing, Style } from "../service/options.ts";
 
 export interface StyleBrief {
   readonly pacing: Pacing;
   readonly music: Music;
-  /** The part of the time in which someone speaks, 0 to 1. */
+  /** The part of the time in which the voice speaks, 0 to 1. */
   readonly spokenShare: number;
-  /** A length in seconds beyond which the style tends to tire viewers, where it has one. */
-  readonly tiresAfterSeconds?: number;
-  /** For choosing: which subjects it suits, and what it lives on. */
+  /** Which subjects it suits, for choosing a style. */
   readonly fit: string;
-  /** What the subject is narrowed down to. */
+  /** What to narrow the subject down to. */
   readonly idea: string;
   readonly hook: string;
-  /** How the beats follow one another. */
+  /** How each beat follows from the one before. */
   readonly beats: string;
-  /** The same for a video with room for one beat only. */
-  readonly oneBeat: string;
   readonly ending: string;
   readonly pictures: string;
   readonly voice: string;
@@ -37,7 +32,6 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     hook: "Open in the middle of the trouble: someone, and what has just gone wrong.",
     beats:
       "One character, one want, one obstacle. Every beat makes it worse or stranger and leaves a question open; the next follows with “but” or “so”, never “and then”.",
-    oneBeat: "One character, one want; the beat is the single complication that makes the hook worse.",
     ending: "The turn that answers the hook, in the last line. Then stop.",
     pictures:
       "The character is hands, a back, a silhouette or belongings, with the same clothes, place and light in every picture, so that the clips belong together.",
@@ -56,7 +50,6 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     hook: "Contradict what most people believe, or show a result that looks wrong; the viewer must need the reason.",
     beats:
       "One concept and one everyday example, carried through all beats: what happens, why, and where the viewer meets it, as far as the beats reach. Each step needs the one before.",
-    oneBeat: "One concept, one everyday example; the beat is the reason, shown in that example.",
     ending:
       "The takeaway in a sentence the viewer could repeat to a friend, or one small thing to try today.",
     pictures:
@@ -70,13 +63,12 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
   documentary: {
     pacing: "slow",
     music: "cinematic",
-    spokenShare: 0.9,
+    spokenShare: 1,
     fit: "a real event, place, creature or object with a record behind it",
     idea: "the one detail that opens up the rest",
     hook: "One true detail that is strange by itself, stated flatly; the picture holds the proof.",
     beats:
       "Evidence before meaning: what is there, what happened, what it changed. Third person; a place, a date, a named thing where you are sure of it. Leave a breath between beats for the picture.",
-    oneBeat: "One piece of evidence in the third person, and what it shows.",
     ending:
       "The consequence, or the question still open today; hold the last picture for a moment of silence.",
     pictures:
@@ -96,7 +88,6 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     hook: "A texture in extreme close-up, just before it is touched; the few words are an invitation, not a claim.",
     beats:
       "One material and one slow action that goes on without a break, each beat a little further in. Half the time nobody speaks: short phrases, then silence.",
-    oneBeat: "One material and one unbroken stroke of the action, with silence around the words.",
     ending:
       "The action comes to rest: the last fold, the smooth surface. Then quiet, on a picture like the first, so that it loops softly.",
     pictures:
@@ -111,13 +102,11 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     pacing: "fast",
     music: "upbeat",
     spokenShare: 1,
-    tiresAfterSeconds: 45,
     fit: "an absurd premise, argued in earnest and outdone by every next line",
     idea: "one absurd premise",
     hook: "An absurd claim with full confidence, as if the viewer had come in halfway; no context.",
     beats:
       "Every beat tops the one before, and still follows from it by the premise's own logic. One gag comes back, bigger. Sentences of three to eight words, one picture to a sentence.",
-    oneBeat: "One leap further by the premise's own logic, said as if it were obvious.",
     ending:
       "Cut off at the peak; the last words run into the hook, so that the replay sounds like the next sentence.",
     pictures:
@@ -132,13 +121,11 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     pacing: "normal",
     music: "none",
     spokenShare: 1,
-    tiresAfterSeconds: 60,
     fit: "a product, a habit, an app or a place, told as one would tell a friend",
     idea: "one annoyance and the one find that ended it",
     hook: "The everyday annoyance in plain words, as if a conversation were already under way.",
     beats:
       "From the annoyance to the find, then the find up close or in use, with one honest drawback. Say what it does while it is seen doing it.",
-    oneBeat: "The find, up close or in use, said as it happens.",
     ending: "A low-key next step, or a real question that people will want to answer in the comments.",
     pictures:
       "Point of view, as on a phone: own hands, a table, a bag, the way there; daylight, slightly untidy, nothing staged.",

@@ -1,45 +1,77 @@
-// One request's way through the sandbox: key, allowance, route, and the rate-limit headers on whatever comes of it.
-// Knows nothing of sockets being opened or closed.
+// The way of one request: key, rate limit, route, and the rate-limit headers on whatever the answer is.
+// Knows nothing of servers and sockets.
+
 import type { IncomingMessage } from "node:http";
-import type { Allowance } from "./allowance.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import { errorReply } from "./reply.ts";
 import type { Reply } from "./reply.ts";
-import { route } from "./routes.ts";
-import type { Route } from "./routes.ts";
 import { ServiceError } from "./service-error.ts";
 
 export type App = (incoming: IncomingMessage, signal: AbortSignal) => Promise<Reply>;
 
-const anonymous = "";
+export interface RouteRequest {
+  readonly incoming: IncomingMessage;
+  readonly url: URL;
+  readonly match: RegExpExecArray;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
 
-const noKey = new ServiceError(
-  401,
-  "unauthorized",
-  "Send Authorization: Bearer with a key that begins with fl_.",
-  { "WWW-Authenticate": "Bearer" },
-);
+export type Handler = (request: RouteRequest) => Reply | Promise<Reply>;
 
-export function createApp(routes: readonly Route[], allowance: Allowance): App {
-  async function answer(incoming: IncomingMessage, key: string, signal: AbortSignal): Promise<Reply> {
+export interface Route {
+  readonly path: RegExp;
+  readonly methods: Readonly<Record<string, Handler>>;
+}
+
+export interface AppOptions {
+  /** Tried in this order. Paths under /api need the key and count against the rate limit; others need neither. */
+  readonly routes: readonly Route[];
+  readonly apiKey: string;
+  readonly rateLimit: RateLimit;
+}
+
+const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path.");
+
+export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
+  const wrongKey = new ServiceError(
+    401,
+    "unauthorized",
+    `This key is not valid. The sandbox takes one key only: send Authorization: Bearer ${apiKey}.`,
+    { "WWW-Authenticate": "Bearer" },
+  );
+
+  async function answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> {
     const target = `http://sandbox${incoming.url ?? "/"}`;
-    if (!URL.canParse(target)) throw new ServiceError(404, "not_found", "No such path.");
+    if (!URL.canParse(target)) throw NO_SUCH_PATH;
     const url = new URL(target);
     if (/^\/api(\/|$)/.test(url.pathname)) {
-      if (key === anonymous) throw noKey;
-      allowance.take(key);
+      const [, key] = /^bearer +(\S+)$/i.exec(incoming.headers.authorization ?? "") ?? [];
+      if (key !== apiKey) throw wrongKey;
+      rateLimit.acquire();
     }
     return route(routes, { incoming, url, signal });
   }
 
   return async (incoming, signal) => {
-    const key = bearerKey(incoming.headers.authorization);
-    const reply = await answer(incoming, key, signal).catch(errorReply);
-    return { ...reply, headers: { ...reply.headers, ...allowance.headers(key) } };
+    const reply = await answer(incoming, signal).catch(errorReply);
+    return { ...reply, headers: { ...reply.headers, ...rateLimit.headers() } };
   };
 }
 
-function bearerKey(authorization: string | undefined): string {
-  const match = /^bearer +(\S+)$/i.exec(authorization ?? "");
-  const key = match?.[1] ?? "";
-  return key.startsWith("fl_") && key.length > "fl_".length ? key : anonymous;
+/** The first route whose path matches answers. Throws a 404 if none does, and a 405 if the route lacks the method. */
+async function route(routes: readonly Route[], request: Omit<RouteRequest, "match">): Promise<Reply> {
+  for (const { path, methods } of routes) {
+    const match = path.exec(request.url.pathname);
+    if (match === null) continue;
+    const method = request.incoming.method ?? "";
+    const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (handler === undefined) {
+      throw new ServiceError(405, "method_not_allowed", `This path doesn't support ${method}.`, {
+        Allow: Object.keys(methods).join(", "),
+      });
+    }
+    return handler({ ...request, match });
+  }
+  throw NO_SUCH_PATH;
 }

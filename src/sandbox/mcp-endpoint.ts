@@ -1,19 +1,28 @@
-// /api/mcp: node:http on one side, the SDK's web-standard handler (both protocol eras) on the other.
-// Loaded on the first request to it, since the SDK is most of the sandbox's weight.
-import { createMcpHandler } from "@modelcontextprotocol/server";
-import { createToolServer } from "./mcp-tools.ts";
-import { readBody } from "./request-body.ts";
+// /api/mcp: the service's own MCP tools, on the same account as the REST endpoints, in both protocol versions.
+// Loaded by the first request to it, because the SDK is most of the sandbox's weight.
+
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { Account } from "./account.ts";
+import type { RouteRequest } from "./app.ts";
 import type { Reply } from "./reply.ts";
-import type { RouteRequest } from "./routes.ts";
-import type { Studio } from "./studio.ts";
+import { readBody } from "./request-body.ts";
+import {
+  generateRequestSchema,
+  publishRequestSchema,
+  statusRequestSchema,
+  videosRequestSchema,
+} from "./request-schemas.ts";
+import { envelope, ServiceError } from "./service-error.ts";
 
 export interface McpEndpoint {
   answer(request: RouteRequest): Promise<Reply>;
   close(): Promise<void>;
 }
 
-export function createMcpEndpoint(studio: Studio): McpEndpoint {
-  const handler = createMcpHandler(() => createToolServer(studio));
+export function createMcpEndpoint(account: Account): McpEndpoint {
+  const handler = createMcpHandler(() => createToolServer(account));
   return {
     async answer({ incoming, url, signal }) {
       const body = await readBody(incoming);
@@ -37,4 +46,60 @@ export function createMcpEndpoint(studio: Studio): McpEndpoint {
     },
     close: () => handler.close(),
   };
+}
+
+function createToolServer(account: Account): McpServer {
+  const server = new McpServer({ name: "faceless-video-sandbox", version: "1.0.0" });
+  server.registerTool(
+    "generate_video",
+    { description: "Start the generation of a video; costs one credit.", inputSchema: generateRequestSchema },
+    (input) => result(() => account.generate(input)),
+  );
+  server.registerTool(
+    "get_video_status",
+    {
+      description: "The status and clips of a job.",
+      inputSchema: statusRequestSchema,
+      annotations: { readOnlyHint: true },
+    },
+    ({ jobId }) => result(() => account.status(jobId)),
+  );
+  server.registerTool(
+    "publish_video",
+    { description: "Publish a completed video to connected platforms.", inputSchema: publishRequestSchema },
+    (input) => result(() => account.publish(input)),
+  );
+  server.registerTool(
+    "list_videos",
+    {
+      description: "The account's videos, newest first.",
+      inputSchema: videosRequestSchema,
+      annotations: { readOnlyHint: true },
+    },
+    (input) => result(() => account.videos(input)),
+  );
+  server.registerTool(
+    "list_connected_platforms",
+    {
+      description: "The platforms that the account can publish to.",
+      inputSchema: z.object({}),
+      annotations: { readOnlyHint: true },
+    },
+    () => result(() => account.platforms()),
+  );
+  return server;
+}
+
+function result(operate: () => object): CallToolResult {
+  try {
+    const value = operate();
+    return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: { ...value } };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return {
+      isError: true,
+      content: [{ type: "text", text: `${error.code}: ${error.message}` }],
+      structuredContent: { ...envelope(error) },
+    };
+  }
 }

@@ -1,5 +1,5 @@
-// A render's course as a pure function of the time since it began: no timers, so a test's clock decides everything.
-// Knows nothing of jobs, URLs or HTTP.
+// The progress of a render as a pure function of the time since its start: no timers, so that tests can use their own clock.
+// Knows nothing of accounts, URLs or HTTP.
 
 export interface RenderPlan {
   readonly clips: number;
@@ -9,17 +9,17 @@ export interface RenderPlan {
 
 export interface RenderState {
   readonly status: "processing" | "completed" | "failed";
-  /** How many clips are ready; they finish in order. */
+  /** The number of clips that are ready. They finish in order. */
   readonly clipsDone: number;
   readonly clipsFailed: number;
   readonly voiceDone: boolean;
 }
 
-// Shares of the whole render time. The last clip is ready a little before the assembled video.
-const voiceDoneAt = 0.15;
-const firstClipBeginsAt = 0.2;
-const lastClipDoneAt = 0.9;
-const failsAt = 0.5;
+// Shares of the whole render time. The last clip is ready a little before the final video.
+const VOICE_DONE_AT = 0.15;
+const FIRST_CLIP_BEGINS_AT = 0.2;
+const LAST_CLIP_DONE_AT = 0.9;
+const FAILS_AT = 0.5;
 
 export function planRender(
   request: { readonly topic: string; readonly duration: number },
@@ -35,14 +35,14 @@ export function planRender(
 
 export function renderStateAt(plan: RenderPlan, elapsedMs: number): RenderState {
   const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
-  const reached = plan.fails ? Math.min(share, failsAt) : share;
-  const clipsShare = (reached - firstClipBeginsAt) / (lastClipDoneAt - firstClipBeginsAt);
-  const failed = plan.fails && share >= failsAt;
+  const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
+  const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
+  const failed = plan.fails && share >= FAILS_AT;
   const completed = !plan.fails && share >= 1;
   return {
     status: failed ? "failed" : completed ? "completed" : "processing",
     clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),
     clipsFailed: failed ? 1 : 0,
-    voiceDone: reached >= voiceDoneAt,
+    voiceDone: reached >= VOICE_DONE_AT,
   };
 }

@@ -1,5 +1,5 @@
-// An answer as plain data until the last moment, and the one place that writes it to the socket.
-// Knows nothing of what is being answered.
+// An HTTP answer as plain data, and the one place that writes it to the socket. Knows nothing of routes or jobs.
+
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { envelope, ServiceError } from "./service-error.ts";
@@ -27,7 +27,7 @@ export function jsonReply(
   };
 }
 
-/** The documented envelope for a refusal; anything else that was thrown is a fault of the sandbox, told as a 500. */
+/** The documented envelope of a ServiceError. Anything else that was thrown is a bug of the sandbox and becomes a 500. */
 export function errorReply(error: unknown): Reply {
   const refusal =
     error instanceof ServiceError
@@ -45,7 +45,7 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
   try {
     await pipeline(reply.body, response);
   } catch {
-    // The client went away in the middle of a stream, or the stream broke: either way the connection is all there was.
+    // The client disconnected or the stream broke. The headers are sent, so closing the connection is all that is left.
     response.destroy();
   }
 }

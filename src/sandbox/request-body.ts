@@ -1,20 +1,21 @@
-// Reading a request's body: its limits, its JSON, and its shape. Each complaint is a ServiceError that names the culprit.
+// Reads the body of a request: size limit, JSON, schema. Every failure is a ServiceError that names the field.
+
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import { ServiceError } from "./service-error.ts";
 
-const maxBytes = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
-/** The body, or a 413. An oversized body is still read to its end, since a client that is writing can't hear an answer. */
+/** The body, or a 413. An oversized body is still read to its end: a client reads no answer while it is writing. */
 export async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Without an encoding an IncomingMessage yields Buffers, though its type says any.
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
+    if (bytes <= MAX_BYTES) chunks.push(chunk);
   }
-  if (bytes > maxBytes) throw new ServiceError(413, "payload_too_large", "The body is larger than 1 MB.");
+  if (bytes > MAX_BYTES) throw new ServiceError(413, "payload_too_large", "The body is larger than 1 MB.");
   return Buffer.concat(chunks);
 }
 
@@ -31,14 +32,14 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** The value in the schema's shape, defaults applied, or a 400 whose message begins with the field's name. */
+/** The value as the schema parses it, or a 400 whose message begins with the name of the field. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new ServiceError(400, "invalid_request", parsed.error.issues.map(complaint).join("; "));
+  throw new ServiceError(400, "invalid_request", parsed.error.issues.map(describeIssue).join("; "));
 }
 
-function complaint(issue: z.core.$ZodIssue): string {
+function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key}: unknown field`).join("; ");
   const field = issue.path.length > 0 ? issue.path.join(".") : "body";
   return `${field}: ${issue.message}`;

@@ -1,29 +1,30 @@
-// The documented REST endpoints: what each reads from the request, and which operation of the studio it calls.
-import { openApiDocument } from "./openapi.ts";
+// The documented REST endpoints: what each reads from the request, and which operation of the account it calls.
+
+import type { Account } from "./account.ts";
+import type { Route } from "./app.ts";
+import { openApiDocument } from "./openapi-document.ts";
 import { jsonReply } from "./reply.ts";
 import { parseRequest, readJson } from "./request-body.ts";
-import type { Route } from "./routes.ts";
-import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./schemas.ts";
-import type { Studio } from "./studio.ts";
+import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./request-schemas.ts";
 
-export function restRoutes(studio: Studio, url: string): readonly Route[] {
+export function restRoutes(account: Account, url: string): readonly Route[] {
   return [
     {
       path: /^\/api\/v1\/generate$/,
       methods: {
         POST: async ({ incoming }) =>
-          jsonReply(201, studio.generate(parseRequest(generateRequestSchema, await readJson(incoming)))),
+          jsonReply(201, account.generate(parseRequest(generateRequestSchema, await readJson(incoming)))),
       },
     },
     {
       path: /^\/api\/v1\/status\/([^/]+)$/,
-      methods: { GET: ({ match }) => jsonReply(200, studio.status(match[1] ?? "")) },
+      methods: { GET: ({ match }) => jsonReply(200, account.status(match[1] ?? "")) },
     },
     {
       path: /^\/api\/v1\/publish$/,
       methods: {
         POST: async ({ incoming }) =>
-          jsonReply(200, studio.publish(parseRequest(publishRequestSchema, await readJson(incoming)))),
+          jsonReply(200, account.publish(parseRequest(publishRequestSchema, await readJson(incoming)))),
       },
     },
     {
@@ -36,7 +37,7 @@ export function restRoutes(studio: Studio, url: string): readonly Route[] {
             ...(limit !== null && { limit: /^\d+$/.test(limit) ? Number(limit) : limit }),
             ...(cursor !== null && { cursor }),
           };
-          return jsonReply(200, studio.videos(parseRequest(videosRequestSchema, query)));
+          return jsonReply(200, account.videos(parseRequest(videosRequestSchema, query)));
         },
       },
     },

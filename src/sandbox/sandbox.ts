@@ -1,16 +1,17 @@
-// The embedded sandbox: the documented service on 127.0.0.1, for trying the bridge and for its tests.
+// The embedded sandbox: the documented service on 127.0.0.1, to try the bridge with and to test it against.
 // It is the other side of the wire and imports nothing of ours, so that client and service can't agree on a mistake.
+
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createAllowance } from "./allowance.ts";
+import { Account } from "./account.ts";
+import type { Post } from "./account.ts";
 import { createApp } from "./app.ts";
+import type { Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { createMedia } from "./media.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
 import { restRoutes } from "./rest.ts";
-import type { Handler } from "./routes.ts";
-import { createStudio } from "./studio.ts";
-import type { Post } from "./studio.ts";
 
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
@@ -18,9 +19,9 @@ export interface SandboxOptions {
   readonly renderSeconds?: number;
   readonly credits?: number;
   readonly requestsPerMinute?: number;
-  /** Epoch milliseconds. The sandbox sets no timers: this clock alone moves its jobs. */
+  /** Epoch milliseconds. The sandbox sets no timers: its jobs depend on this clock alone. */
   readonly now?: () => number;
-  /** Whether the open port keeps the program running. */
+  /** Whether the open port keeps the process running. */
   readonly keepAlive?: boolean;
 }
 
@@ -34,18 +35,20 @@ interface RequestRecord {
 export interface Sandbox {
   /** http://127.0.0.1:PORT, without a trailing slash. */
   readonly url: string;
+  /** The only key that it accepts: `fl_sandbox`. */
   readonly apiKey: string;
   /** The latest requests, oldest first. */
   requests(): readonly RequestRecord[];
-  /** Every post that was made. */
+  /** All posts that were made, oldest first. */
   posts(): readonly Post[];
-  /** Ends the server and every connection to it at once. */
+  /** Closes the server and all its connections at once. */
   close(): Promise<void>;
 }
 
-const mostRecords = 1000;
+const API_KEY = "fl_sandbox";
+const MAX_RECORDS = 1000;
 
-/** Rejects with node's error where the port can't be had. */
+/** Rejects with Node's error if the port is not available. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { port = 0, renderSeconds = 20, credits = 25, requestsPerMinute = 120, keepAlive = false } = options;
   const now = options.now ?? Date.now;
@@ -56,30 +59,31 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     server.on("connection", (socket) => socket.unref());
   }
 
-  const studio = createStudio({ url, renderSeconds, credits, now });
-  const media = createMedia(studio);
+  const account = new Account({ url, renderSeconds, credits, now });
+  const media = createMedia(account);
   const serveMedia: Handler = ({ incoming, url: { pathname } }) => media(incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
   const serveMcp: Handler = async (request) => {
-    mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(studio));
+    mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
     return (await mcp).answer(request);
   };
-  const app = createApp(
-    [
-      ...restRoutes(studio, url),
+  const app = createApp({
+    routes: [
+      ...restRoutes(account, url),
       { path: /^\/api\/mcp$/, methods: { POST: serveMcp, GET: serveMcp, DELETE: serveMcp } },
       { path: /^\/media\//, methods: { GET: serveMedia, HEAD: serveMedia } },
     ],
-    createAllowance(requestsPerMinute, now),
-  );
+    apiKey: API_KEY,
+    rateLimit: new RateLimit(requestsPerMinute, now),
+  });
 
   const records: RequestRecord[] = [];
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
-    const reply = await app(incoming, gone.signal);
+    const disconnected = new AbortController();
+    response.on("close", () => disconnected.abort());
+    const reply = await app(incoming, disconnected.signal);
     records.push({ method: incoming.method ?? "", path: incoming.url ?? "", status: reply.status });
-    if (records.length > mostRecords) records.shift();
+    if (records.length > MAX_RECORDS) records.shift();
     await send(response, reply);
   }
   server.on("request", (incoming, response) => {
@@ -90,9 +94,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   return {
     url,
-    apiKey: "fl_sandbox",
+    apiKey: API_KEY,
     requests: () => [...records],
-    posts: () => studio.posts(),
+    posts: () => account.posts(),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -108,7 +112,7 @@ function listen(server: Server, port: number): Promise<number> {
     server.listen(port, "127.0.0.1", () => {
       server.off("error", reject);
       const address = server.address();
-      // (The type also covers pipes, which have no port.)
+      // The type also covers pipes, which have no port.
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });
   });

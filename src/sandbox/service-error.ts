@@ -1,5 +1,5 @@
-// What the service answers when it refuses: an HTTP status and the documented envelope's code and message.
-// Knows neither node:http nor MCP; each door turns it into its own kind of answer.
+// A refusal of the service: an HTTP status, and the code and message of the documented error envelope.
+// Knows neither node:http nor MCP: REST and MCP each turn it into an answer of their own.
 
 export interface ErrorEnvelope {
   readonly error: { readonly code: string; readonly message: string };

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
-import { cancelledError, limitError, type Operation, pagingLoopError } from "./errors.ts";
+import { cancelledError, type Operation, pagingLoopError } from "./errors.ts";
 import { createLinks } from "./links.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import {
@@ -177,9 +177,12 @@ export function createService(options: RequestsOptions): Service {
           endsAtMs,
           options.signal,
         );
-        if (limit !== undefined && (limit < (bounds.min ?? limit) || limit > (bounds.max ?? limit)))
-          throw limitError(limit, bounds.min, bounds.max);
-        const query = { limit: limit?.toString(), [pagingParameter]: cursor };
+        // As many as the service allows, instead of an error: the rest follows with nextCursor.
+        const size =
+          limit === undefined
+            ? undefined
+            : Math.max(bounds.min ?? -Infinity, Math.min(bounds.max ?? Infinity, limit));
+        const query = { limit: size?.toString(), [pagingParameter]: cursor };
         const page = await readPage(query, until(endsAtMs, options));
         if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
         return page;

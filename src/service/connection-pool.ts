@@ -45,7 +45,7 @@ export class ConnectionPool {
     // undici's ProxyAgent ignores everything until the proxy has answered: only destroying it ends that. So behind a proxy each
     // request has a dispatcher of its own, and no other request suffers when it is destroyed.
     const dispatcher = this.#isProxied
-      ? createProxyAgent(this.#proxies)
+      ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
       : (this.#shared ??= new Agent(AGENT_OPTIONS));
     this.#requests.set(dispatcher, (this.#requests.get(dispatcher) ?? 0) + 1);
     return { dispatcher, release: (abandoned) => this.#release(dispatcher, abandoned) };
@@ -69,10 +69,11 @@ export class ConnectionPool {
   }
 }
 
-function createProxyAgent(proxies: Proxies): Dispatcher {
+/** Throws a TransportFailure where the proxies can't be used. */
+export function createProxyAgent(proxies: Proxies, options: Agent.Options): Dispatcher {
   try {
     return new EnvHttpProxyAgent({
-      ...AGENT_OPTIONS,
+      ...options,
       proxyTls: CONNECT,
       requestTls: CONNECT,
       clientFactory: createProxyPool,

@@ -394,18 +394,6 @@ export function cancelledError(operation: Operation, outcome: Outcome = "not_sen
   });
 }
 
-export function limitError(limit: number, min?: number, max?: number): BridgeError {
-  const allowed =
-    min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `${min} to ${max}`;
-  return new BridgeError({
-    code: "invalid_input",
-    message: `limit is ${limit}, but the service allows ${allowed}.`,
-    nextStep: `Call again with a limit of ${allowed}.`,
-    outcome: "not_sent",
-    retryable: false,
-  });
-}
-
 // Of one operation
 
 export function pagingLoopError(parameter: string): BridgeError {

@@ -1,4 +1,4 @@
-// Argument schemas that more than one tool takes.
+// Argument schemas and readers that more than one tool takes.
 
 import * as z from "zod";
 
@@ -25,11 +25,27 @@ export function isJobId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** A well-formed BCP-47 language tag. */
-export function isLanguageTag(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
+// Readers: what says the same in another form, as the schema wants it. Everything else passes unchanged, and is refused there.
+
+/** "30" as 30. */
+export function asNumber(value: unknown): unknown {
+  return typeof value === "string" && /^\s*-?\d{1,9}(\.\d{1,9})?\s*$/.test(value) ? Number(value) : value;
+}
+
+/** "Documentary" as "documentary". */
+export function asOneOf(values: readonly string[]): (value: unknown) => unknown {
+  return (value) => {
+    const wanted = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+    return values.find((candidate) => candidate === wanted) ?? value;
+  };
+}
+
+/** "tiktok" and "tiktok, youtube" as lists. */
+export function asList(value: unknown): unknown {
+  return typeof value === "string" ? value.split(",").filter((item) => item.trim() !== "") : value;
+}
+
+/** A job's resource URI, or its id with spaces around it, as its id. */
+export function asJobId(value: unknown): unknown {
+  return typeof value === "string" ? value.trim().replace(/^faceless:\/\/jobs\//, "") : value;
 }

@@ -4,12 +4,12 @@ import * as z from "zod";
 import type { AlreadyStarted } from "../once/send-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import { describeAge } from "../text.ts";
-import { confirmDuplicateArgument, isLanguageTag } from "./arguments.ts";
+import { languageCode } from "../service/languages.ts";
+import { asNumber, asOneOf, confirmDuplicateArgument } from "./arguments.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
-const FOLLOW =
-  "Follow it with get_video_status and waitSeconds 45 until it is done, and don't call generate_video for it again.";
+const FOLLOW = "Follow it with get_video_status and waitSeconds 45, and don't generate it again.";
 
 export const generateVideo = defineTool({
   name: "generate_video",
@@ -24,10 +24,15 @@ export const generateVideo = defineTool({
         .string()
         .trim()
         .min(1, "must not be empty")
-        .describe("What the video tells, as free text: hook, beats, ending"),
+        .describe(
+          "What is said and shown, as free text: one idea, a hook of about five words, two to four beats, an ending; about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels such as Hook:, which might be spoken",
+        ),
       language: z
         .string()
-        .refine(isLanguageTag, "must be a BCP-47 language code such as en, fr, es or pt-BR")
+        .refine(
+          (text) => languageCode(text) !== undefined,
+          "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French",
+        )
         .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
         .optional(),
       duration: z
@@ -39,7 +44,10 @@ export const generateVideo = defineTool({
       style: z.enum(STYLES).meta({ default: DEFAULTS.style }).optional(),
       voice: z
         .string()
-        .refine(isVoice, "must be a catalog id, a native voice's id, or clone: followed by an id")
+        .refine(
+          isVoice,
+          `must be one of ${CATALOG_VOICES.join(", ")}, the id of a native voice of the language, or clone:ID, and not a description`,
+        )
         .meta({
           default: DEFAULTS.voice,
           description: `${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:ID`,
@@ -49,6 +57,14 @@ export const generateVideo = defineTool({
       pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
       confirmDuplicate: confirmDuplicateArgument(),
     }),
+  readers: {
+    language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
+    duration: asNumber,
+    style: asOneOf(STYLES),
+    voice: asOneOf(CATALOG_VOICES),
+    music: asOneOf(MUSIC),
+    pacing: asOneOf(PACINGS),
+  },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -96,7 +112,11 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
   };
 }
 
+const DESCRIPTION =
+  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|voice|default|any|auto|random)$/i;
+
 /** The ids of native voices are not documented, so any id passes; a cloned voice needs one after its prefix. */
 function isVoice(voice: string): boolean {
-  return /^\S+$/.test(voice) && voice !== "clone:";
+  if (!/^\S{1,200}$/.test(voice) || voice === "clone:") return false;
+  return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));
 }

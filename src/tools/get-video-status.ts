@@ -1,10 +1,12 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
+import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
-import { describeAge } from "../text.ts";
-import { jobIdArgument } from "./arguments.ts";
-import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
+import { describeAge, inWords } from "../text.ts";
+import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
+import { describeSaved, savedToField, withSavedTo } from "./saved-to.ts";
+import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
 const MAX_WAIT_SECONDS = 50;
@@ -29,6 +31,13 @@ export const getVideoStatus = defineTool({
         .meta({ default: 0, description: "Most seconds to wait for the end" })
         .optional(),
     }),
+  readers: {
+    jobId: asJobId,
+    waitSeconds(value) {
+      const seconds = asNumber(value);
+      return typeof seconds === "number" ? Math.min(seconds, MAX_WAIT_SECONDS) : seconds;
+    },
+  },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -38,23 +47,63 @@ export const getVideoStatus = defineTool({
       videoUrls: z.array(z.string()),
       audioUrl: z.string().optional(),
       finalVideoUrl: z.string().optional(),
+      ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
+      publishedTo: z.array(z.string()).describe("Posted there, as far as this computer knows").optional(),
+      settings: z
+        .looseObject({})
+        .describe("How it was ordered, if from this computer; what is left out has its default")
+        .optional(),
     }),
-  async run({ jobId, waitSeconds = 0 }, { reader, jobs, waitForEnd, canPublish, signal }) {
-    const now = await reader.read(jobId, { background: false, signal });
-    const job = waitSeconds > 0 ? await waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
-    return { ...describeStatus(job, { ageMs: jobs.ageMs(jobId), canPublish }), result: job };
+  async run({ jobId, waitSeconds = 0 }, context) {
+    const now = await context.reader.read(jobId, { background: false, signal: context.signal });
+    if (waitSeconds > 0) context.savedVideos.want(jobId);
+    const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
+    const { result, ...guidance } = await describeJob(job, context);
+    if (waitSeconds === 0) return { ...guidance, result };
+    // Who waits for it has just ordered it.
+    const { settings: _, ...state } = result;
+    return { ...guidance, result: state };
   },
 });
+
+/** A job with what this computer knows of it, and what that means to the caller. */
+export async function describeJob(
+  job: Job,
+  {
+    jobs,
+    history,
+    savedVideos,
+    canPublish,
+  }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
+): Promise<ToolOutcome<Job>> {
+  await savedVideos.refresh();
+  const saved = savedVideos.stateOf(job.jobId);
+  const { publishedTo = [], settings } = (await history()).get(job.jobId.toLowerCase()) ?? {};
+  return {
+    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
+    result: {
+      ...withSavedTo(job, saved),
+      ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
+      // Of use for the next video, when this one has ended.
+      ...(job.done && settings !== undefined && { settings }),
+    },
+  };
+}
 
 /** Renders that take longer than this take much longer than usual. */
 const LONG_RENDER_MS = 10 * 60_000;
 
-/** What a job's state means to the caller: the first fields of its result, and of its resource. */
-export function describeStatus(
-  job: Job,
-  { ageMs, canPublish }: { readonly ageMs: number | undefined; readonly canPublish: boolean },
-): Guidance {
+export interface StatusFacts {
+  /** Since the job was started, where that is known. */
+  readonly ageMs: number | undefined;
+  readonly canPublish: boolean;
+  readonly publishedTo: readonly string[];
+  readonly saved: SavedVideo | undefined;
+}
+
+/** The summary and the next step. */
+export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: StatusFacts): Guidance {
   const unsafe =
     job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
   if (job.status === "failed")
@@ -64,20 +113,21 @@ export function describeStatus(
     };
   if (job.status !== "completed")
     return {
-      summary: `The video is still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
-      nextStep:
-        "Call get_video_status again with waitSeconds 45 until it is done, and don't call generate_video for it again.",
+      summary: `Still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
+      nextStep: "Call get_video_status again with waitSeconds 45.",
     };
   if (job.finalVideoUrl === undefined)
     return {
-      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${unsafe}`,
+      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
       nextStep: "Call get_video_status again in a few seconds for that link.",
     };
+  const isPublic = publishedTo.length === 0 ? "" : ` It is public on ${inWords(publishedTo)}.`;
   return {
-    summary: `Your video is ready: ${job.finalVideoUrl}${unsafe}`,
-    nextStep: canPublish
-      ? "Show the user the link, and ask whether and where to publish it."
-      : "Show the user the link.",
+    summary: `Your video is ready: ${job.finalVideoUrl}${describeSaved(saved)}${isPublic}${unsafe}`,
+    nextStep:
+      canPublish && publishedTo.length === 0
+        ? "Show the user the link, and ask whether and where to publish it."
+        : "Show the user the link.",
   };
 }
 
@@ -97,6 +147,6 @@ function countClips({ videoUrls: { length } }: Job): string {
 function describeRenderTime(ageMs: number | undefined): string {
   if (ageMs === undefined) return "Renders take 2 to 4 minutes.";
   return ageMs < LONG_RENDER_MS
-    ? `It was started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
-    : `It was started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
+    ? `Started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
+    : `Started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
 }

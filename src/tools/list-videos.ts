@@ -1,7 +1,14 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
+import type { JobHistory } from "../once/send-once.ts";
+import type { Video } from "../service/schemas.ts";
+import { asNumber } from "./arguments.ts";
+import { savedToField, withSavedTo } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
+
+const MAX_LIMIT = 100;
+const MAX_TEXT_CHARACTERS = 160;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -12,20 +19,30 @@ export const listVideos = defineTool({
   effect: "reads",
   input: () =>
     z.strictObject({
-      limit: z.int().min(1).max(10_000).describe("Most videos on the page").optional(),
+      limit: z.int().min(1).max(MAX_LIMIT).describe("Most videos on the page").optional(),
       cursor: z.string().min(1).describe("nextCursor of the page before").optional(),
     }),
+  readers: { limit: asNumber },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
       videos: z.array(
-        z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
+        z.looseObject({
+          jobId: z.string(),
+          status: z.string(),
+          finalVideoUrl: z.string().optional(),
+          ...savedToField(),
+          publishedTo: z.array(z.string()).describe("As far as this computer knows").optional(),
+          settings: z.looseObject({}).describe("As in get_video_status").optional(),
+        }),
       ),
       nextCursor: z.string().optional(),
     }),
-  async run(query, { service, jobs, signal }) {
+  async run(query, { service, jobs, history, savedVideos, signal }) {
     const page = await service.listVideos(query, { signal });
     jobs.list(page.videos, query.cursor === undefined);
+    const known = await history();
+    await savedVideos.refresh();
     const { length } = page.videos;
     const isFirst = query.cursor === undefined;
     return {
@@ -38,7 +55,50 @@ export const listVideos = defineTool({
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
-      result: page,
+      result: {
+        ...page,
+        videos: page.videos.map((video) =>
+          withSavedTo(
+            describeVideo(video, known.get(video.jobId.toLowerCase())),
+            savedVideos.stateOf(video.jobId),
+          ),
+        ),
+      },
     };
   },
 });
+
+/** A video of the list with what this computer knows of it, in few words. */
+function describeVideo(video: Video, { settings = {}, publishedTo = [] }: Partial<JobHistory> = {}): Video {
+  const { jobId, status, ...rest } = video;
+  // The topic is the service's own field.
+  const { topic: _, ...others } = settings;
+  return {
+    jobId,
+    status,
+    ...shortened(rest),
+    ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
+    ...(Object.keys(others).length > 0 && { settings: others }),
+  };
+}
+
+/** Deeper than this nothing is cut: hostile nesting must not exhaust the stack. */
+const MAX_DEPTH = 5;
+
+/** The service's own fields with their texts cut, so that a page of whole topics does not fill the model's context. Links stay. */
+function shortened(fields: object, depth = 0): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value, depth)]));
+}
+
+function shorten(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return /^https?:/i.test(value) ? value : cutText(value);
+  if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return value;
+  return Array.isArray(value) ? value.map((item) => shorten(item, depth + 1)) : shortened(value, depth + 1);
+}
+
+function cutText(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= MAX_TEXT_CHARACTERS
+    ? text
+    : `${characters.slice(0, MAX_TEXT_CHARACTERS - 1).join("")}…`;
+}

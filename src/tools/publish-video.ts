@@ -1,11 +1,13 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
+import { BridgeError } from "../errors.ts";
 import type { PublicationPlan } from "../once/plan-publication.ts";
 import type { Published } from "../once/send-once.ts";
+import type { Job } from "../service/schemas.ts";
 import { cleanServiceText, inWords, quote } from "../text.ts";
-import { confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import { defineTool, guidanceFields, type Question } from "./tool.ts";
+import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
+import { defineTool, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
@@ -15,7 +17,7 @@ export const publishVideo = defineTool({
   name: "publish_video",
   title: "Publish a video",
   description:
-    "Posts a completed video publicly to the user's connected accounts, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
+    "Posts a completed video publicly to the user's connected accounts, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
   input: () =>
@@ -34,6 +36,7 @@ export const publishVideo = defineTool({
         .describe("Lowercase ids of connected platforms"),
       confirmDuplicate: confirmDuplicateArgument(),
     }),
+  readers: { jobId: asJobId, platforms: asList },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -41,22 +44,67 @@ export const publishVideo = defineTool({
         z.looseObject({ platform: z.string(), ok: z.boolean(), alreadyPublished: z.boolean().optional() }),
       ),
     }),
-  async run({ jobId, platforms, confirmDuplicate }, { once, jobs, lookAtJob, askUser, signal }) {
+  async run({ jobId, platforms, confirmDuplicate }, { once, service, jobs, lookAtJob, askUser, signal }) {
     const ask = (plan: PublicationPlan) =>
       askUser(async () => {
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? (await lookAtJob(jobId))?.finalVideoUrl;
         return questionFor(plan, { topic: jobs.get(jobId)?.topic, link });
       });
-    const published = await once.publish({ jobId, platforms }, ask, { confirmDuplicate, signal });
+    const published = await once
+      .publish({ jobId, platforms }, ask, { confirmDuplicate, signal })
+      .catch(async (error: unknown) => {
+        throw isRefusal(error) ? explainRefusal(error, await lookAtJob(jobId)) : error;
+      });
     const { answer, results } = published;
+    const hasFailed = results.some(({ ok }) => !ok);
+    const connected = hasFailed ? await listConnected(service, signal) : undefined;
     return {
-      summary: describeResults(published),
-      nextStep: nextStepAfter(published, confirmDuplicate),
+      summary: describeResults(published, connected),
+      nextStep: nextStepAfter(published, connected, confirmDuplicate),
       result: { ...answer, results: [...results] },
     };
   },
 });
+
+function isRefusal(error: unknown): error is BridgeError {
+  return error instanceof BridgeError && error.facts.code === "refused";
+}
+
+/** The service's codes are not documented, so why it refused is read from the job. */
+function explainRefusal(error: BridgeError, job: Job | undefined): BridgeError {
+  const { facts } = error;
+  if (job === undefined || job.status === "completed") return error;
+  const explained =
+    job.status === "failed"
+      ? {
+          message: "The render of this video failed, so there is nothing to publish.",
+          nextStep: "Tell the user. The video can be generated again if they still want it.",
+          retryable: false,
+        }
+      : {
+          message: "The video is still rendering, so it was not published.",
+          nextStep: "Wait with get_video_status and waitSeconds 45 until it is done, then publish once.",
+          retryable: true,
+        };
+  return new BridgeError({ ...facts, ...explained }, error);
+}
+
+/** A call has 45 s in all, of which the request may have taken 38. */
+const LIST_CONNECTED_MS = 5_000;
+
+/** The platforms with a connected account; undefined where that can't be found out quickly. */
+async function listConnected(
+  service: ToolContext["service"],
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs: LIST_CONNECTED_MS });
+    return platforms.map(({ platform }) => cleanServiceText(platform, 64).toLowerCase());
+  } catch {
+    return undefined;
+  }
+}
 
 function questionFor(
   { key, jobId, platforms, repeated }: PublicationPlan,
@@ -85,16 +133,36 @@ function questionFor(
   };
 }
 
-function describeResults({ results, unmentioned }: Published): string {
-  const names = (wanted: (result: Published["results"][number]) => boolean) =>
-    inWords(results.filter(wanted).map(({ platform }) => cleanServiceText(platform, 64)));
-  const before = names(({ alreadyPublished }) => alreadyPublished === true);
-  const posted = names(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
-  const failed = names(({ ok }) => !ok);
+/** The platforms in the results that `isWanted` picks, as they are shown. */
+function namesIn(
+  { results }: Published,
+  isWanted: (result: Published["results"][number]) => boolean,
+): readonly string[] {
+  return results.filter(isWanted).map(({ platform }) => cleanServiceText(platform, 64));
+}
+
+/** Failed platforms, apart by whether an account is connected. */
+function failuresIn(published: Published, connected: readonly string[] | undefined) {
+  const failed = namesIn(published, ({ ok }) => !ok);
+  const isMissing = (platform: string) => connected?.includes(platform.toLowerCase()) === false;
+  return {
+    unconnected: failed.filter(isMissing),
+    others: failed.filter((platform) => !isMissing(platform)),
+  };
+}
+
+function describeResults(published: Published, connected: readonly string[] | undefined): string {
+  const before = namesIn(published, ({ alreadyPublished }) => alreadyPublished === true);
+  const posted = namesIn(published, ({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
+  const { unconnected, others } = failuresIn(published, connected);
+  const { unmentioned } = published;
   const sentences = [
-    posted !== "" && `Published on ${posted}.`,
-    before !== "" && `Already public on ${before} since an earlier call, so nothing was sent there.`,
-    failed !== "" && `Not published on ${failed}: the service reported a failure.`,
+    posted.length > 0 && `Published on ${inWords(posted)}.`,
+    before.length > 0 &&
+      `Already public on ${inWords(before)} since an earlier call, so nothing was sent there.`,
+    unconnected.length > 0 &&
+      `Not published on ${inWords(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
+    others.length > 0 && `Not published on ${inWords(others)}: the service reported a failure.`,
     unmentioned.length > 0 &&
       `The service did not say whether the video is public on ${inWords(unmentioned)}.`,
   ];
@@ -102,20 +170,24 @@ function describeResults({ results, unmentioned }: Published): string {
 }
 
 function nextStepAfter(
-  { results, unmentioned, code }: Published,
+  published: Published,
+  connected: readonly string[] | undefined,
   given: string | undefined,
 ): string | undefined {
-  const failed = results.filter(({ ok }) => !ok).map(({ platform }) => cleanServiceText(platform, 64));
-  const before = results.filter(({ alreadyPublished }) => alreadyPublished).map(({ platform }) => platform);
+  const { unmentioned, code } = published;
+  const { unconnected, others } = failuresIn(published, connected);
+  const before = published.results.filter(({ alreadyPublished }) => alreadyPublished);
   const steps = [
-    failed.length > 0 && `Tell the user why, and publish again only on ${inWords(failed)}.`,
+    unconnected.length > 0 &&
+      `Tell the user to connect ${inWords(unconnected)} on the service's website if they want it there.`,
+    others.length > 0 && `Tell the user why, and publish again only on ${inWords(others)}.`,
     unmentioned.length > 0 &&
       `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
     code !== undefined &&
       given !== undefined &&
       "The code in confirmDuplicate does not fit what is known now.",
     code !== undefined &&
-      `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before)} and confirmDuplicate: "${code}".`,
+      `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
   ];
   const text = steps.filter((step) => step !== false).join(" ");
   return text === "" ? undefined : text;

@@ -5,7 +5,8 @@ import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
-import type { SendOnce } from "../once/send-once.ts";
+import type { SavedVideos } from "../jobs/saved-videos.ts";
+import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 
@@ -15,10 +16,13 @@ export interface ToolContext {
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list" | "uri">;
   readonly reader: Pick<JobReader, "read">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
+  readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
   readonly isSandbox: boolean;
+  /** What this computer knows of jobs, by their ids in lower case; empty where its journal can't be read. */
+  history(): Promise<ReadonlyMap<string, JobHistory>>;
   /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
   /** How a job stands now; undefined where that can't be found out within a second or two. */
@@ -65,8 +69,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly annotations: ToolAnnotations;
   /** What a call that fails may have done. */
   readonly effect: Effect;
-  /** Made when the first call needs it: a list of tools is answered without. */
+  /** Strict, as it is advertised. Made when the first call needs it: a list of tools is answered without. */
   readonly input: () => Input;
+  /** How arguments are read that say the same in another form, by name; each passes on what it can't read. */
+  readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
   // A method, so that tools of different inputs fit in one list.
@@ -114,13 +120,22 @@ export async function runTool(
   args: unknown,
   context: ToolContext,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const parsed = tool.input().safeParse(args ?? {});
+  const parsed = tool.input().safeParse(readArguments(tool, args ?? {}));
   if (!parsed.success) throw inputError(tool, parsed.error);
   const { result, ...guidance } = await tool.run(parsed.data, context);
   const checked = tool.output().safeParse(withGuidance(guidance, result, context));
   if (!checked.success)
     throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
   return checked.data;
+}
+
+/** Models write numbers as texts and null for what they leave out: what has one meaning is taken as that. */
+function readArguments({ readers = {} }: Tool, args: unknown): unknown {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
+  const given = Object.entries(args).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, Object.hasOwn(readers, name) ? readers[name]?.(value) : value]),
+  );
 }
 
 function inputError(tool: Tool, error: z.ZodError): BridgeError {

@@ -1,6 +1,7 @@
 // The .mcpb bundle: staged from the built files, validated, packed, unpacked, and started as Claude Desktop starts it.
 
 import { getMcpConfigForManifest, v0_3 } from "@anthropic-ai/mcpb";
+import { readdirSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +14,7 @@ import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const tool = async (name: string, ...args: string[]) => {
@@ -120,7 +122,7 @@ test("with a key and an address it reaches that service, with that key", async (
 
 test.each([
   ["untouched", {}],
-  ["empty", { api_key: "", base_url: "", max_generations: "" }],
+  ["empty", { api_key: "", base_url: "", save_dir: "", max_generations: "" }],
   ["switched off", { sandbox: false, no_publish: false }],
 ])(
   "with settings that are %s it lists every tool, and a call names what is missing",
@@ -131,8 +133,24 @@ test.each([
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain("FACELESS_API_KEY");
     expect(textOf(result)).not.toContain("FACELESS_MAX_GENERATIONS");
+    expect(textOf(result)).not.toContain("FACELESS_SAVE_DIR");
   },
 );
+
+test("a finished video is saved in the folder that was picked", async () => {
+  const { user_config: settings } = await readManifest();
+  expect(settings).toMatchObject({ save_dir: { type: "directory", required: false } });
+  const jobId = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+  const service = await scriptedService({ "GET /final.mp4": { body: "a video" } });
+  const finalVideoUrl = `${service.url}/final.mp4`;
+  service.on(`GET /api/v1/status/${jobId}`, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  const picked = temporaryFolder();
+  const client = await install({ api_key: KEY, base_url: service.url, save_dir: picked });
+
+  await client.callTool({ name: "get_video_status", arguments: { jobId, waitSeconds: 1 } });
+
+  await until(() => readdirSync(picked).some((name) => /^faceless-.+-0f4b6f2e\.mp4$/.test(name)));
+});
 
 test("its limits apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });

@@ -24,10 +24,10 @@ test("legacy and modern clients see the same tools", async () => {
   expect((await legacy.raw.listTools()).tools).toEqual((await modern.raw.listTools()).tools);
 });
 
-test("tools/list stays under 6,500 bytes, and each description under 1,024 characters", async () => {
+test("tools/list stays under 7,500 bytes, and each description under 1,024 characters", async () => {
   const { raw } = await connectLegacy();
   const { tools } = await raw.listTools();
-  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(6_500);
+  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(7_500);
   for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
 });
 
@@ -41,7 +41,7 @@ test("no tool schema uses $ref, and output schemas are objects that allow extra 
   }
 });
 
-test("the prompt, the template and the resource are as in their snapshots", async () => {
+test("the prompts, the template and the resource are as their snapshots say", async () => {
   const { raw } = await connectModern();
   const { prompts } = await raw.listPrompts();
   const { resourceTemplates } = await raw.listResourceTemplates();
@@ -49,11 +49,17 @@ test("the prompt, the template and the resource are as in their snapshots", asyn
   await expect(pretty(prompts)).toMatchFileSnapshot("../contract/prompts.json");
   await expect(pretty(resourceTemplates)).toMatchFileSnapshot("../contract/resource-templates.json");
   await expect(pretty(resources)).toMatchFileSnapshot("../contract/resources.json");
-  const prompt = await raw.getPrompt({
-    name: "write_video_topic",
-    arguments: { subject: "why the sea is salty", style: "education", duration: "30" },
-  });
-  await expect(pretty(prompt.messages)).toMatchFileSnapshot("../contract/prompt-write_video_topic.json");
+  const examples: Record<string, Record<string, string>> = {
+    write_video_topic: { subject: "why the sea is salty", style: "education", duration: "30" },
+    plan_series: { theme: "kitchen chemistry", count: "4" },
+    localize_video: { video: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", language: "Japanese" },
+    review_video: { jobId: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c" },
+  };
+  expect(prompts.map(({ name }) => name)).toEqual(Object.keys(examples));
+  for (const [name, args] of Object.entries(examples)) {
+    const { messages } = await raw.getPrompt({ name, arguments: args });
+    await expect(pretty(messages)).toMatchFileSnapshot(`../contract/prompt-${name}.json`);
+  }
 });
 
 test("the first paragraph of the instructions fits 512 characters", async () => {
@@ -72,4 +78,17 @@ test("the server has a title, a website and an icon", async () => {
     websiteUrl: expect.stringMatching(/^https:/),
     icons: [{ mimeType: "image/svg+xml", src: expect.stringMatching(/^data:image\/svg\+xml;base64,/) }],
   });
+});
+
+test.each<[string[], RegExp, RegExp]>([
+  [["--no-publish"], /generate_video/, /publish/],
+  [["--read-only"], /only reads/, /generate_video|publish|spends/],
+  [["--sandbox"], /This is a sandbox: sample clips, nothing is rendered, charged or posted\./, /^$/],
+])("the instructions of a server with %j mention only what it offers", async (args, said, unsaid) => {
+  const { raw } = await connectLegacy({ args });
+  const instructions = raw.getInstructions() ?? "";
+
+  expect(instructions).toMatch(said);
+  expect(instructions).not.toMatch(unsaid);
+  expect(instructions.split("\n\n")[0]?.length).toBeLessThanOrEqual(512);
 });

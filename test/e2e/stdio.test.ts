@@ -62,6 +62,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       audioUrl: expect.stringMatching(/\.wav$/),
       finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
       progress: { total: 2, completed: 2, failed: 0 },
+      settings: { topic: "Why the sea is salty", duration: 10 },
     });
 
     const published = await client.call("publish_video", {
@@ -154,11 +155,16 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       ["generate_video", { topic: "  " }, /topic: must not be empty/],
       ["generate_video", { topic: "x", duration: 9.99 }, /duration: must be from 10 to 90 seconds/],
       ["generate_video", { topic: "x", duration: 90.01 }, /duration: must be from 10 to 90 seconds/],
-      ["generate_video", { topic: "x", duration: "30" }, /duration: /],
+      ["generate_video", { topic: "x", duration: "half a minute" }, /duration: /],
       ["generate_video", { topic: "x", style: "noir" }, /style: .*story.*ugc/],
       ["generate_video", { topic: "x", music: "jazz" }, /music: .*none.*dramatic/],
       ["generate_video", { topic: "x", pacing: "warp" }, /pacing: .*slow.*fast/],
-      ["generate_video", { topic: "x", language: "en_US" }, /language: must be a BCP-47/],
+      [
+        "generate_video",
+        { topic: "x", language: "Klingonese" },
+        /language: must be a language code such as en/,
+      ],
+      ["generate_video", { topic: "x", voice: "deep" }, /voice: must be one of adam, charlotte/],
       ["generate_video", { topic: "x", voice: "clone:" }, /voice: /],
       [
         "generate_video",
@@ -240,17 +246,19 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
   });
 
-  test("completes the prompt's arguments", async () => {
-    const client = await connect();
-    const complete = async (name: string, value: string) => {
-      const ref = { type: "ref/prompt" as const, name: "write_video_topic" };
+  test("completes the prompts' arguments, the default first, and job ids from what it has started", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const complete = async (prompt: string, name: string, value: string) => {
+      const ref = { type: "ref/prompt" as const, name: prompt };
       return (await client.raw.complete({ ref, argument: { name, value } })).completion.values;
     };
-    expect(await complete("style", "d")).toEqual(["documentary"]);
-    expect(await complete("language", "ger")).toContain("de");
-    expect(await complete("duration", "")).toContain("30");
-    expect(await complete("audience", "teen")).toEqual(["teenagers"]);
-    expect(await complete("subject", "")).toEqual([]);
+    expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
+    expect(await complete("write_video_topic", "language", "ger")).toEqual(["de"]);
+    expect((await complete("write_video_topic", "duration", ""))[0]).toBe("30");
+    expect(await complete("write_video_topic", "audience", "teen")).toEqual(["teenagers"]);
+    expect(await complete("write_video_topic", "subject", "")).toEqual([]);
+    const jobId = await startVideo(client, "The tide");
+    expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
   });
 
   test("without settings sees every tool, and each call says what to set and where to get the key", async () => {
@@ -258,7 +266,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
     });
     expect((await client.raw.listTools()).tools).toHaveLength(5);
-    expect((await client.raw.listPrompts()).prompts).toHaveLength(1);
+    expect((await client.raw.listPrompts()).prompts).toHaveLength(4);
     expect((await client.raw.listResources()).resources).toHaveLength(1);
     const jobId = "00000000-0000-4000-8000-000000000000";
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [

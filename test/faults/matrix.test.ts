@@ -26,7 +26,7 @@ const SPENT = {
   },
 } as const;
 const SUCCEEDED = {
-  GET: "The video is still rendering: 0 clips so far.",
+  GET: "Still rendering: 0 clips so far.",
   POST: "The video was started.",
 } as const;
 

@@ -87,7 +87,13 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const host = { pid: process.pid, isRunning: () => false };
-  const { jobs, reader, once, lookAtJob } = createApplication({ config, service, log, redact, host });
+  const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({
+    config,
+    service,
+    log,
+    redact,
+    host,
+  });
   const journal = createJournal({ folder, now, redact, onUnwritable: () => {}, pid: process.pid });
   const { signal } = new AbortController();
   const context: ToolContext = {
@@ -95,9 +101,11 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     jobs,
     reader,
     once,
+    savedVideos,
     signal,
     canPublish: true,
     isSandbox: false,
+    history: async () => new Map(),
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),

@@ -17,6 +17,8 @@ import {
   pending,
   TIDES,
   type World,
+  DAY_MS,
+  JOB,
 } from "./process.ts";
 
 const GUARD_MS = 10 * MINUTE_MS;
@@ -96,8 +98,8 @@ describe("the same video again", () => {
       "defaults spelt out",
       { ...TIDES, language: "en", style: "story", voice: "charlotte", music: "none", pacing: "normal" },
     ],
-    ["other white space in its topic", { ...TIDES, topic: " Tides\n " }],
-    ["its arguments in another order", { duration: 20, topic: "Tides" }],
+    ["other white space in its topic", { ...TIDES, topic: " Tides \n\t rise\n" }],
+    ["its arguments in another order", { duration: 20, topic: "Tides rise" }],
     ["arguments that are undefined", { ...TIDES, voice: undefined }],
   ] as const)("is recognised with %s", async (_, request) => {
     const world = await afterFirst();
@@ -112,7 +114,7 @@ describe("the same video again", () => {
     expect(await world.process().generate({ ...TIDES, duration: 21 })).toMatchObject({
       alreadyStarted: false,
     });
-    expect(await world.process().generate({ ...TIDES, topic: "tides" })).toMatchObject({
+    expect(await world.process().generate({ ...TIDES, topic: "tides rise" })).toMatchObject({
       alreadyStarted: false,
     });
     expect(await world.process(other).generate(TIDES)).toMatchObject({ alreadyStarted: false });
@@ -171,6 +173,20 @@ describe("the same video again", () => {
     expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
   });
 
+  test("is held back for ten minutes and no longer where a new process has the pid of the one that died", async () => {
+    const world = createWorld(temporaryFolder());
+    world.onGenerate = () => new Promise(() => {});
+    void world.process({ pid: 77 }).generate(TIDES);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    world.running.add(77);
+    world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+    world.clock.epochMs += GUARD_MS;
+
+    expect(await world.process({ pid: 77 }).generate(TIDES)).toMatchObject({
+      generation: { jobId: "job-2" },
+    });
+  });
+
   test("is refused while its outcome is unknown", async () => {
     const world = createWorld();
     world.onGenerate = fails("unknown");
@@ -184,6 +200,7 @@ describe("the same video again", () => {
     const world = createWorld();
     world.onGenerate = () => Promise.reject(new TypeError("a fault of this server"));
     await expect(world.process().generate(TIDES)).rejects.toBeInstanceOf(TypeError);
+    expect((await world.journal(1).entries()).map(({ outcome }) => outcome)).toEqual(["unknown"]);
 
     expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
     expect(world.generations).toHaveLength(1);
@@ -323,9 +340,13 @@ describe("two simultaneous calls", () => {
   test("start one video, and the second gets its job", async () => {
     const world = createWorld();
     const process = world.process();
+    const answer = pending<{ jobId: string; status: string }>();
+    world.onGenerate = () => answer.promise;
+    const calls = Promise.all([process.generate(TIDES), process.generate(TIDES)]);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    answer.resolve({ jobId: "job-1", status: "processing" });
 
-    const [first, second] = await Promise.all([process.generate(TIDES), process.generate(TIDES)]);
-    expect([first, second]).toEqual([
+    expect(await calls).toEqual([
       expect.objectContaining({ alreadyStarted: false }),
       expect.objectContaining({ alreadyStarted: true, jobId: "job-1" }),
     ]);
@@ -341,6 +362,29 @@ describe("two simultaneous calls", () => {
 
     expect(await first).toMatchObject({ code: "cancelled", outcome: "not_sent" });
     expect(await second).toMatchObject({ generation: { jobId: "job-1" } });
+  });
+
+  test("in two processes send the one whose intent is first, also where the other's follows at once", async () => {
+    const world = createWorld(temporaryFolder());
+    const journal = world.journal(55);
+    const rivals: unknown[] = [];
+    const first = world.process({
+      journal: {
+        entries: () => journal.entries(),
+        settle: (id, ending) => journal.settle(id, ending),
+        async begin(intent) {
+          const id = await journal.begin(intent);
+          // Its lines stand behind the first one's.
+          await world.journal(56).begin(intent);
+          rivals.push(await errorOf(world.process().generate(TIDES)));
+          return id;
+        },
+      },
+    });
+
+    expect(await first.generate(TIDES)).toMatchObject({ generation: { jobId: "job-1" } });
+    expect(rivals).toEqual([expect.objectContaining({ code: "duplicate" })]);
+    expect(world.generations).toHaveLength(1);
   });
 
   test("in two processes send one, even if one begins and ends while the other writes its intent", async () => {
@@ -412,10 +456,10 @@ describe("the operator's limit", () => {
       retryable: false,
     });
     expect(world.generations.map(({ topic }) => topic)).toEqual([
-      "Tides",
-      "Tides",
-      "Tides",
-      "Tides",
+      "Tides rise",
+      "Tides rise",
+      "Tides rise",
+      "Tides rise",
       "Moons",
     ]);
   });
@@ -470,6 +514,42 @@ describe("a lost answer", () => {
     expect(listed).toEqual([[{}, { deadlineMs: 5_000 }]]);
   });
 
+  test("says so where the videos can't be listed, and remembers those that were", async () => {
+    const world = createWorld();
+    const listed: unknown[] = [];
+    const service = (listVideos: () => Promise<{ videos: { jobId: string; status: string }[] }>) => ({
+      generate: fails("unknown"),
+      publish: fails("unknown"),
+      listVideos,
+    });
+    const onListed = (videos: unknown) => void listed.push(videos);
+    const broken = world.process({ service: service(fails("unknown")), onListed });
+    expect(await errorOf(broken.generate(TIDES))).toMatchObject({
+      nextStep: "The newest videos could not be listed just now. Look.",
+    });
+    const videos = [{ jobId: "job-7", status: "processing" }];
+    await errorOf(
+      world.process({ service: service(async () => ({ videos })), onListed }).generate({ topic: "Moons" }),
+    );
+
+    expect(listed).toEqual([videos]);
+  });
+
+  test("of another kind is not looked for", async () => {
+    const world = createWorld();
+    const looks: unknown[] = [];
+    const service = {
+      publish: fails("unknown"),
+      listVideos: async () => (looks.push("look"), { videos: [] }),
+    };
+    await errorOf(world.process({ service: { ...service, generate: fails("rejected") } }).generate(TIDES));
+    const bug = new TypeError("bug");
+    const broken = world.process({ service: { ...service, generate: () => Promise.reject(bug) } });
+
+    await expect(broken.generate({ topic: "Moons" })).rejects.toBe(bug);
+    expect(looks).toEqual([]);
+  });
+
   test("is never reported with jobs that have ended", async () => {
     const { error } = await lost([
       { jobId: "old-1", status: "completed" },
@@ -494,20 +574,86 @@ describe("when the process ends", () => {
     const process = world.process();
     const sent = process.generate(TIDES);
     await vi.waitFor(() => expect(world.generations).toHaveLength(1));
-    const waiting = errorOf(process.generate(TIDES));
+    const waiting = process.generate(TIDES);
     const started: string[] = [];
-    const finished = process.finish((jobId) => void started.push(jobId));
+    let isFinished = false;
+    const finished = process.finish((jobId) => void started.push(jobId)).then(() => (isFinished = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isFinished).toBe(false);
     answer.resolve({ jobId: "job-1", status: "processing" });
     await finished;
 
     expect(await sent).toMatchObject({ generation: { jobId: "job-1" } });
-    expect(await waiting).toMatchObject({ code: "cancelled", outcome: "not_sent" });
-    expect(await errorOf(process.generate({ topic: "Moons" }))).toMatchObject({
+    expect(await waiting).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+    expect(await errorOf(process.generate({ topic: "Moons" }))).toEqual({
       code: "cancelled",
+      message: "The call was cancelled before anything was sent.",
+      nextStep: "Call again if it is still wanted.",
       outcome: "not_sent",
+      retryable: true,
     });
     expect(started).toEqual(["job-1"]);
     expect(world.generations).toHaveLength(1);
+  });
+});
+
+test("A call that is withdrawn while the journal is read leaves nothing in it, and sends nothing", async () => {
+  const world = createWorld();
+  const journal = world.journal(1);
+  const caller = new AbortController();
+  const process = world.process({
+    journal: {
+      begin: (intent) => journal.begin(intent),
+      settle: (id, ending) => journal.settle(id, ending),
+      entries: async () => (caller.abort(), journal.entries()),
+    },
+  });
+
+  expect(await errorOf(process.generate(TIDES, { signal: caller.signal }))).toMatchObject({
+    code: "cancelled",
+  });
+  expect([await journal.entries(), world.generations]).toEqual([[], []]);
+});
+
+describe("the request itself", () => {
+  test("has what is left of the call's 38 s, by a clock that nobody sets", async () => {
+    const world = createWorld();
+    const journal = world.journal(1);
+    const process = world.process({
+      journal: {
+        begin: (intent) => journal.begin(intent),
+        settle: (id, ending) => journal.settle(id, ending),
+        async entries() {
+          world.clock.monotonicMs += 1_000;
+          world.clock.epochMs += DAY_MS;
+          return journal.entries();
+        },
+      },
+    });
+    await process.generate(TIDES);
+    await process.publish({ jobId: JOB, platforms: ["tiktok"] }, async () => {
+      // The user may take minutes.
+      world.clock.monotonicMs += 5 * MINUTE_MS;
+    });
+
+    // The journal is read twice before each: for the guard and for rivals.
+    expect(world.deadlinesMs).toEqual([36_000, 36_000]);
+  });
+
+  test("is withdrawn by its caller and by the end of the process", async () => {
+    const world = createWorld();
+    const caller = new AbortController();
+    world.onGenerate = () => new Promise(() => {});
+    const process = world.process();
+    void process.generate(TIDES, { signal: caller.signal });
+    void process.generate({ topic: "Moons" });
+    await vi.waitFor(() => expect(world.signals).toHaveLength(2));
+    expect(world.signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+    caller.abort();
+    expect(world.signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    void process.finish(() => {});
+
+    expect(world.signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 });
 
@@ -516,9 +662,12 @@ test("A new process lists the jobs that earlier ones started for this account, t
   world.clock.epochMs += MINUTE_MS;
   await world.process().generate({ topic: "Moons" });
   await world.process({ account: "another" }).generate({ topic: "Stars" });
+  await world.process().publish({ jobId: JOB, platforms: ["tiktok"] }, async () => {});
+  world.onGenerate = fails("unknown");
+  await errorOf(world.process().generate({ topic: "Lost" }));
 
   expect(await world.process().startedJobs()).toEqual([
     { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
-    { jobId: "job-1", topic: "Tides", createdAtMs: NOW },
+    { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW },
   ]);
 });

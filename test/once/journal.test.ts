@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -104,6 +105,18 @@ describe("an entry", () => {
     expect(readFileSync(join(folder, TODAY), "utf8")).not.toMatch(/fl_|y{9}/);
   });
 
+  test("keeps how a video was ordered, its texts redacted and bounded", async () => {
+    const { journal } = openJournal(temporaryFolder());
+    const topic = `${"x".repeat(1_995)}fl_example${"y".repeat(300)}`;
+    await journal.begin({ ...VIDEO, settings: { topic, duration: 20, style: "ugc" } });
+    await journal.begin(VIDEO);
+
+    expect((await journal.entries()).map(({ settings }) => settings)).toEqual([
+      { topic: `${"x".repeat(1_995)}[reda`, duration: 20, style: "ugc" },
+      undefined,
+    ]);
+  });
+
   test("keeps the service's result for a platform unless it is long", async () => {
     const { journal } = openJournal(temporaryFolder());
     const id = await journal.begin(POST);
@@ -175,13 +188,19 @@ describe("the files", () => {
       writeFileSync(join(folder, name), "");
       utimesSync(join(folder, name), NOON / 1000, NOON / 1000);
     }
-    writeFileSync(join(folder, "notes.txt"), "not ours");
+    for (const name of ["notes.txt", "my-journal.jsonl", "journal.jsonl.bak"])
+      writeFileSync(join(folder, name), "not ours");
 
     clock.ms = NOON + 90 * DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 0", "day 1"]);
     clock.ms += DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 1"]);
-    expect(readdirSync(folder).sort()).toEqual(["journal-2026-11-22.jsonl", "notes.txt"]);
+    expect(readdirSync(folder).sort()).toEqual([
+      "journal-2026-11-22.jsonl",
+      "journal.jsonl.bak",
+      "my-journal.jsonl",
+      "notes.txt",
+    ]);
   });
 
   test.each([
@@ -213,6 +232,38 @@ describe("the files", () => {
     utimesSync(join(folder, TODAY), 1, 1);
 
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["beyond"]);
+  });
+
+  test("of which one is replaced by a longer one leave nothing of it, and the others as they are", async () => {
+    const folder = temporaryFolder();
+    const { journal, clock } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "today" });
+    clock.ms += DAY_MS;
+    await journal.begin({ ...VIDEO, label: "tomorrow" });
+    await journal.entries();
+    const other = temporaryFolder();
+    const another = openJournal(other).journal;
+    for (const label of ["one", "two", "three"]) await another.begin({ ...VIDEO, label });
+    renameSync(join(other, TODAY), join(folder, TODAY));
+
+    expect((await journal.entries()).map(({ label }) => label).sort()).toEqual([
+      "one",
+      "three",
+      "tomorrow",
+      "two",
+    ]);
+  });
+
+  test("of which the last line is half written give the line when it is whole", async () => {
+    const folder = temporaryFolder();
+    const { journal } = openJournal(folder);
+    await journal.begin({ ...VIDEO, label: "whole" });
+    const line = JSON.stringify({ event: "intent", id: "x", atMs: NOON, ...VIDEO, label: "late" });
+    appendFileSync(join(folder, TODAY), line.slice(0, 30));
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole"]);
+    appendFileSync(join(folder, TODAY), `${line.slice(30)}\n`);
+
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["whole", "late"]);
   });
 
   test("of 100,000 lines are parsed once in small pieces; later only new lines are", async () => {

@@ -7,12 +7,13 @@ import { createJournal, type Journal } from "../../src/once/journal.ts";
 import type { PublicationPlan } from "../../src/once/plan-publication.ts";
 import { SendOnce, type SendOnceOptions } from "../../src/once/send-once.ts";
 import type { Service } from "../../src/service/client.ts";
+import type { CallOptions } from "../../src/service/requests.ts";
 import type { GenerationRequest, Job, PublishRequest } from "../../src/service/schemas.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
-export const TIDES: GenerationRequest = { topic: "Tides", duration: 20 };
+export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 export interface World {
@@ -21,7 +22,10 @@ export interface World {
   /** The requests that reached the service, in order. */
   readonly generations: GenerationRequest[];
   readonly posts: PublishRequest[];
-  /** How the service answers a generation. Default: job-1, job-2, … */
+  /** What each of these requests was given: how long it may take, and what withdraws it. */
+  readonly deadlinesMs: (number | undefined)[];
+  readonly signals: AbortSignal[];
+  /** What the service does with a generation; gives job-1, job-2, … unless a test says otherwise. */
   onGenerate: (request: GenerationRequest) => Promise<{ jobId: string; status: string }>;
   onPublish: Service["publish"];
   readonly statuses: Map<string, string>;
@@ -37,10 +41,18 @@ let pids = 100;
 export function createWorld(folder?: string): World {
   const clock = { epochMs: NOW, monotonicMs: 5_000 };
   const shared = journalOf(undefined, clock, 1);
+  /** As the service client does, which sends nothing for a caller that is gone. */
+  const record = ({ signal, deadlineMs }: CallOptions = {}) => {
+    if (signal?.aborted === true) throw failure("not_sent");
+    if (signal !== undefined) world.signals.push(signal);
+    world.deadlinesMs.push(deadlineMs);
+  };
   const world: World = {
     clock,
     generations: [],
     posts: [],
+    deadlinesMs: [],
+    signals: [],
     statuses: new Map(),
     running: new Set(),
     onGenerate: async () => ({ jobId: `job-${world.generations.length}`, status: "processing" }),
@@ -51,12 +63,12 @@ export function createWorld(folder?: string): World {
       return new SendOnce({
         service: {
           async generate(request, options) {
-            if (options?.signal?.aborted === true) throw failure("not_sent");
+            record(options);
             world.generations.push(request);
             return world.onGenerate(request);
           },
           async publish(request, options) {
-            if (options?.signal?.aborted === true) throw failure("not_sent");
+            record(options);
             world.posts.push(request);
             return world.onPublish(request, options);
           },

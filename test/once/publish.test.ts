@@ -97,13 +97,39 @@ describe("a platform to which the video was posted", () => {
 
   test("is recognised in any spelling of the job id and platform", async () => {
     const world = createWorld();
-    world.onPublish = async () => ({ results: [{ platform: " TikTok", ok: true }] });
-    await world.process().publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }, ask);
+    world.onPublish = async () => ({
+      results: [
+        { platform: " YouTube", ok: true },
+        { platform: "TikTok ", ok: true },
+      ],
+    });
+    const first = await world
+      .process()
+      .publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok", "youtube"] }, ask);
+    expect(first).toMatchObject({
+      results: [{ platform: "TikTok " }, { platform: " YouTube" }],
+      unmentioned: [],
+    });
 
     expect(await world.process().publish(on("tiktok"), ask)).toMatchObject({
       results: [{ platform: "tiktok", ok: true, alreadyPublished: true }],
     });
-    expect(world.posts).toEqual([{ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }]);
+    expect(world.posts).toEqual([{ jobId: JOB.toUpperCase(), platforms: ["tiktok", "youtube"] }]);
+  });
+
+  test("is waited for where it is under way in this process, however the job's id is spelled", async () => {
+    const world = createWorld();
+    const process = world.process();
+    const answer = pending<void>();
+    world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
+    const first = process.publish(on("tiktok"), ask);
+    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    const second = process.publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }, ask);
+    answer.resolve();
+
+    expect(await first).toMatchObject({ results: [posted("tiktok")] });
+    expect(await second).toMatchObject({ results: [already("tiktok")] });
+    expect(world.posts).toHaveLength(1);
   });
 
   test("is independent of other jobs and accounts", async () => {
@@ -161,6 +187,20 @@ describe("a platform with an unknown outcome", () => {
     });
     expect(JSON.stringify(error)).not.toMatch(/safe|after \d|wait/i);
     expect(world.posts).toHaveLength(1);
+  });
+
+  test("is refused with the time of the latest attempt of those that are not known", async () => {
+    const world = await afterLosing("tiktok");
+    world.clock.epochMs += 10 * MINUTE_MS;
+    world.onPublish = fails("unknown");
+    await errorOf(world.process().publish(on("x"), ask));
+    world.onPublish = postsAll(world);
+    world.clock.epochMs += 10 * MINUTE_MS;
+    await world.process().publish(on("youtube"), ask);
+    world.clock.epochMs += MINUTE_MS;
+
+    const { message } = await errorOf(world.process().publish(on("tiktok", "x", "youtube"), ask));
+    expect(message).toMatch(/^Not sent: 11 minutes ago this video was sent to tiktok and x and no answer/);
   });
 
   test("prevents the whole call, and the text says how to post to the others", async () => {
@@ -320,6 +360,22 @@ describe("the code", () => {
     expect(world.posts).toHaveLength(2);
   });
 
+  test("given while the outcome was open is refused once that is known", async () => {
+    const world = createWorld(temporaryFolder());
+    const answer = pending<void>();
+    world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
+    const first = world.process().publish(on("tiktok"), ask);
+    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    const { nextStep } = await errorOf(world.process().publish(on("tiktok"), ask));
+    answer.resolve();
+    await first;
+
+    expect(
+      await world.process().publish(on("tiktok"), ask, { confirmDuplicate: codeIn(nextStep) }),
+    ).toMatchObject({ results: [already("tiktok")] });
+    expect(world.posts).toHaveLength(1);
+  });
+
   test("posts once for two simultaneous calls, in one process and in two", async () => {
     const world = createWorld(temporaryFolder());
     const [one, two] = [world.process(), world.process()];
@@ -357,6 +413,18 @@ describe("the user", () => {
         already: [already("tiktok")],
         code: expect.any(String),
       },
+    ]);
+  });
+
+  test("is told which of several would be posted a second time", async () => {
+    const world = await afterLosing("tiktok");
+    const user = yes();
+    const { nextStep } = await errorOf(world.process().publish(on("tiktok", "youtube"), ask));
+    const confirmDuplicate = codeIn(nextStep);
+    await world.process().publish(on("tiktok", "youtube"), user.ask, { confirmDuplicate });
+
+    expect(user.plans.map(({ platforms, repeated }) => [platforms, repeated])).toEqual([
+      [["tiktok", "youtube"], [{ platform: "tiktok", state: { kind: "unknown", atMs: NOW } }]],
     ]);
   });
 
@@ -405,6 +473,29 @@ describe("the user", () => {
     expect(await call).toMatchObject({ code: "cancelled", outcome: "not_sent" });
     expect(world.posts).toEqual([]);
   });
+});
+
+test("This computer knows how its jobs were ordered and where they were posted, and nothing of another account's", async () => {
+  const world = createWorld();
+  const process = world.process();
+  world.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
+  await process.generate({ topic: "Tides", duration: 20, style: "story", voice: undefined });
+  await process.publish(on("tiktok", "x"), ask);
+  world.onPublish = async () => ({ results: [{ platform: "youtube", ok: false }] });
+  await process.publish(on("youtube"), ask);
+  world.onPublish = fails("unknown");
+  await errorOf(process.publish(on("facebook"), ask));
+  world.onPublish = postsAll(world);
+  const other = JOB.replace("0f", "1f");
+  await process.publish({ jobId: other, platforms: ["tiktok"] }, ask);
+  await world.process({ account: "another" }).publish(on("instagram"), ask);
+
+  expect(await world.process().history()).toEqual(
+    new Map([
+      [JOB, { settings: { topic: "Tides", duration: 20 }, publishedTo: ["tiktok", "x"] }],
+      [other, { publishedTo: ["tiktok"] }],
+    ]),
+  );
 });
 
 test("Two simultaneous processes post once, even if one begins and ends while the other writes its intent", async () => {

@@ -1,18 +1,19 @@
-// A sandbox of one's own for each test, on a clock that only the test moves.
+// A sandbox for each test, on a clock that the test advances.
+
 import { onTestFinished } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 
 interface Answer {
   readonly status: number;
-  // The wire's JSON: the assertions look at whole objects, so no type stands between.
+  // JSON of any shape: the assertions compare whole objects.
   readonly body: unknown;
   readonly headers: Headers;
 }
 
 export interface TestSandbox extends Sandbox {
-  /** Lets this many seconds pass. */
-  pass(seconds: number): void;
+  /** Advances the clock. */
+  advance(seconds: number): void;
   get(path: string, init?: RequestInit): Promise<Answer>;
   post(path: string, body: unknown, init?: RequestInit): Promise<Answer>;
   /** Starts a job and returns its id. */
@@ -41,7 +42,7 @@ export async function testSandbox(options: SandboxOptions = {}): Promise<TestSan
 
   return {
     ...sandbox,
-    pass(seconds) {
+    advance(seconds) {
       nowMs += seconds * 1000;
     },
     get: (path, init = {}) => call(path, init),
@@ -49,7 +50,7 @@ export async function testSandbox(options: SandboxOptions = {}): Promise<TestSan
     async generate(fields = {}) {
       const { body } = await post("/api/v1/generate", { topic: "The night train", ...fields });
       if (typeof body === "object" && body !== null && "jobId" in body) return String(body.jobId);
-      throw new Error(`The sandbox didn't start a job: ${JSON.stringify(body)}`);
+      throw new Error(`The sandbox did not start a job: ${JSON.stringify(body)}`);
     },
   };
 }

@@ -33,7 +33,7 @@ describe("POST /api/v1/generate", () => {
       music: "dramatic",
       pacing: "fast",
     },
-  ])("takes the documented fields: %j", async (fields) => {
+  ])("accepts the documented fields: %j", async (fields) => {
     const sandbox = await testSandbox();
 
     const { status } = await sandbox.post("/api/v1/generate", { topic: "x", ...fields });
@@ -57,7 +57,7 @@ describe("POST /api/v1/generate", () => {
     ["pacing", { topic: "x", pacing: null }],
     ["aspectRatio", { topic: "x", aspectRatio: "9:16" }],
     ["body", ["topic"]],
-  ])("refuses a wrong %s by name and spends nothing: %j", async (field, request) => {
+  ])("names the invalid field %s and spends nothing: %j", async (field, request) => {
     const sandbox = await testSandbox({ credits: 1 });
 
     const { status, body } = await sandbox.post("/api/v1/generate", request);
@@ -70,7 +70,7 @@ describe("POST /api/v1/generate", () => {
     expect((await sandbox.post("/api/v1/generate", { topic: "x" })).status).toBe(201);
   });
 
-  test("costs one credit, and refuses when none remains", async () => {
+  test("costs one credit, and is refused when none remains", async () => {
     const sandbox = await testSandbox({ credits: 2 });
     await sandbox.generate();
     await sandbox.generate();
@@ -87,22 +87,22 @@ describe("POST /api/v1/generate", () => {
     expect((await sandbox.post("/api/v1/generate", { topic: "the 26th" })).status).toBe(402);
   });
 
-  test("gives the credit of a failed render back, once", async () => {
+  test("refunds the credit of a failed render, once", async () => {
     const sandbox = await testSandbox({ credits: 1, renderSeconds: 20 });
     await sandbox.generate({ topic: "[fail] on the way" });
     expect((await sandbox.post("/api/v1/generate", { topic: "too early" })).status).toBe(402);
 
-    sandbox.pass(10);
+    sandbox.advance(10);
 
     expect((await sandbox.post("/api/v1/generate", { topic: "now" })).status).toBe(201);
     expect((await sandbox.post("/api/v1/generate", { topic: "again" })).status).toBe(402);
   });
 
-  test("keeps the credit of a completed render", async () => {
+  test("refunds nothing for a completed render", async () => {
     const sandbox = await testSandbox({ credits: 1, renderSeconds: 20 });
     await sandbox.generate();
 
-    sandbox.pass(3600);
+    sandbox.advance(3600);
 
     expect((await sandbox.post("/api/v1/generate", { topic: "x" })).status).toBe(402);
   });
@@ -116,7 +116,7 @@ describe("POST /api/v1/generate", () => {
     expect((await sandbox.post("/api/v1/generate", { topic: "x" })).status).toBe(201);
   });
 
-  test("refuses a topic with [rate_limit] until the wait it names is over", async () => {
+  test("refuses a topic with [rate_limit] until Retry-After has passed", async () => {
     const sandbox = await testSandbox();
     const topic = "x [rate_limit]";
 
@@ -127,10 +127,10 @@ describe("POST /api/v1/generate", () => {
       body: refusal("rate_limited", "Too many requests. Try again in 2 seconds."),
       retryAfter: "2",
     });
-    sandbox.pass(1.5);
+    sandbox.advance(1.5);
     const early = await sandbox.post("/api/v1/generate", { topic });
     expect([early.status, early.headers.get("Retry-After")]).toEqual([429, "1"]);
-    sandbox.pass(0.5);
+    sandbox.advance(0.5);
     expect((await sandbox.post("/api/v1/generate", { topic })).status).toBe(201);
     expect((await sandbox.post("/api/v1/generate", { topic: `${topic} other` })).status).toBe(429);
   });

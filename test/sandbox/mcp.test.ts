@@ -41,7 +41,7 @@ async function modernClient(sandbox: TestSandbox): Promise<TestClient> {
   };
 }
 
-/** A result's facts, said twice. */
+/** A result that has the same object as text and as structured content. */
 function both(value: object): object {
   return {
     content: [{ type: "text", text: JSON.stringify(value) }],
@@ -52,14 +52,14 @@ function both(value: object): object {
 const startedSchema = z.object({ structuredContent: z.object({ jobId: z.string() }) });
 
 describe.each([
-  { era: "2025-11-25", connect: legacyClient },
-  { era: "2026-07-28", connect: modernClient },
-])("/api/mcp in the era of $era", ({ era, connect }) => {
+  { version: "2025-11-25", connect: legacyClient },
+  { version: "2026-07-28", connect: modernClient },
+])("/api/mcp in protocol version $version", ({ version, connect }) => {
   test("offers the five tools", async () => {
     const client = await connect(await testSandbox());
 
     expect({ revision: client.revision, tools: await client.toolNames() }).toEqual({
-      revision: era,
+      revision: version,
       tools: [
         "generate_video",
         "get_video_status",
@@ -86,7 +86,7 @@ describe.each([
     );
   });
 
-  test("generates, tells the status, lists and publishes on the same account as the REST API", async () => {
+  test("generates, reports the status, lists and publishes on the account of the REST API", async () => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const client = await connect(sandbox);
 
@@ -94,7 +94,7 @@ describe.each([
 
     const { jobId } = startedSchema.parse(started).structuredContent;
     expect(started).toMatchObject(both({ jobId, status: "processing" }));
-    sandbox.pass(20);
+    sandbox.advance(20);
     const { body: status } = await sandbox.get(`/api/v1/status/${jobId}`);
     expect(status).toMatchObject({ status: "completed" });
     expect(await client.call("get_video_status", { jobId })).toMatchObject(both({ ...Object(status) }));
@@ -137,7 +137,17 @@ describe.each([
   });
 });
 
-test("a client's requests at /api/mcp count against its allowance", async () => {
+test("/api/mcp refuses a wrong key with the documented error", async () => {
+  const sandbox = await testSandbox();
+  const client = new ModernClient(info);
+  const requestInit = { headers: { Authorization: "Bearer fl_example" } };
+  const transport = new ModernTransport(new URL("/api/mcp", sandbox.url), { requestInit });
+
+  await expect(client.connect(transport)).rejects.toThrow(/401|unauthorized/i);
+  expect(sandbox.requests()).toMatchObject([{ path: "/api/mcp", status: 401 }]);
+});
+
+test("requests to /api/mcp count against the rate limit", async () => {
   const sandbox = await testSandbox({ requestsPerMinute: 1 });
   await sandbox.get("/api/v1/videos");
 

@@ -8,7 +8,7 @@ const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.unknown().optional() }))),
 });
 
-test("the OpenAPI document describes the four endpoints, and none that lists platforms", async () => {
+test("the OpenAPI document describes the four endpoints, and none that lists the platforms", async () => {
   const sandbox = await testSandbox();
 
   const { status, body } = await sandbox.get("/api/v1/openapi.json");
@@ -53,7 +53,7 @@ test("the OpenAPI document names the paging parameters with their bounds", async
   ]);
 });
 
-test("every reference of the OpenAPI document leads somewhere", async () => {
+test("every reference in the OpenAPI document resolves", async () => {
   const sandbox = await testSandbox();
   const { body } = await sandbox.get("/api/v1/openapi.json");
 

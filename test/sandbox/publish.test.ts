@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { refusal, startedAt, testSandbox } from "./fixture.ts";
 
 describe("POST /api/v1/publish", () => {
-  test("publishes to each platform on its own: two work, one has an expired token, others aren't connected", async () => {
+  test("has one result per platform: two work, one has an expired token, others are not connected", async () => {
     const sandbox = await testSandbox({ renderSeconds: 0 });
     const jobId = await sandbox.generate();
 
@@ -33,7 +33,7 @@ describe("POST /api/v1/publish", () => {
     ]);
   });
 
-  test("posts once to a platform that is named twice in one request, and again for a second request", async () => {
+  test("posts once to a platform that one request names twice, and again for a second request", async () => {
     const sandbox = await testSandbox({ renderSeconds: 0 });
     const jobId = await sandbox.generate();
 
@@ -49,10 +49,10 @@ describe("POST /api/v1/publish", () => {
   test.each([
     ["processing", "The night train"],
     ["failed", "x [fail]"],
-  ])("refuses a job that is %s", async (state, topic) => {
+  ])("refuses a job with the status %s", async (state, topic) => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const jobId = await sandbox.generate({ topic });
-    sandbox.pass(19.9);
+    sandbox.advance(19.9);
 
     const { status, body } = await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
 
@@ -63,7 +63,7 @@ describe("POST /api/v1/publish", () => {
     expect(sandbox.posts()).toEqual([]);
   });
 
-  test("knows no job that was never created", async () => {
+  test("refuses an unknown job", async () => {
     const sandbox = await testSandbox();
 
     const { status, body } = await sandbox.post("/api/v1/publish", {
@@ -83,7 +83,7 @@ describe("POST /api/v1/publish", () => {
     ["platforms.1", { platforms: ["tiktok", "TikTok"] }],
     ["jobId", { jobId: undefined, platforms: ["tiktok"] }],
     ["caption", { platforms: ["tiktok"], caption: "x" }],
-  ])("refuses a wrong %s by name and posts nothing: %j", async (field, fields) => {
+  ])("names the invalid field %s and posts nothing: %j", async (field, fields) => {
     const sandbox = await testSandbox({ renderSeconds: 0 });
     const jobId = await sandbox.generate();
 

@@ -8,13 +8,13 @@ const plans = fc.record({
   fails: fc.boolean(),
 });
 
-test("there is about one clip for 7.5 seconds, from two to six", () => {
+test("a video has about one clip per 7.5 seconds, from two to six", () => {
   const clips = [10, 12.5, 30, 45, 90].map((duration) => planRender({ topic: "x", duration }, 20).clips);
 
   expect(clips).toEqual([2, 2, 4, 6, 6]);
 });
 
-test("a render never goes backwards, and never leaves the state it ended in", () => {
+test("a render never loses progress, and its final status never changes", () => {
   fc.assert(
     fc.property(plans, fc.nat(700_000), fc.nat(700_000), (plan, elapsedMs, moreMs) => {
       const before = renderStateAt(plan, elapsedMs);
@@ -42,7 +42,7 @@ test("a render ends with every clip, or with one failed and at least one missing
   );
 });
 
-test("a render isn't over before its time", () => {
+test("a render does not end before its time", () => {
   fc.assert(
     fc.property(plans, fc.double({ min: 0, max: 0.499, noNaN: true }), (plan, share) => {
       fc.pre(plan.renderMs > 0);

@@ -5,7 +5,7 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { testSandbox } from "./fixture.ts";
 
 describe("the server", () => {
-  test("keeps a record of its requests", async () => {
+  test("records its requests", async () => {
     const sandbox = await testSandbox();
     await sandbox.get("/api/v1/videos?limit=5");
     await sandbox.post("/api/v1/generate", {});
@@ -16,23 +16,23 @@ describe("the server", () => {
     ]);
   });
 
-  test("rejects when its port is taken", async () => {
+  test("fails to start on a port that is in use", async () => {
     const sandbox = await testSandbox();
     const port = Number(new URL(sandbox.url).port);
 
     await expect(startSandbox({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
-  test("ends open connections when it closes, and frees the port", async () => {
+  test("closes open connections when it closes, and releases the port", async () => {
     const sandbox = await startSandbox();
     const open = fetch(`${sandbox.url}/api/v1/generate`, {
       method: "POST",
-      headers: { Authorization: "Bearer fl_x", "Content-Type": "application/json" },
-      // A body that never ends, so that the request is still open.
+      headers: { Authorization: "Bearer fl_sandbox", "Content-Type": "application/json" },
+      // A body without an end keeps the request open.
       body: new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("{")) }),
       duplex: "half",
     });
-    // Answered, so the one before has arrived as well.
+    // Once this is answered, the request before has arrived too.
     await fetch(sandbox.url);
 
     const ended = open.catch((error: unknown) => error);
@@ -45,15 +45,15 @@ describe("the server", () => {
   });
 
   test.each([
-    ["lets the program end by itself", "", "ended"],
-    ["keeps the program running where asked to", "keepAlive: true", "still running"],
+    ["does not keep the process running", "", "ended"],
+    ["keeps the process running with keepAlive", "keepAlive: true", "still running"],
   ])("%s", async (_, options, outcome) => {
     const program = `
       import { startSandbox } from "./src/sandbox/sandbox.ts";
       const { url } = await startSandbox({ ${options} });
       const response = await fetch(url);
       await response.arrayBuffer();
-      // Unreferenced, so it only fires in a program that something else keeps running.
+      // Fires only in a process that something else keeps running.
       setTimeout(() => { console.log("still running"); process.exit(); }, 300).unref();
       process.on("exit", () => console.log("ended"));
     `;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { refusal, testSandbox } from "./fixture.ts";
 
 describe("GET /api/v1/status/{jobId}", () => {
-  test("begins with nothing ready, then the voiceover, then clip after clip, then completes", async () => {
+  test("shows the voiceover first, then one clip after the other, and then completes", async () => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const jobId = await sandbox.generate({ duration: 22.5 });
     const clip = (n: number): string => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`;
@@ -10,7 +10,7 @@ describe("GET /api/v1/status/{jobId}", () => {
     const seen: unknown[] = [];
 
     for (const seconds of [0, 3, 6, 5, 4, 2]) {
-      sandbox.pass(seconds);
+      sandbox.advance(seconds);
       seen.push((await sandbox.get(`/api/v1/status/${jobId}`)).body);
     }
 
@@ -40,14 +40,14 @@ describe("GET /api/v1/status/{jobId}", () => {
     ]);
   });
 
-  test("a topic with [fail] fails midway, keeps what was ready and stays failed", async () => {
+  test("a topic with [fail] fails halfway, keeps what was ready and stays failed", async () => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const jobId = await sandbox.generate({ topic: "x [fail]", duration: 60 });
-    sandbox.pass(9.9);
+    sandbox.advance(9.9);
     const before = await sandbox.get(`/api/v1/status/${jobId}`);
-    sandbox.pass(0.1);
+    sandbox.advance(0.1);
     const after = await sandbox.get(`/api/v1/status/${jobId}`);
-    sandbox.pass(3600);
+    sandbox.advance(3600);
     const later = await sandbox.get(`/api/v1/status/${jobId}`);
 
     const ready = {
@@ -65,16 +65,16 @@ describe("GET /api/v1/status/{jobId}", () => {
   test("a topic with [slow] takes five times as long", async () => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const jobId = await sandbox.generate({ topic: "x [slow]" });
-    sandbox.pass(99.9);
+    sandbox.advance(99.9);
     expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "processing" });
 
-    sandbox.pass(0.1);
+    sandbox.advance(0.1);
 
     expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "completed" });
   });
 
   test.each(["00000000-0000-4000-8000-000000000000", "nonsense", "%E0%A4%A", "__proto__"])(
-    "knows no job %s",
+    "answers 404 for the unknown job %s",
     async (jobId) => {
       const sandbox = await testSandbox();
 

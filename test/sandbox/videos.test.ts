@@ -17,11 +17,11 @@ async function page(
 }
 
 describe("GET /api/v1/videos", () => {
-  test("lists the newest first, with a final video where there is one", async () => {
+  test("lists the newest job first, each completed one with its final video", async () => {
     const sandbox = await testSandbox({ renderSeconds: 20 });
     const done = await sandbox.generate({ topic: "first" });
     const failed = await sandbox.generate({ topic: "second [fail]" });
-    sandbox.pass(20);
+    sandbox.advance(20);
     const running = await sandbox.generate({ topic: "third" });
 
     const { status, body } = await sandbox.get("/api/v1/videos");
@@ -62,7 +62,7 @@ describe("GET /api/v1/videos", () => {
     expect({ sizes, seen }).toEqual({ sizes: [3, 3, 1], seen: created.reverse() });
   });
 
-  test("a job that starts between two pages doesn't move the second page", async () => {
+  test("a job that starts between two pages does not shift the second page", async () => {
     const sandbox = await testSandbox();
     const created = [await sandbox.generate(), await sandbox.generate()];
     const { nextCursor } = await page(sandbox, { limit: "1" });
@@ -73,7 +73,7 @@ describe("GET /api/v1/videos", () => {
     expect([second.videos.map((video) => video.jobId), second.nextCursor]).toEqual([[created[0]], null]);
   });
 
-  test("names no further page when the page ends exactly at the oldest job", async () => {
+  test("has no next cursor when the page ends with the oldest job", async () => {
     const sandbox = await testSandbox();
     await sandbox.generate();
     await sandbox.generate();
@@ -81,7 +81,7 @@ describe("GET /api/v1/videos", () => {
     expect((await page(sandbox, { limit: "2" })).nextCursor).toBeNull();
   });
 
-  test("returns 20 jobs where no limit is given, and up to 100 where asked", async () => {
+  test("returns 20 jobs by default, and at most 100", async () => {
     const sandbox = await testSandbox({ credits: 200, requestsPerMinute: 1000 });
     for (let i = 0; i < 101; i++) await sandbox.generate();
 
@@ -102,7 +102,7 @@ describe("GET /api/v1/videos", () => {
     ["limit", "1e1"],
     ["limit", "0x10"],
     ["cursor", "yesterday"],
-  ])("refuses the %s %j by name", async (name, value) => {
+  ])("names the invalid parameter %s: %j", async (name, value) => {
     const sandbox = await testSandbox();
 
     const { status, body } = await sandbox.get(`/api/v1/videos?${name}=${value}`);

@@ -7,7 +7,6 @@ import {
   badAnswerError,
   cancelledError,
   explainNetworkError,
-  limitError,
   mcpAnswerError,
   mcpToolError,
   NETWORK_FAILURES,
@@ -71,9 +70,6 @@ test("Every failure of every operation says what failed and what to do", async (
     return `# ${operation.verb}\n\n${texts.join("\n")}`;
   });
   const single = [
-    rendered("limit out of bounds", limitError(500, 1, 100), "reads"),
-    rendered("limit too large", limitError(500, undefined, 100), "reads"),
-    rendered("limit too small", limitError(0, 1), "reads"),
     rendered("paging loop", pagingLoopError("cursor"), "reads"),
     rendered("the MCP endpoint's tool failed", mcpToolError("No accounts."), "reads"),
     rendered("the MCP endpoint's answer", mcpAnswerError("it names no platforms"), "reads"),

@@ -3,10 +3,10 @@ import { generateVideo } from "../../src/tools/generate-video.ts";
 import { createWorld, errorOf, MINUTE_MS } from "../once/process.ts";
 import { benchFor } from "./context.ts";
 
-const FOLLOW =
-  "Follow it with get_video_status and waitSeconds 45 until it is done, and don't call generate_video for it again.";
+const FOLLOW = "Follow it with get_video_status and waitSeconds 45, and don't generate it again.";
 const ARGUMENTS = "(its arguments: topic, language, duration, style, voice, music, pacing, confirmDuplicate)";
-const VOICE = "voice: must be a catalog id, a native voice's id, or clone: followed by an id";
+const VOICE =
+  "voice: must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
 
 function bench() {
   const world = createWorld();
@@ -95,7 +95,7 @@ describe("generate_video", () => {
     [{ topic: "Tides", duration: 91 }, "duration: must be from 10 to 90 seconds"],
     [
       { topic: "Tides", language: "e n" },
-      "language: must be a BCP-47 language code such as en, fr, es or pt-BR",
+      "language: must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French",
     ],
     [{ topic: "Tides", voice: "clone:" }, VOICE],
     [{ topic: "Tides", voice: "a b" }, VOICE],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { createWorld, errorOf, fails, JOB, postsAll } from "../once/process.ts";
@@ -16,6 +17,91 @@ function bench(lookAtJob: () => Promise<Job | undefined> = async () => READY) {
 const on = (...platforms: string[]) => ({ jobId: JOB, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 const codeIn = (text: unknown) => /confirmDuplicate: "(\w+)"/.exec(String(text))?.[1];
+
+/** The same with these connected accounts. */
+function connectedBench(...platforms: string[]) {
+  const world = createWorld();
+  const service = {
+    listVideos: () => Promise.reject(new Error("Not needed.")),
+    listConnectedPlatforms: async () => ({ platforms: platforms.map((platform) => ({ platform })) }),
+  };
+  return { world, ...benchFor(publishVideo, world.process(), { service, lookAtJob: async () => READY }) };
+}
+
+describe("publish_video that fails", () => {
+  const refuse = () =>
+    Promise.reject(
+      new BridgeError({
+        code: "refused",
+        message: "The service refused to publish the video.",
+        nextStep: "Do what the service's message asks for before you call again.",
+        outcome: "rejected",
+        retryable: false,
+        status: 409,
+        serviceWords: { code: "not_ready" },
+      }),
+    );
+
+  test.each<[string, Job | undefined, object]>([
+    [
+      "still renders",
+      { ...READY, status: "processing", done: false },
+      {
+        message: "The video is still rendering, so it was not published.",
+        nextStep: "Wait with get_video_status and waitSeconds 45 until it is done, then publish once.",
+        retryable: true,
+      },
+    ],
+    [
+      "failed",
+      { ...READY, status: "failed" },
+      {
+        message: "The render of this video failed, so there is nothing to publish.",
+        nextStep: "Tell the user. The video can be generated again if they still want it.",
+        retryable: false,
+      },
+    ],
+    ["is ready", READY, { message: "The service refused to publish the video.", retryable: false }],
+    ["can't be looked up", undefined, { message: "The service refused to publish the video." }],
+  ])("for a video that %s says so, with the service's own code", async (_, job, facts) => {
+    const { call, world } = bench(async () => job);
+    world.onPublish = refuse;
+
+    expect(await errorOf(call(on("tiktok")))).toMatchObject({
+      ...facts,
+      code: "refused",
+      outcome: "rejected",
+      status: 409,
+      serviceWords: { code: "not_ready" },
+    });
+  });
+
+  test("for an account that is not connected names those that are, and does not advise to try again", async () => {
+    const { call, world } = connectedBench("TikTok", "youtube");
+    world.onPublish = async () => ({
+      results: [
+        { platform: "facebook", ok: false },
+        { platform: "youtube", ok: false },
+      ],
+    });
+
+    expect(await call(on("facebook", "youtube"))).toMatchObject({
+      summary:
+        "Not published on facebook: no such account is connected. Connected: tiktok and youtube. Not published on youtube: the service reported a failure.",
+      nextStep:
+        "Tell the user to connect facebook on the service's website if they want it there. Tell the user why, and publish again only on youtube.",
+    });
+  });
+
+  test("where no account is connected says so", async () => {
+    const { call, world } = connectedBench();
+    world.onPublish = async () => ({ results: [{ platform: "x", ok: false }] });
+
+    expect(await call(on("x"))).toMatchObject({
+      summary: "Not published on x: no such account is connected. Connected: none.",
+    });
+  });
+});
 
 describe("publish_video", () => {
   test("says where the video is public now", async () => {

@@ -1,8 +1,9 @@
-// The documented inputs of the service, defaults and bounds included; REST, MCP and the OpenAPI document all use them.
-// Knows nothing of HTTP. It is written from the service's documentation, never from the client's schemas.
+// The inputs of the service with their defaults and bounds, for REST, MCP and the OpenAPI document alike.
+// Knows nothing of HTTP. Written from the service's documentation, never from the client's schemas.
+
 import { z } from "zod";
 
-const catalogVoices = [
+const CATALOG_VOICES = [
   "adam",
   "charlotte",
   "will",
@@ -14,8 +15,8 @@ const catalogVoices = [
   "kai",
 ] as const;
 
-// The native voices' ids aren't documented, so anything that looks like an id is let through.
-const voicePattern = /^(?:clone:[A-Za-z0-9_-]+|[a-z0-9]+(?:[-_][a-z0-9]+)*)$/;
+// The ids of native voices are not documented, so anything that looks like an id is accepted.
+const VOICE_PATTERN = /^(?:clone:[A-Za-z0-9_-]+|[a-z0-9]+(?:[-_][a-z0-9]+)*)$/;
 
 const platformSchema = z
   .string()
@@ -31,9 +32,9 @@ export const generateRequestSchema = z.strictObject({
   style: z.enum(["story", "education", "documentary", "asmr", "brainrot", "ugc"]).default("story"),
   voice: z
     .string()
-    .regex(voicePattern, "must be a catalog id, a native voice's id, or clone:<id>")
+    .regex(VOICE_PATTERN, "must be a catalog id, a native voice's id, or clone:<id>")
     .default("charlotte")
-    .describe(`One of ${catalogVoices.join(", ")}, a native voice of the language, or clone:<id>`),
+    .describe(`One of ${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:<id>`),
   music: z.enum(["none", "cinematic", "upbeat", "educational", "dramatic"]).default("none"),
   pacing: z.enum(["slow", "normal", "fast"]).default("normal"),
 });

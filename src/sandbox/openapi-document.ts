@@ -1,6 +1,7 @@
-// The machine-readable description at /api/v1/openapi.json, built from the same schemas that check the requests.
+// The document at /api/v1/openapi.json, built from the same schemas that validate the requests.
+
 import { z } from "zod";
-import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./schemas.ts";
+import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./request-schemas.ts";
 
 export function openApiDocument(url: string): object {
   return {
@@ -23,7 +24,7 @@ export function openApiDocument(url: string): object {
       "/api/v1/status/{jobId}": {
         get: {
           operationId: "getVideoStatus",
-          summary: "How far a job has come",
+          summary: "The status and clips of a job",
           parameters: [
             { name: "jobId", in: "path", required: true, schema: { type: "string", format: "uuid" } },
           ],
@@ -54,7 +55,7 @@ export function openApiDocument(url: string): object {
     },
     components: {
       securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "A key that begins with fl_" },
+        apiKey: { type: "http", scheme: "bearer", description: "fl_sandbox" },
       },
       headers: {
         "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests allowed in a minute" },

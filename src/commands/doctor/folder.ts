@@ -1,0 +1,39 @@
+// Whether a folder can be written, or created where it is. Leaves nothing behind.
+
+import { randomUUID } from "node:crypto";
+import { access, constants, open, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const DEADLINE_MS = 2_000;
+
+/** Why the folder, or the nearest one above it that exists, can't be written; undefined if it can. */
+export function findFolderProblem(folder: string): Promise<string | undefined> {
+  const late = sleep(DEADLINE_MS, "no answer within 2 s", { ref: false });
+  return Promise.race([findProblem(folder), late]);
+}
+
+async function findProblem(folder: string): Promise<string | undefined> {
+  try {
+    const nearest = await nearestFolder(folder);
+    await access(nearest, constants.W_OK | constants.X_OK);
+    if (nearest !== folder) return undefined;
+    // Not every system tells the right to write without writing.
+    const path = join(folder, `doctor-${randomUUID()}`);
+    await (await open(path, "wx", 0o600)).close();
+    await rm(path);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+  }
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" && dirname(path) !== path) return undefined;
+    throw error;
+  });
+  if (found === undefined) return nearestFolder(dirname(path));
+  if (!found.isDirectory()) throw Object.assign(new Error("Not a folder"), { code: "ENOTDIR" });
+  return path;
+}

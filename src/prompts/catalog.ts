@@ -1,0 +1,79 @@
+// What prompts/list shows. The prompts themselves, with their argument schemas and texts, are loaded on first use.
+
+import type { Prompt } from "./prompt.ts";
+
+interface PromptArgument {
+  readonly description: string;
+  readonly required?: true;
+}
+
+export interface CatalogPrompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** By name, in the order in which clients ask for them. */
+  readonly arguments: Readonly<Record<string, PromptArgument>>;
+  readonly load: () => Promise<Prompt>;
+}
+
+const STYLE: PromptArgument = {
+  description: "story, education, documentary, asmr, brainrot or ugc. Left out: the style that fits best",
+};
+const LANGUAGE: PromptArgument = {
+  description: "Language of the video, such as English, français or pt-BR. Left out: English",
+};
+const AUDIENCE: PromptArgument = { description: "Who should watch it, such as children aged 6 to 10" };
+
+export const PROMPTS: readonly CatalogPrompt[] = [
+  {
+    name: "write_video_topic",
+    title: "Write a video topic",
+    description:
+      "Turns a subject into a topic for a faceless short video: a hook, beats that fit the seconds, an ending. You see it first; the video is made only if you agree.",
+    arguments: {
+      subject: { description: "What the video is about, in your own words", required: true },
+      style: STYLE,
+      language: LANGUAGE,
+      duration: { description: "Length in seconds, 10 to 90. Left out: 30" },
+      audience: AUDIENCE,
+    },
+    load: async () => (await import("./write-video-topic.ts")).writeVideoTopic,
+  },
+  {
+    name: "plan_series",
+    title: "Plan a series of videos",
+    description:
+      "Turns a theme into a series: a table of titles, hooks and ideas, and a topic for each video. You see everything first, and say how many videos are made.",
+    arguments: {
+      theme: { description: "What the series is about, in your own words", required: true },
+      count: { description: "Number of videos, 2 to 10. Left out: 5" },
+      style: STYLE,
+      language: LANGUAGE,
+      duration: { description: "Length of each video in seconds, 10 to 90. Left out: 30" },
+      audience: AUDIENCE,
+    },
+    load: async () => (await import("./plan-series.ts")).planSeries,
+  },
+  {
+    name: "localize_video",
+    title: "Make a video in another language",
+    description:
+      "Rewrites a video's topic for viewers of another language, in lines that fit its speaking rate. You see it first; the new video is made only if you agree.",
+    arguments: {
+      video: { description: "The video's jobId, or its topic", required: true },
+      language: { description: "The new language, such as German, español or pt-BR", required: true },
+      duration: { description: "Length in seconds, 10 to 90. Left out: as the original" },
+    },
+    load: async () => (await import("./localize-video.ts")).localizeVideo,
+  },
+  {
+    name: "review_video",
+    title: "Review a video before publishing",
+    description:
+      "Goes through a finished video with you, with a checklist for what only you can see and hear. Publishes and generates nothing unless you ask for it.",
+    arguments: {
+      jobId: { description: "The video's jobId. Left out: the newest video" },
+    },
+    load: async () => (await import("./review-video.ts")).reviewVideo,
+  },
+];

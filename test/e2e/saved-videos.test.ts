@@ -1,0 +1,270 @@
+// Finished videos on disk, by the built file: in the sandbox as a user has it, and with a service of which a test sees each request.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createCertificate } from "../faults/certificate.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { connectModern, connectLegacy, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { startRaw } from "../fixtures/raw-server.ts";
+import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
+import { filesIn } from "../jobs/saving.ts";
+
+const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const STATUS = `GET /api/v1/status/${JOB_ID}`;
+
+/** A service that has one finished video on its own host. */
+async function finishedVideo() {
+  const service = await scriptedService({ "GET /final.mp4": { body: "a video" } });
+  const finalVideoUrl = `${service.url}/final.mp4`;
+  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  service.on("GET /api/v1/videos", {
+    json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl, savedTo: "/of/the/service" }] },
+  });
+  return { service, finalVideoUrl };
+}
+
+/** True when the video has its name, and nothing else is left of the download. */
+const hasVideo = (folder: string) => /^[^,]+\.mp4$/.test(Object.keys(filesIn(folder)).join());
+
+/** Listens for the length of the test. Returns the port. */
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  return address.port;
+}
+
+/** Passes everything on, both ways. */
+function relay(socket: Socket, port: number): void {
+  const target = connect(port, "127.0.0.1");
+  socket.on("error", () => {}).on("close", () => target.destroy());
+  target.on("error", () => {}).on("close", () => socket.destroy());
+  socket.pipe(target).pipe(socket);
+}
+
+test.each(TEST_CLIENTS)(
+  "in the sandbox, %s finds the video that it has made on disk",
+  async (_client, connect) => {
+    const folder = join(temporaryFolder(), "Videos");
+    const env = { FACELESS_SAVE_DIR: folder, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.2" };
+    const client = await connect({ args: ["--sandbox"], env });
+    const started = await client.call("generate_video", { topic: "Why the sea is salty" });
+    const jobId = String(started.structuredContent?.["jobId"]);
+
+    // Nobody asks: it is saved in the background.
+    await until(() => hasVideo(folder));
+    const status = await client.call("get_video_status", { jobId });
+
+    const [name = "", ...others] = Object.keys(filesIn(folder));
+    const path = join(folder, name);
+    const { finalVideoUrl } = { finalVideoUrl: "", ...status.structuredContent };
+    expect({ name, others }).toEqual({
+      name: expect.stringMatching(new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-${jobId.slice(0, 8)}\\.mp4$`)),
+      others: [],
+    });
+    const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
+    expect(readFileSync(path).equals(served)).toBe(true);
+    expect(status.structuredContent).toMatchObject({ status: "completed", savedTo: path });
+    expect(textOf(status)).toContain(`Your video is ready: ${finalVideoUrl} It is saved as ${path}.`);
+    const { structuredContent } = await client.call("list_videos");
+    expect(structuredContent).toMatchObject({ videos: [{ jobId, savedTo: path }] });
+    const { contents } = await client.raw.readResource({ uri: `faceless://jobs/${jobId}` });
+    expect(contents).toEqual([
+      expect.objectContaining({ text: expect.stringContaining(`"savedTo":${JSON.stringify(path)}`) }),
+    ]);
+  },
+);
+
+test("a video of another process is saved when a call waits for it, and not when one only looks", async () => {
+  const { service, finalVideoUrl } = await finishedVideo();
+  const folder = temporaryFolder();
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
+  const client = await connectModern({ env });
+  const looked = await client.call("get_video_status", { jobId: JOB_ID });
+  await client.call("list_videos");
+  expect({ text: textOf(looked).includes("sav"), files: filesIn(folder) }).toEqual({
+    text: false,
+    files: {},
+  });
+
+  const waited = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 45 });
+
+  expect(textOf(waited)).toMatch(
+    new RegExp(`^Your video is ready: ${finalVideoUrl} It is (being )?saved as ${folder}`),
+  );
+  await until(() => hasVideo(folder));
+  const downloads = service.requests.filter(({ path }) => path === "/final.mp4");
+  expect(downloads.map(({ headers }) => tracesOf(CANARY, JSON.stringify(headers)))).toEqual([[]]);
+});
+
+test("a video that a client subscribes to is saved", async () => {
+  const { service, finalVideoUrl } = await finishedVideo();
+  const processing = { json: { status: "processing", videoUrls: [] } };
+  service.on(STATUS, [processing, { json: { status: "completed", videoUrls: [], finalVideoUrl } }]);
+  const folder = temporaryFolder();
+  const client = await connectLegacy({
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_SAVE_DIR: folder,
+      FACELESS_POLL_SECONDS: "0.1",
+    },
+  });
+
+  await client.raw.subscribeResource({ uri: `faceless://jobs/${JOB_ID}` });
+
+  await until(() => hasVideo(folder));
+  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+});
+
+test("a download that fails is a sentence of the summary, and the call succeeds", async () => {
+  const { service, finalVideoUrl } = await finishedVideo();
+  service.on("GET /final.mp4", { status: 404 });
+  const folder = temporaryFolder();
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
+  const client = await connectLegacy({ env });
+  await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
+  await until(() => client.stderr().includes("was not saved"));
+
+  const { isError, structuredContent } = await client.call("get_video_status", { jobId: JOB_ID });
+
+  expect({ isError, structuredContent }).toEqual({
+    isError: undefined,
+    structuredContent: expect.objectContaining({
+      summary: `Your video is ready: ${finalVideoUrl} It could not be saved on this computer: its host answered HTTP 404. A later get_video_status tries again.`,
+    }),
+  });
+  expect(structuredContent).not.toHaveProperty("savedTo");
+  expect(filesIn(folder)).toEqual({});
+});
+
+describe("of a service on the internet, behind the user's proxy", () => {
+  // Nothing is ever sent there: the proxy leads to a server on this computer.
+  const ADDRESS = "93.184.216.34";
+
+  /** What a call that waited for the video has in its folder at the end, and what was asked of the proxy. */
+  async function saveFrom(video: Script) {
+    const service = await scriptedService({ "GET /final.mp4": video });
+    const finalVideoUrl = `https://${ADDRESS}/final.mp4`;
+    service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+    const certificate = createCertificate(ADDRESS);
+    const tls = createTlsServer(certificate, (socket) => relay(socket, Number(new URL(service.url).port)));
+    const tlsPort = await listening(tls);
+    const tunnels: string[] = [];
+    const proxy = createServer((socket) =>
+      socket.once("data", (head) => {
+        tunnels.push(head.toString("latin1").split(" ", 2).join(" "));
+        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        relay(socket, tlsPort);
+      }),
+    );
+    const [folder, caFile] = [temporaryFolder(), join(temporaryFolder(), "ca.pem")];
+    writeFileSync(caFile, certificate.cert);
+    const client = await connectModern({
+      env: {
+        FACELESS_API_KEY: CANARY,
+        FACELESS_BASE_URL: `https://${ADDRESS}`,
+        FACELESS_SAVE_DIR: folder,
+        HTTPS_PROXY: `http://127.0.0.1:${await listening(proxy)}`,
+        NODE_EXTRA_CA_CERTS: caFile,
+      },
+    });
+    await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
+    await until(() => client.stderr().includes("was not saved") || hasVideo(folder));
+    const downloads = service.requests.filter(({ path }) => path === "/final.mp4");
+    const { structuredContent } = await client.call("get_video_status", { jobId: JOB_ID });
+    return {
+      files: Object.values(filesIn(folder)),
+      summary: String(structuredContent?.["summary"]).replace(finalVideoUrl, "LINK"),
+      tunnels: new Set(tunnels),
+      keys: downloads.flatMap(({ headers }) => tracesOf(CANARY, JSON.stringify(headers))),
+      downloads: downloads.length,
+    };
+  }
+
+  test("a video is saved through its tunnel, without the key", async () => {
+    expect(await saveFrom({ body: "a video" })).toEqual({
+      files: ["a video"],
+      summary: expect.stringMatching(/^Your video is ready: LINK It is saved as .+\.mp4\.$/),
+      tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
+      keys: [],
+      downloads: 1,
+    });
+  });
+
+  test.each([
+    [
+      "an address in the user's network",
+      "https://192.168.1.1/final.mp4",
+      "its link leads to a private address",
+    ],
+    ["plain http", `http://${ADDRESS}/final.mp4`, "its link does not stay on https"],
+  ])("no redirect to %s is followed", async (_what, location, problem) => {
+    expect(await saveFrom({ status: 302, headers: { location } })).toEqual({
+      files: [],
+      summary: `Your video is ready: LINK It could not be saved on this computer: ${problem}. A later get_video_status tries again.`,
+      tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
+      keys: [],
+      downloads: 1,
+    });
+  });
+
+  test("no redirect to a server of this computer over http is followed", async () => {
+    const local = await scriptedService({ "GET /": { body: "of this computer" } });
+
+    const { files } = await saveFrom({ status: 302, headers: { location: local.url } });
+
+    expect({ files, requests: local.lines() }).toEqual({ files: [], requests: [] });
+  });
+});
+
+test("what the service calls savedTo is not passed on", async () => {
+  const { service } = await finishedVideo();
+  const client = await connectModern({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
+
+  const { structuredContent } = await client.call("list_videos");
+
+  expect(JSON.stringify(structuredContent)).not.toContain("savedTo");
+});
+
+test("a relative folder fails every call, with its name and the fix", async () => {
+  const client = await connectLegacy({ args: ["--sandbox"], env: { FACELESS_SAVE_DIR: "Videos" } });
+
+  const result = await client.call("list_videos");
+
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toMatch(/FACELESS_SAVE_DIR is a relative path.+Set it to an absolute path/);
+});
+
+test("the server ends in the middle of a download, and the next one replaces what is half saved", async () => {
+  const { service } = await finishedVideo();
+  service.on("GET /final.mp4", (_, { outgoing }) => void outgoing.writeHead(200).write("half"));
+  const folder = temporaryFolder();
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
+  const waiting = { name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 45 } };
+  const killed = startRaw({ env });
+  killed.send(killed.request(1, "tools/call", waiting));
+  await until(() => Object.values(filesIn(folder)).includes("half"));
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  expect(Object.values(filesIn(folder))).toEqual(["half"]);
+
+  const ending = startRaw({ env });
+  ending.send(ending.request(1, "tools/call", waiting));
+  await until(() => Object.keys(filesIn(folder)).some((name) => name.includes(`.${ending.child.pid}-`)));
+  ending.child.kill("SIGTERM");
+  expect({ ...(await ending.ended), stderr: ending.stderr() }).toMatchObject({ code: 0, stderr: "" });
+  expect(Object.keys(filesIn(folder)).filter((name) => !name.endsWith(".part"))).toEqual([]);
+
+  service.on("GET /final.mp4", { body: "a video" });
+  const last = await connectModern({ env });
+  await last.call("get_video_status", waiting.arguments);
+  await until(() => hasVideo(folder));
+  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+});

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { callIn, outOfOrder, textOf } from "./fixture.ts";
+
+describe("plan_series", () => {
+  test("asks once, for the number of generations, before any spending, and makes no more than agreed", async () => {
+    const prompt = await textOf("plan_series", { count: "3", style: "education" });
+
+    expect(
+      outOfOrder(prompt, [
+        "Nothing is made before I agree, and never more videos than I agreed to.",
+        "1. Show me a table with number, working title, hook and idea",
+        "show each topic in full",
+        "3 videos are 3 generations",
+        "spends credits",
+        "all, some, or only the first",
+        "Wait for my answer",
+        "2. For each video that I agreed to, and no other, call `generate_video` exactly once",
+        "```json",
+        "Stop at the first call that fails or whose outcome is unknown",
+        "is no yes to another generation",
+        "`waitSeconds` 45",
+        "the link to the final video",
+        "Only when I have named the platforms for this video",
+      ]),
+    ).toBeUndefined();
+    expect(callIn(prompt)).toEqual({
+      topic: "<the topic of this video>",
+      language: "en",
+      duration: 30,
+      style: "education",
+      pacing: "normal",
+      music: "educational",
+    });
+  });
+
+  test("plans five videos by default", async () => {
+    expect(await textOf("plan_series")).toContain("Plan a series of 5 faceless short videos");
+  });
+});

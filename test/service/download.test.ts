@@ -1,0 +1,387 @@
+// What can go wrong while a finished video is downloaded, over real HTTP: what is left on disk, and what the user is told.
+
+import { expect, describe, test } from "vitest";
+import type { Lookup } from "../../src/service/download.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
+import { media, rangesOf } from "../jobs/media-host.ts";
+import { FILE_NAME, saving, type SavingOptions, VIDEO } from "../jobs/saving.ts";
+import { proxyServer } from "./proxy-server.ts";
+
+const VIDEO_PATH = "GET /video.mp4";
+const SAVED = { [FILE_NAME]: "the video" };
+const ATTEMPTS = 8;
+
+/** Saves a video from a host with this script. */
+async function saveFrom(script: Script, options: Partial<SavingOptions> = {}) {
+  const host = await scriptedService({ [VIDEO_PATH]: script });
+  const { save, ...rest } = saving({ link: `${host.url}/video.mp4`, ...options });
+  return { host, outcome: await save(), ...rest };
+}
+
+/** What the user is told of a video that could not be saved, with nothing left behind. */
+const notSaved = (problem: string) => ({
+  said: `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`,
+  files: {},
+});
+
+const redirect = (location: string) => ({ status: 302, headers: { location } });
+
+describe("a video is saved whole", () => {
+  test("from its link, by a request that has neither key nor cookie", async () => {
+    const { outcome, path, host } = await saveFrom(media());
+
+    expect(outcome).toEqual({ said: `It is saved as ${path}.`, files: SAVED });
+    expect(host.requests.map(({ headers }) => headers)).toEqual([
+      {
+        host: host.url.replace("http://", ""),
+        connection: "keep-alive",
+        accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
+        "accept-encoding": "identity",
+        "user-agent": "faceless-video-mcp/1.2.3",
+      },
+    ]);
+  });
+
+  test("from where five redirects lead", async () => {
+    const { outcome, host } = await saveFrom(
+      [1, 2, 3, 4, 5].map((n) => redirect(`?hop=${n}`)).concat([]),
+      {},
+    );
+    expect(outcome.files).toEqual({});
+    host.on(VIDEO_PATH, [...[1, 2, 3, 4, 5].map((n) => redirect(`?hop=${n}`)), media()]);
+
+    const again = await saving({ link: `${host.url}/video.mp4` }).save();
+
+    expect(again.files).toEqual(SAVED);
+  });
+
+  test("when it was cut twice, each time from where it was cut", async () => {
+    const folder = temporaryFolder();
+    const { outcome, host } = await saveFrom(
+      [
+        media({ etag: '"v1"', cutAfter: 70_000, folder }),
+        media({ etag: '"v1"', cutAfter: 50_000, folder }),
+        media({ etag: '"v1"' }),
+      ],
+      { folder },
+    );
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests)).toEqual([
+      [undefined, undefined],
+      ["bytes=70000-", '"v1"'],
+      ["bytes=120000-", '"v1"'],
+    ]);
+  });
+
+  test("when its host sends the rest in parts that it chooses", async () => {
+    const folder = temporaryFolder();
+    const script = [
+      media({ etag: '"v1"', cutAfter: 70_000, folder }),
+      media({ etag: '"v1"', maxPart: 60_000 }),
+    ];
+    const { outcome, host } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests).map(([range]) => range)).toEqual([
+      undefined,
+      "bytes=70000-",
+      "bytes=130000-",
+      "bytes=190000-",
+    ]);
+  });
+
+  test("when it was cut and only a date says which version it is", async () => {
+    const lastModified = "Fri, 20 Nov 2026 10:00:00 GMT";
+    const folder = temporaryFolder();
+    const script = [media({ lastModified, cutAfter: 70_000, folder }), media({ lastModified })];
+    const { outcome, host } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests)[1]).toEqual(["bytes=70000-", lastModified]);
+  });
+
+  const etag = '"v1"';
+  const rest = ["bytes=70000-", etag];
+  const whole = [undefined, undefined];
+  const part = { status: 206, headers: { "content-range": "bytes 0-9/200000", etag }, body: "0123456789" };
+  test.each([
+    ["knows no ranges", { etag }, [media({ etag, ranges: false })], [rest]],
+    ["names no version", {}, [media()], [whole]],
+    ["names a weak version", { etag: 'W/"v1"' }, [media({ etag: 'W/"v1"' })], [whole]],
+    ["refuses the rest", { etag }, [{ status: 416 }, media({ etag })], [rest, whole]],
+    ["sends another part than was asked for", { etag }, [part, media({ etag })], [rest, whole]],
+  ])("when it was cut on a host that %s: from the beginning", async (_what, first, next, asked) => {
+    const folder = temporaryFolder();
+    const script = [media({ ...first, cutAfter: 70_000, folder }), ...next];
+    const { outcome, host } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests)).toEqual([whole, ...asked]);
+  });
+
+  const changed = Buffer.alloc(VIDEO.length, "x");
+  const shorter = changed.subarray(0, 180_000);
+  test.each([
+    ["and the host notices", changed, media({ video: changed, etag: '"v2"' })],
+    [
+      "and the host looks at Range alone, with another ETag",
+      changed,
+      media({ video: changed, etag: '"v2"', ifRange: false }),
+    ],
+    [
+      "and the host looks at Range alone, with another length",
+      shorter,
+      media({ video: shorter, ifRange: false }),
+    ],
+  ])("when it was cut and has changed since, %s: never from two versions", async (_what, video, next) => {
+    const folder = temporaryFolder();
+    const script = [media({ etag: '"v1"', cutAfter: 70_000, folder }), next];
+    const { outcome, host } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual({ [FILE_NAME]: video.toString() });
+    expect(rangesOf(host.requests)[1]).toEqual(["bytes=70000-", '"v1"']);
+  });
+
+  test("when the host stalls in the middle: the rest by another request", async () => {
+    const { outcome, host } = await saveFrom(
+      [media({ etag: '"v1"', stallAfter: 70_000 }), media({ etag: '"v1"' })],
+      { limits: { stallMs: 100 } },
+    );
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(rangesOf(host.requests)[1]).toEqual(["bytes=70000-", '"v1"']);
+  });
+
+  test("when the host is overloaded for a moment", async () => {
+    const { outcome } = await saveFrom([{ status: 503 }, { status: 429 }, media()]);
+
+    expect(outcome.files).toEqual(SAVED);
+  });
+
+  test("through the proxy, which sees the host alone", async () => {
+    const proxy = await proxyServer("tunnel");
+    const { outcome, host } = await saveFrom(media(), { proxies: { http: proxy.url } });
+
+    expect(outcome.files).toEqual(SAVED);
+    expect(proxy.asked).toEqual([{ target: new URL(host.url).host, authorization: undefined }]);
+    expect(proxy.received()).not.toContain("video.mp4");
+  });
+});
+
+describe("nothing is left on disk, and the user reads why, if", () => {
+  test.each([403, 404, 410])("the host answers %i, which is not asked again", async (status) => {
+    const { outcome, host } = await saveFrom({ status });
+
+    expect(outcome).toEqual(notSaved(`its host answered HTTP ${status}`));
+    expect(host.lines()).toHaveLength(1);
+  });
+
+  test("the host answers 500 each time", async () => {
+    const { outcome, host } = await saveFrom({ status: 500 });
+
+    expect(outcome).toEqual(notSaved("its host answered HTTP 500"));
+    expect(host.lines()).toHaveLength(ATTEMPTS);
+  });
+
+  test("it is cut each time", async () => {
+    const { outcome, host } = await saveFrom(media({ cutAfter: 1_000 }));
+
+    expect(outcome).toEqual(notSaved("the connection was closed (UND_ERR_SOCKET)"));
+    expect(host.lines()).toHaveLength(ATTEMPTS);
+  });
+
+  test("no host is there", async () => {
+    const host = await scriptedService();
+    await host.close();
+
+    expect(await saving({ link: `${host.url}/video.mp4` }).save()).toEqual(
+      notSaved("connection refused (ECONNREFUSED)"),
+    );
+  });
+
+  test.each([
+    ["before the answer", "hang"],
+    ["in the middle", media({ stallAfter: 1_000 })],
+  ] as const)("the host stalls each time, %s", async (_when, script) => {
+    const { outcome, host } = await saveFrom(script, { limits: { stallMs: 20 } });
+
+    expect(outcome).toEqual(notSaved("nothing arrived for 1 s"));
+    await until(() => host.connections() === 0);
+  });
+
+  test("the proxy stalls", async () => {
+    const proxy = await proxyServer("stall");
+    const { outcome } = await saveFrom(media(), { proxies: { http: proxy.url }, limits: { stallMs: 20 } });
+
+    expect(outcome).toEqual(notSaved("nothing arrived for 1 s"));
+    await until(() => proxy.connections() === 0);
+  });
+
+  test("it trickles on past the time for the whole", async () => {
+    const { outcome } = await saveFrom(
+      (_, { outgoing }) => {
+        const trickle = setInterval(() => outgoing.write("x"), 5);
+        outgoing.on("close", () => clearInterval(trickle));
+      },
+      { limits: { deadlineMs: 100 } },
+    );
+
+    expect(outcome).toEqual(notSaved("it took too long"));
+  });
+
+  test("its length says that it is too large, before a byte of it is taken", async () => {
+    const { outcome } = await saveFrom(
+      { headers: { "content-length": String(1024 * 1024 + 1) } },
+      { limits: { maxBytes: 1024 * 1024 } },
+    );
+
+    expect(outcome).toEqual(notSaved("the file is larger than 1 MB"));
+  });
+
+  test("it has no length and no end", async () => {
+    let sent = 0;
+    const { outcome, host } = await saveFrom(
+      (_, { outgoing }) => {
+        const more = () => {
+          sent += 65_536;
+          return !outgoing.destroyed && outgoing.write(Buffer.alloc(65_536));
+        };
+        outgoing.on("drain", () => {
+          while (more());
+        });
+        while (more());
+      },
+      { limits: { maxBytes: 1024 * 1024 } },
+    );
+
+    expect(outcome).toEqual(notSaved("the file is larger than 1 MB"));
+    await until(() => host.connections() === 0);
+    expect(host.lines()).toHaveLength(1);
+    expect(sent).toBeGreaterThan(1024 * 1024);
+  });
+
+  test.each([
+    ["a web page", { headers: { "content-type": "text/html; charset=utf-8" }, body: "<h1>Sign in</h1>" }],
+    ["JSON", { json: { error: "expired" } }],
+    ["an error in XML", { headers: { "content-type": "application/xml" }, body: "<Error/>" }],
+  ])("its link leads to %s", async (_what, script) => {
+    const { outcome } = await saveFrom(script);
+
+    expect(outcome).toEqual(notSaved("its link leads to something else than a video"));
+  });
+
+  test("it is compressed or empty", async () => {
+    const compressed = await saveFrom({ headers: { "content-encoding": "gzip" }, body: "x" });
+    const empty = await saveFrom({ headers: { "content-type": "video/mp4" } });
+
+    expect(compressed.outcome).toEqual(notSaved("its host compresses the file"));
+    expect(empty.outcome).toEqual(notSaved("the file is empty"));
+  });
+
+  test("its link redirects in a circle", async () => {
+    const { outcome, host } = await saveFrom(redirect("/video.mp4"));
+
+    expect(outcome).toEqual(notSaved("its link redirects more than 5 times"));
+    expect(host.lines()).toHaveLength(6);
+  });
+
+  test.each([
+    ["http://media.example.com/video.mp4", "its link does not stay on https"],
+    ["file:///etc/passwd", "its link does not stay on https"],
+    ["ftp://127.0.0.1/video.mp4", "its link does not stay on https"],
+    ["https://169.254.169.254/latest/meta-data", "its link leads to a private address"],
+    ["https://[fe80::1]/video.mp4", "its link leads to a private address"],
+    ["https://[::ffff:169.254.169.254]/", "its link leads to a private address"],
+    ["https://0.0.0.0/video.mp4", "its link leads to a private address"],
+    ["https://user:password@127.0.0.1/video.mp4", "its link has a user name or a password"],
+    ["https://", "its link is not a URL"],
+    ["", "its link redirects more than 5 times"],
+  ])("it is redirected to %s", async (location, problem) => {
+    const { outcome } = await saveFrom(redirect(location), { lookup: noLookup });
+
+    expect(outcome).toEqual(notSaved(problem));
+  });
+});
+
+describe("of a service on the internet, no video is taken from", () => {
+  const PUBLIC = "https://videos.example.com";
+
+  test.each([
+    "https://127.0.0.1/",
+    "https://2130706433/",
+    "https://0x7f.1/",
+    "https://[::1]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[64:ff9b::10.0.0.1]/",
+    "https://10.0.0.5/",
+    "https://172.16.0.1/",
+    "https://192.168.1.1/",
+    "https://100.64.0.1/",
+    "https://[fd00::1]/",
+    "https://169.254.169.254/",
+  ])("the private address in %s", async (link) => {
+    expect(await saving({ link, baseUrl: PUBLIC, lookup: toPublicAddress }).save()).toEqual(
+      notSaved("its link leads to a private address"),
+    );
+  });
+
+  test.each([["10.0.0.5"], ["127.0.0.1"], ["169.254.169.254"], ["::1"], ["fd00::1"], ["::ffff:192.168.0.1"]])(
+    "a name that resolves to %s, and nothing is connected to",
+    async (address) => {
+      const host = await scriptedService();
+      const lookup: Lookup = (hostname, options, callback) =>
+        hostname === "media.example.com"
+          ? callback(null, [{ address, family: address.includes(":") ? 6 : 4 }])
+          : toPublicAddress(hostname, options, callback);
+      const link = `https://media.example.com:${new URL(host.url).port}/video.mp4`;
+
+      expect(await saving({ link, baseUrl: PUBLIC, lookup }).save()).toEqual(
+        notSaved("its link leads to a private address"),
+      );
+      expect(host.connections()).toBe(0);
+    },
+  );
+
+  test("this computer over plain http, though something there would answer", async () => {
+    const { outcome, host } = await saveFrom(media(), { baseUrl: PUBLIC, lookup: toPublicAddress });
+
+    expect(outcome).toEqual(notSaved("its link does not stay on https"));
+    expect(host.lines()).toEqual([]);
+  });
+
+  test.each([
+    ["a private address", "https://10.0.0.5/"],
+    ["a name that resolves to one", "https://intranet.example.com/"],
+  ])("%s through the proxy either", async (_what, link) => {
+    const proxy = await proxyServer("tunnel");
+    const lookup: Lookup = (hostname, options, callback) =>
+      hostname === "intranet.example.com"
+        ? callback(null, [{ address: "10.0.0.5", family: 4 }])
+        : toPublicAddress(hostname, options, callback);
+
+    const { save } = saving({ link, baseUrl: PUBLIC, lookup, proxies: { https: proxy.url } });
+    expect(await save()).toEqual(notSaved("its link leads to a private address"));
+    expect(proxy.asked).toEqual([]);
+  });
+});
+
+test("of a service in a private network, a video is not taken from this computer", async () => {
+  const lookup: Lookup = (hostname, _options, callback) =>
+    callback(null, [{ address: hostname === "videos.lan" ? "10.1.2.3" : "127.0.0.1", family: 4 }]);
+  const link = "https://media.lan/video.mp4";
+
+  expect(await saving({ link, baseUrl: "https://videos.lan", lookup }).save()).toEqual(
+    notSaved("its link leads to a private address"),
+  );
+});
+
+/** Of an address that is only asked about, never connected to. */
+const toPublicAddress: Lookup = (_hostname, _options, callback) =>
+  callback(null, [{ address: "93.184.216.34", family: 4 }]);
+
+const noLookup: Lookup = () => {
+  throw new Error("No name had to be looked up.");
+};

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import type { Job } from "../../src/service/schemas.ts";
+import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import type { ToolContext } from "../../src/tools/tool.ts";
+import { createWorld, JOB, MINUTE_MS } from "../once/process.ts";
+import { benchFor } from "./context.ts";
+
+const LINK = "https://media.example/final.mp4";
+const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
+const RUNNING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: CLIPS };
+const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
+const AGAIN = "Call get_video_status again with waitSeconds 45.";
+
+/** The summary and the next step. */
+async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
+  const { context, ...bench } = benchFor(getVideoStatus, createWorld().process(), {
+    reader: { read: async () => job },
+    ...more,
+  });
+  Object.assign(context.jobs, { ageMs: () => ageMs });
+  const { summary, nextStep } = await bench.call({ jobId: JOB });
+  return [summary, nextStep];
+}
+
+describe("get_video_status says of a video", () => {
+  test("that is ready: the link in the first sentence, and to ask whether to publish", async () => {
+    expect(await guidanceFor(READY)).toEqual([
+      `Your video is ready: ${LINK}`,
+      "Show the user the link, and ask whether and where to publish it.",
+    ]);
+  });
+
+  test("that is ready on a server that can't publish: the link alone", async () => {
+    expect(await guidanceFor(READY, undefined, { canPublish: false })).toEqual([
+      `Your video is ready: ${LINK}`,
+      "Show the user the link.",
+    ]);
+  });
+
+  test("that is public already: where, as far as this computer knows", async () => {
+    const history = async () => new Map([[JOB, { publishedTo: ["tiktok", "x"] }]]);
+
+    expect(await guidanceFor(READY, undefined, { history })).toEqual([
+      `Your video is ready: ${LINK} It is public on tiktok and x.`,
+      "Show the user the link.",
+    ]);
+  });
+
+  test("whose link the service has not listed yet: to look again", async () => {
+    const { finalVideoUrl: _, ...job } = READY;
+
+    expect(await guidanceFor(job)).toEqual([
+      "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
+      "Call get_video_status again in a few seconds for that link.",
+    ]);
+  });
+
+  test("that failed: that the credits come back", async () => {
+    expect(await guidanceFor({ ...RUNNING, status: "failed", done: true })).toEqual([
+      "The render failed, and the service refunds its credits by itself.",
+      "Tell the user. The same video may be generated again if they still want it.",
+    ]);
+  });
+
+  test.each<[string, Partial<Job>, number | undefined, string]>([
+    ["is known to have clips", {}, undefined, "2 clips so far. Renders take 2 to 4 minutes."],
+    [
+      "has one clip",
+      { videoUrls: CLIPS.slice(1) },
+      0,
+      "1 clip so far. Started just now; renders take 2 to 4 minutes.",
+    ],
+    [
+      "counts its clips",
+      { progress: { total: 4, completed: 2 } },
+      90_000,
+      "2 of 4 clips. Started 1 minute ago; renders take 2 to 4 minutes.",
+    ],
+    [
+      "has lost one",
+      { progress: { total: 4, completed: 2, failed: 1 } },
+      10 * MINUTE_MS - 1,
+      "2 of 4 clips, 1 failed. Started 9 minutes ago; renders take 2 to 4 minutes.",
+    ],
+    [
+      "takes much longer",
+      { status: "queued", progress: { total: 4, completed: 0 } },
+      10 * MINUTE_MS,
+      "0 of 4 clips. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
+    ],
+    [
+      "has links that are not safe",
+      { unsafeLinksLeftOut: 1 },
+      undefined,
+      "2 clips so far. Renders take 2 to 4 minutes. Links that are not safe to open were left out.",
+    ],
+  ])("that renders and %s: how far it is and how long it takes", async (_, state, ageMs, words) => {
+    expect(await guidanceFor({ ...RUNNING, ...state }, ageMs)).toEqual([`Still rendering: ${words}`, AGAIN]);
+  });
+});
+
+describe("get_video_status gives what this computer knows of the job", () => {
+  const history = async () =>
+    new Map([[JOB, { publishedTo: ["tiktok"], settings: { topic: "Tides", duration: 20 } }]]);
+
+  test("when it has ended: where it was posted and how it was ordered", async () => {
+    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+      reader: { read: async () => READY },
+      history,
+    });
+
+    expect(await call({ jobId: JOB.toUpperCase() })).toMatchObject({
+      publishedTo: ["tiktok"],
+      settings: { topic: "Tides", duration: 20 },
+    });
+  });
+
+  test("and no settings while it renders: the caller has just given them", async () => {
+    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+      reader: { read: async () => RUNNING },
+      history,
+    });
+
+    expect(await call({ jobId: JOB })).not.toHaveProperty("settings");
+  });
+
+  test("and says in a sandbox that it is one", async () => {
+    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+      reader: { read: async () => READY },
+      isSandbox: true,
+    });
+
+    expect(await call({ jobId: JOB })).toMatchObject({
+      summary: `Your video is ready: ${LINK} This is a sandbox: sample clips, nothing was rendered, charged or posted.`,
+    });
+  });
+});

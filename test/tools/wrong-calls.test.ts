@@ -1,0 +1,123 @@
+// How calls are read that models get slightly wrong. None starts a paid job that the caller did not mean; where there is one meaning, the
+// call succeeds at once.
+
+import { describe, expect, test } from "vitest";
+import { generateVideo } from "../../src/tools/generate-video.ts";
+import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import { listVideos } from "../../src/tools/list-videos.ts";
+import { publishVideo } from "../../src/tools/publish-video.ts";
+import { createWorld, errorOf, JOB } from "../once/process.ts";
+import { benchFor } from "./context.ts";
+
+const NINE = "adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai";
+const LANGUAGE =
+  "language: must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
+const VOICE = `voice: must be one of ${NINE}, the id of a native voice of the language, or clone:ID, and not a description`;
+
+describe("generate_video reads", () => {
+  test.each<[object, object]>([
+    [{ duration: "30" }, { duration: 30 }],
+    [{ duration: " 45.5 " }, { duration: 45.5 }],
+    [{ style: "Documentary" }, { style: "documentary" }],
+    [{ style: " UGC " }, { style: "ugc" }],
+    [{ music: "None" }, { music: "none" }],
+    [{ pacing: "FAST" }, { pacing: "fast" }],
+    [{ voice: "Charlotte" }, { voice: "charlotte" }],
+    [{ voice: " KAI" }, { voice: "kai" }],
+    [{ language: "English" }, { language: "en" }],
+    [{ language: "français" }, { language: "fr" }],
+    [{ language: "日本語" }, { language: "ja" }],
+    [{ language: "EN" }, { language: "en" }],
+    [{ language: "pt_br" }, { language: "pt-BR" }],
+    [{ language: null, duration: null, style: null, voice: null }, {}],
+    [{ confirmDuplicate: null }, {}],
+    [{ voice: "clone:My-Voice" }, { voice: "clone:My-Voice" }],
+    [{ voice: "vivienne" }, { voice: "vivienne" }],
+  ])("%j as %j", async (given, sent) => {
+    const world = createWorld();
+    await benchFor(generateVideo, world.process()).call({ topic: "Tides", ...given });
+
+    expect(world.generations).toEqual([{ topic: "Tides", ...sent }]);
+  });
+});
+
+describe("generate_video refuses, with what is allowed,", () => {
+  test.each<[object, string]>([
+    [{ language: "Klingonese" }, LANGUAGE],
+    [{ language: "the same as the topic" }, LANGUAGE],
+    [{ voice: "female" }, VOICE],
+    [{ voice: "deep" }, VOICE],
+    [{ voice: "calm-male" }, VOICE],
+    [{ voice: "a warm voice" }, VOICE],
+    [{ duration: "half a minute" }, "duration: Invalid input: expected number, received string"],
+    [{ duration: "5" }, "duration: must be from 10 to 90 seconds"],
+    [{ duration: 120 }, "duration: must be from 10 to 90 seconds"],
+    [
+      { style: "noir" },
+      'style: Invalid option: expected one of "story"|"education"|"documentary"|"asmr"|"brainrot"|"ugc"',
+    ],
+    [
+      { music: "jazz" },
+      'music: Invalid option: expected one of "none"|"cinematic"|"upbeat"|"educational"|"dramatic"',
+    ],
+    [{ pacing: "medium" }, 'pacing: Invalid option: expected one of "slow"|"normal"|"fast"'],
+    [{ confirmDuplicate: true }, "confirmDuplicate: Invalid input: expected string, received boolean"],
+  ])("%j", async (given, problem) => {
+    const world = createWorld();
+    const call = benchFor(generateVideo, world.process()).call({ topic: "Tides", ...given });
+
+    expect(await errorOf(call)).toMatchObject({
+      code: "invalid_input",
+      message: `The arguments of generate_video can't be used: ${problem}.`,
+      outcome: "not_sent",
+    });
+    expect(world.generations).toEqual([]);
+  });
+});
+
+describe("publish_video reads", () => {
+  test.each<[unknown, unknown, string[]]>([
+    [JOB, "tiktok", ["tiktok"]],
+    [JOB, "TikTok, youtube", ["tiktok", "youtube"]],
+    [` ${JOB}\n`, ["tiktok"], ["tiktok"]],
+    [`faceless://jobs/${JOB}`, ["TIKTOK"], ["tiktok"]],
+  ])("jobId %j and platforms %j", async (jobId, platforms, sent) => {
+    const world = createWorld();
+    await benchFor(publishVideo, world.process()).call({ jobId, platforms, confirmDuplicate: null });
+
+    expect(world.posts).toEqual([{ jobId: JOB, platforms: sent }]);
+  });
+});
+
+describe("get_video_status reads", () => {
+  test.each<[object, number | undefined]>([
+    [{ waitSeconds: 120 }, 50_000],
+    [{ waitSeconds: "45" }, 45_000],
+    [{ waitSeconds: "120" }, 50_000],
+    [{ waitSeconds: null }, undefined],
+  ])("%j", async (args, forMs) => {
+    const waits: number[] = [];
+    const job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
+    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+      reader: { read: async () => job },
+      waitForEnd: async (_job, ms) => (waits.push(ms), job),
+    });
+    await call({ jobId: `faceless://jobs/${JOB}`, ...args });
+
+    expect(waits).toEqual(forMs === undefined ? [] : [forMs]);
+  });
+});
+
+test("list_videos reads a limit in quotes, and refuses one that it does not advertise", async () => {
+  const queries: unknown[] = [];
+  const { call } = benchFor(listVideos, createWorld().process(), {
+    service: {
+      listVideos: async (query) => (queries.push(query), { videos: [] }),
+      listConnectedPlatforms: () => Promise.reject(new Error("Not needed.")),
+    },
+  });
+  await call({ limit: "5", cursor: null });
+  expect(await errorOf(call({ limit: 10_000 }))).toMatchObject({ code: "invalid_input" });
+
+  expect(queries).toEqual([{ limit: 5 }]);
+});
