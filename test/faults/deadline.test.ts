@@ -30,9 +30,9 @@ async function silentService() {
   let waiting = 0;
   const slow =
     (answer: () => Promise<Reply> | Reply = () => "hang"): Handler =>
-    (_, { rawResponse }) => {
+    (_, { outgoing }) => {
       waiting += 1;
-      rawResponse.on("close", () => (waiting -= 1));
+      outgoing.on("close", () => (waiting -= 1));
       return answer();
     };
   const routes = [

@@ -198,12 +198,12 @@ describe("an answer", () => {
   test("is decoded as UTF-8, split characters included", async () => {
     const bytes = Buffer.from("añ€😀");
     const rest = await scriptedService({
-      "GET /path": async (_, { rawResponse }) => {
+      "GET /path": async (_, { outgoing }) => {
         for (const byte of bytes) {
-          rawResponse.write(Uint8Array.of(byte));
+          outgoing.write(Uint8Array.of(byte));
           await new Promise((resolve) => setImmediate(resolve));
         }
-        rawResponse.end();
+        outgoing.end();
       },
     });
 

@@ -141,12 +141,10 @@ describe("a call of the MCP endpoint ends", () => {
   test("with the answer although the stream stays open, and closes it", async () => {
     let streams = 0;
     const { service, rest } = await bridge({
-      [MCP]: onCall("tools/call", ({ json }, { rawResponse }) => {
+      [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
         streams++;
-        rawResponse.on("close", () => streams--).writeHead(200, EVENTS);
-        rawResponse.write(
-          `data: ${JSON.stringify({ jsonrpc: "2.0", id: idOf(json), result: PLATFORMS })}\n\n`,
-        );
+        outgoing.on("close", () => streams--).writeHead(200, EVENTS);
+        outgoing.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: idOf(json), result: PLATFORMS })}\n\n`);
       }),
     });
 
@@ -172,9 +170,9 @@ describe("a call of the MCP endpoint ends", () => {
     ["is closed", () => "hang up", "network"],
     [
       "breaks within its stream",
-      (_, { rawResponse }) => {
-        rawResponse.writeHead(200, EVENTS);
-        rawResponse.write("id: 1\ndata:\n\n", () => rawResponse.socket?.resetAndDestroy());
+      (_, { outgoing }) => {
+        outgoing.writeHead(200, EVENTS);
+        outgoing.write("id: 1\ndata:\n\n", () => outgoing.socket?.resetAndDestroy());
       },
       "network",
     ],

@@ -31,11 +31,11 @@ export function legacyEndpoint(answer: Answer, { stateful = false, json = false 
     onTestFinished(() => server.close());
     return transport;
   };
-  return async (request, { rawRequest, rawResponse }) => {
+  return async (request, { incoming, outgoing }) => {
     const session = request.headers["mcp-session-id"];
     const known = typeof session === "string" ? transports.get(session) : undefined;
     const transport = known ?? (await open());
-    await transport.handleRequest(rawRequest, rawResponse, request.json);
+    await transport.handleRequest(incoming, outgoing, request.json);
   };
 }
 
@@ -64,8 +64,8 @@ export function modernEndpoint(answer: Answer, { strict = false, sse = false } =
     { ...(strict && { legacy: "reject" as const }), ...(sse && { responseMode: "sse" as const }) },
   );
   onTestFinished(() => handler.close());
-  return ({ body, headers }, { rawRequest }) => {
-    const url = `http://${headers.host ?? ""}${rawRequest.url ?? ""}`;
+  return ({ body, headers }, { incoming }) => {
+    const url = `http://${headers.host ?? ""}${incoming.url ?? ""}`;
     const list = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
     return handler.fetch(new Request(url, { method: "POST", headers: list, body }));
   };

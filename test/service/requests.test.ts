@@ -365,9 +365,9 @@ describe("a deadline", () => {
 
   test("ends a call whose answer stops midway", async () => {
     const { service } = await bridge({
-      [STATUS]: (_, { rawResponse }) => {
-        rawResponse.writeHead(200, { "content-type": "application/json" });
-        rawResponse.write('{"status":');
+      [STATUS]: (_, { outgoing }) => {
+        outgoing.writeHead(200, { "content-type": "application/json" });
+        outgoing.write('{"status":');
       },
     });
 
