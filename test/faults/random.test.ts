@@ -36,5 +36,5 @@ test(
     const refused = ["status rejected", tally.has("publish rejected") ? [] : "generate rejected"].flat();
     expect([...common, ...refused].filter((outcome) => RUNS >= 100 && !tally.has(outcome))).toEqual([]);
   },
-  Math.max(20_000, RUNS * 200),
+  Math.max(120_000, RUNS * 400),
 );

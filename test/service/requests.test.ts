@@ -247,7 +247,7 @@ test.each([
 
 describe("the rate limit", () => {
   test("lets 30 simultaneous calls succeed within 20 s if the service allows 10 in 2 s", async () => {
-    const clock = fastClock(10);
+    const clock = fastClock(5);
     const limited = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch seconds" });
     const { service, rest } = await bridge(
       {
