@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const COLUMNS = 118;
+const COLUMNS = 122;
 const SIZE = { character: 7.25, line: 17, margin: 18, bar: 26 } as const;
 const COLOURS = { title: "#f5f3ff", detail: "#a8a3b8", done: "#86efac", prompt: "#c4b5fd" } as const;
 
