@@ -73,7 +73,7 @@ class Round {
   /** Returns the charges that should not have been made. */
   async run(seed: number): Promise<string[]> {
     this.#setClock(0);
-    this.#service = await startPayingService(seededRandom(seed + 0.5), () => this.#nowMs());
+    this.#service = await startPayingService(seededRandom(-1 - seed), () => this.#nowMs());
     this.#servers.push(...(await Promise.all([this.#startServer(), this.#startServer()])));
     for (let index = 0; index < STEPS; index++) await this.#step();
     // A request that hangs holds its call for 38 s: its server is killed instead.
