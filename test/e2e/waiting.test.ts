@@ -8,6 +8,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, test, vi } from "vitest";
+import * as z from "zod";
 import {
   connectModern,
   connectLegacy,
@@ -87,6 +88,21 @@ function recordProtocolErrors(raw: {
   raw.fallbackNotificationHandler = async ({ method }) => void strays.push(method);
   return { errors, strays };
 }
+
+/**
+ * Progress that a busy client has read together with the result: its SDK then no longer knows the call, and reports the notification
+ * as an error.
+ */
+function lateProgress({ errors }: WaitingClient): Progress[] {
+  return errors.map(({ message }) => {
+    const { params } = lateSchema.parse(JSON.parse(/unknown token: (.*)$/.exec(message)?.[1] ?? "null"));
+    return params;
+  });
+}
+
+const lateSchema = z.object({
+  params: z.object({ progress: z.number(), total: z.number(), message: z.string() }),
+});
 
 const VERSIONS = [
   ["a legacy client", connectWaitingLegacy],
@@ -179,14 +195,13 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(textOf(answer)).toBe(
       `Your video is ready: https://cdn.example/final.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(answer.structuredContent))}`,
     );
-    expect(notified).toEqual([
+    expect([...notified, ...lateProgress(client)]).toEqual([
       { progress: 0, total: 4, message: "0 of 3 clips" },
       { progress: 1, total: 4, message: "1 of 3 clips" },
       { progress: 1.01, total: 4, message: "1 of 3 clips" },
       { progress: 2, total: 4, message: "1 of 3 clips, 1 failed" },
       { progress: 4, total: 4, message: "Ready: 3 clips" },
     ]);
-    expect(client.errors).toEqual([]);
   });
 
   test("gets no progress without a progress token", async () => {
@@ -213,10 +228,11 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
       { onprogress: (one) => notified.push(one) },
     );
     expect(result.structuredContent).toMatchObject({ status: "completed", done: true });
-    const counts = notified.map(({ progress }) => progress);
+    const all = [...notified, ...lateProgress(client)];
+    const counts = all.map(({ progress }) => progress);
     expect(counts).toEqual([...new Set(counts)].toSorted((a, b) => a - b));
     expect(counts.at(-1)).toBe(5);
-    for (const { total, message } of notified)
+    for (const { total, message } of all)
       expect({ total, message }).toEqual({
         total: 5,
         message: expect.stringMatching(/^(\d of 4 clips|Ready: 4 clips)$/),

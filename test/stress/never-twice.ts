@@ -101,23 +101,33 @@ class Round {
     else this.#setClock(this.#aheadMs + this.#random() * (this.#random() < 0.5 ? GUARD_MS : 5 * 3_600_000));
   }
 
-  #callAtRandom(at: number): Promise<void> {
-    const server = pick(this.#random, this.#servers);
+  /** Makes a random call of one server, or the same call of both. */
+  async #callAtRandom(at: number): Promise<void> {
     const cancelAfterMs = this.#random() < 0.2 ? Math.ceil(this.#random() * 60) : undefined;
-    if (at < 0.3)
-      return this.#call(server, "generate_video", { topic: pick(this.#random, TOPICS) }, cancelAfterMs);
+    const servers = this.#random() < 0.25 ? [...this.#servers] : [pick(this.#random, this.#servers)];
+    const call = this.#randomCall(at);
+    await Promise.all(servers.map((server) => call(server, cancelAfterMs)));
+  }
+
+  #randomCall(at: number): (server: Server, cancelAfterMs: number | undefined) => Promise<void> {
+    if (at < 0.3) {
+      const topic = pick(this.#random, TOPICS);
+      return (server, cancelAfterMs) => this.#call(server, "generate_video", { topic }, cancelAfterMs);
+    }
     if (at < 0.65 || this.#offers.length === 0) {
       const platforms = PLATFORMS.filter(() => this.#random() < 0.5);
       const args = { jobId: pick(this.#random, JOBS), platforms: platforms.length > 0 ? platforms : ["x"] };
-      return this.#call(server, "publish_video", args, cancelAfterMs);
+      return (server, cancelAfterMs) => this.#call(server, "publish_video", args, cancelAfterMs);
     }
     const { tool, args, code, whats } = pick(this.#random, this.#offers);
-    const calledAtMs = performance.now();
-    const uses = whats.map((what) => ({ code, what, calledAtMs, isVoid: false }));
-    this.#confirmations.push(...uses);
-    return this.#call(server, tool, args, cancelAfterMs, () => {
-      for (const use of uses) use.isVoid = true;
-    });
+    return (server, cancelAfterMs) => {
+      const calledAtMs = performance.now();
+      const uses = whats.map((what) => ({ code, what, calledAtMs, isVoid: false }));
+      this.#confirmations.push(...uses);
+      return this.#call(server, tool, args, cancelAfterMs, () => {
+        for (const use of uses) use.isVoid = true;
+      });
+    };
   }
 
   async #call(
