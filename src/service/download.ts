@@ -10,15 +10,14 @@ import { isLoopback } from "../loopback.ts";
 import { createProxyAgent } from "./connection-pool.ts";
 import { explainNetworkError, TransportFailure } from "./errors.ts";
 import { networkOf, type Network } from "./network.ts";
-import type { AnswerHeaders } from "./rate-limit-headers.ts";
-
-/** Where the bytes go. What it rejects with ends the download, which then rejects with the same. */
-export interface DownloadTarget {
-  /** Appends. */
-  write(chunk: Uint8Array): Promise<void>;
-  /** Drops all that was written. */
-  clear(): Promise<void>;
-}
+import {
+  beginAnswer,
+  DownloadFailure,
+  type DownloadTarget,
+  ReceivedFile,
+  singleHeader,
+  TargetFailure,
+} from "./received-file.ts";
 
 export interface DownloadRequest {
   readonly url: string;
@@ -78,47 +77,6 @@ export function createDownload(options: DownloadOptions): Download {
   return (request) => downloader.download(request);
 }
 
-/** Why a download ends, or begins anew. The message is a clause. */
-class DownloadFailure extends Error {
-  override readonly name = "DownloadFailure";
-  /** What to do: give up, continue where it ended, or ask for the whole file again. */
-  readonly next: "give up" | "continue" | "begin anew";
-
-  constructor(reason: string, next: DownloadFailure["next"] = "give up") {
-    super(reason);
-    this.next = next;
-  }
-}
-
-/** The target's own failure, such as a full disk, apart from those of the network. */
-class TargetFailure extends Error {}
-
-/** What has arrived of the file, over all requests for it. */
-class Received {
-  bytes = 0;
-  /** ETag or date of the version that the bytes are of, if it can be asked for. */
-  validator: string | undefined;
-  /** Length of the whole file, where the host has named one. */
-  totalBytes: number | undefined;
-  readonly #target: DownloadTarget;
-
-  constructor(target: DownloadTarget) {
-    this.#target = target;
-  }
-
-  async write(chunk: Uint8Array): Promise<void> {
-    await ofTarget(this.#target.write(chunk));
-    this.bytes += chunk.length;
-  }
-
-  async clear(): Promise<void> {
-    if (this.bytes > 0) await ofTarget(this.#target.clear());
-    this.bytes = 0;
-    this.validator = undefined;
-    this.totalBytes = undefined;
-  }
-}
-
 class Downloader {
   readonly #service: DownloadOptions["service"];
   readonly #version: string;
@@ -136,13 +94,17 @@ class Downloader {
 
   async download({ url, target, signal }: DownloadRequest): Promise<DownloadResult> {
     try {
-      return await this.#requestUntilWhole(url, new Received(target), signal);
+      return await this.#requestUntilWhole(url, new ReceivedFile(target), signal);
     } catch (error) {
       throw error instanceof TargetFailure ? error.cause : error;
     }
   }
 
-  async #requestUntilWhole(url: string, received: Received, signal: AbortSignal): Promise<DownloadResult> {
+  async #requestUntilWhole(
+    url: string,
+    received: ReceivedFile,
+    signal: AbortSignal,
+  ): Promise<DownloadResult> {
     const deadlineMs = performance.now() + this.#limits.deadlineMs;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -162,7 +124,12 @@ class Downloader {
   }
 
   /** One request for what is missing, with its redirects. */
-  async #attempt(url: string, received: Received, signal: AbortSignal, deadlineMs: number): Promise<void> {
+  async #attempt(
+    url: string,
+    received: ReceivedFile,
+    signal: AbortSignal,
+    deadlineMs: number,
+  ): Promise<void> {
     const interrupt = new Interrupt(signal, this.#limits.stallMs, deadlineMs);
     let dispatcher: Dispatcher | undefined;
     try {
@@ -194,7 +161,7 @@ class Downloader {
   }
 
   /** The headers are those of any visitor: neither key nor cookie. */
-  #headers({ bytes, validator }: Received): Record<string, string> {
+  #headers({ bytes, validator }: ReceivedFile): Record<string, string> {
     return {
       accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
       // A range of a compressed file is of no use.
@@ -206,11 +173,11 @@ class Downloader {
 
   async #receive(
     { statusCode, headers, body }: Dispatcher.ResponseData,
-    received: Received,
+    received: ReceivedFile,
     interrupt: Interrupt,
   ): Promise<void> {
     try {
-      await begin(statusCode, headers, received);
+      await beginAnswer(statusCode, headers, received);
       this.#checkSize(received.totalBytes ?? 0);
       const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
       for (;;) {
@@ -337,52 +304,6 @@ class Interrupt {
   readonly #onAbort = () => this.#reject(new DownloadFailure("this server is shutting down"));
 }
 
-/** Prepares `received` for the body of an answer. Throws where there is no file in it, or another part than is missing. */
-async function begin(status: number, headers: AnswerHeaders, received: Received): Promise<void> {
-  if (status === 416) throw new DownloadFailure("the host refused to continue the download", "begin anew");
-  if (status !== 200 && status !== 206) {
-    const mayPass = status >= 500 || status === 408 || status === 429;
-    throw new DownloadFailure(`its host answered HTTP ${status}`, mayPass ? "continue" : "give up");
-  }
-  if (/^(text|image|audio|font)\/|json|xml/i.test(singleHeader(headers, "content-type") ?? ""))
-    throw new DownloadFailure("its link leads to something else than a video");
-  if (!/^(identity)?$/i.test(singleHeader(headers, "content-encoding") ?? ""))
-    throw new DownloadFailure("its host compresses the file");
-  if (status === 206) return checkRange(headers, received);
-  await received.clear();
-  received.validator = validatorOf(headers);
-  received.totalBytes = countOf(singleHeader(headers, "content-length"));
-}
-
-/** Some hosts look at Range and not at If-Range: without this a file would be put together from two. */
-function checkRange(headers: AnswerHeaders, { bytes, totalBytes, validator }: Received): void {
-  const range = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(
-    singleHeader(headers, "content-range") ?? "",
-  );
-  const isMissingPart = bytes > 0 && Number(range?.[1]) === bytes;
-  const isSameLength = totalBytes === undefined || range?.[2] === "*" || Number(range?.[2]) === totalBytes;
-  const isSameVersion = [undefined, validator].includes(validatorOf(headers));
-  if (!isMissingPart || !isSameLength || !isSameVersion)
-    throw new DownloadFailure("its host sent another part of it than was asked for", "begin anew");
-}
-
-/** What can follow If-Range: a strong ETag, else the date. */
-function validatorOf(headers: AnswerHeaders): string | undefined {
-  if (singleHeader(headers, "accept-ranges") === "none") return undefined;
-  const etag = singleHeader(headers, "etag");
-  if (etag !== undefined && /^"[^"]*"$/.test(etag)) return etag;
-  return singleHeader(headers, "last-modified");
-}
-
-function singleHeader(headers: AnswerHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
 function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
@@ -402,12 +323,4 @@ function asDownloadFailure(error: unknown): DownloadFailure {
   if (error instanceof DownloadFailure) return error;
   if (error instanceof TransportFailure) return new DownloadFailure(error.reason);
   return new DownloadFailure(explainNetworkError(error).reason, "continue");
-}
-
-async function ofTarget(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    throw new TargetFailure("The target failed", { cause: error });
-  }
 }
