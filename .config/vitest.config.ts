@@ -11,8 +11,8 @@ export default defineConfig({
       },
       { extends: true, test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"] } },
     ],
-    // The e2e tests start child processes: more than two files at the same time only add waiting on two cores.
-    maxWorkers: 2,
+    // Many tests wait for child processes and timers: four files fill two cores.
+    maxWorkers: 4,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
