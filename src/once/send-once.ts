@@ -196,6 +196,7 @@ export class SendOnce {
     const same = async () => sameGenerations(await journal.entries(), fingerprint);
     for (;;) {
       const known = await same();
+      if (await this.#settleAbandoned(known)) continue;
       const code = await confirmationCode(fingerprint, known);
       const isConfirmed = caller.confirmDuplicate === code;
       const earlier = isConfirmed ? undefined : await this.#earlierGeneration(known, code, caller);
@@ -217,6 +218,18 @@ export class SendOnce {
       this.#onJobStarted(sent.jobId);
       return { alreadyStarted: false, generation: sent };
     }
+  }
+
+  /**
+   * A request whose process died was under way until then, which may be long after its beginning if the computer slept. When it died is not
+   * known, so the first process to see it counts from now.
+   */
+  async #settleAbandoned(known: readonly JournalEntry[]): Promise<boolean> {
+    const abandoned = known.filter(
+      (entry) => entry.outcome === "open" && this.#ageMs(entry) >= GENERATION_GUARD_MS,
+    );
+    for (const { id } of abandoned) await this.#options.journal.settle(id, { outcome: "unknown" });
+    return abandoned.length > 0;
   }
 
   /** The job that the same request has given, unless it failed. Throws where what became of the request is not known. */

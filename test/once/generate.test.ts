@@ -168,9 +168,23 @@ describe("the same video again", () => {
     world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
     world.clock.epochMs += GUARD_MS - 1;
     expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("9 minutes ago"));
+    // Only now is it known that no process makes it any more.
     world.clock.epochMs += 1;
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    world.clock.epochMs += GUARD_MS;
 
     expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  });
+
+  test("is refused once after a sleep of hours in which its process was making it", async () => {
+    const world = createWorld(temporaryFolder());
+    world.onGenerate = () => new Promise(() => {});
+    void world.process({ pid: 77 }).generate(TIDES);
+    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    world.clock.epochMs += 3 * 60 * 60_000;
+
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(world.generations).toHaveLength(1);
   });
 
   test("is held back for ten minutes and no longer where a new process has the pid of the one that died", async () => {
@@ -180,6 +194,8 @@ describe("the same video again", () => {
     await vi.waitFor(() => expect(world.generations).toHaveLength(1));
     world.running.add(77);
     world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+    world.clock.epochMs += GUARD_MS;
+    expect(await errorOf(world.process({ pid: 77 }).generate(TIDES))).toEqual(refused("just now"));
     world.clock.epochMs += GUARD_MS;
 
     expect(await world.process({ pid: 77 }).generate(TIDES)).toMatchObject({
