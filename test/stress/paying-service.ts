@@ -22,10 +22,7 @@ export interface Charge {
   readonly atMs: number;
   /** By performance.now(). */
   readonly receivedAtMs: number;
-  /**
-   * By the jumping clock, the last thing that a server is sure to know of it: Infinity while it is in flight, when it was answered or
-   * its connection was reset, and its beginning if the server was killed first.
-   */
+  /** By the jumping clock, when its connection was answered or closed; Infinity while it is in flight. */
   endedAtMs: number;
 }
 
@@ -36,7 +33,6 @@ export interface PayingService {
 }
 
 const MAX_LATE_MS = 60;
-const MAX_UNREAD_MS = 500;
 
 const bodySchema = z.object({
   topic: z.string().optional(),
@@ -82,17 +78,8 @@ export async function startPayingService(random: Random, nowMs: () => number): P
         endedAtMs: Infinity,
       }));
       charges.push(...own);
-      let isReset = false;
       response.on("close", () => {
-        const wasAnswered = response.writableEnded;
-        for (const charge of own) charge.endedAtMs = wasAnswered || isReset ? nowMs() : charge.atMs;
-        if (!wasAnswered) return;
-        // A server that is killed just now may not have read the answer.
-        const forget = () => {
-          for (const charge of own) charge.endedAtMs = charge.atMs;
-        };
-        request.socket.once("close", forget);
-        setTimeout(() => request.socket.off("close", forget), MAX_UNREAD_MS).unref();
+        for (const charge of own) charge.endedAtMs = nowMs();
       });
       const answer =
         asked.topic === undefined
@@ -104,10 +91,7 @@ export async function startPayingService(random: Random, nowMs: () => number): P
       if (behaviour === "answer") json(200, answer);
       if (behaviour === "answer late") setTimeout(() => json(200, answer), random() * MAX_LATE_MS);
       if (behaviour === "lose the answer")
-        setTimeout(() => {
-          isReset = true;
-          response.socket?.resetAndDestroy();
-        }, random() * MAX_LATE_MS);
+        setTimeout(() => response.socket?.resetAndDestroy(), random() * MAX_LATE_MS);
       if (behaviour === "fail") json(503, refusal);
     });
   });
