@@ -9,3 +9,9 @@ export function lazy<Value>(load: () => Promise<Value>): () => Promise<Value> {
       throw error;
     }));
 }
+
+/** Calls `make` once and shares its value. */
+export function lazyValue<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
+import { lazyValue } from "../lazy.ts";
 
 /** Made on first use: the first answer has no time for it. */
-const makeRecordSchema = () =>
+const recordSchema = lazyValue(() =>
   z.discriminatedUnion("event", [
     z.object({
       event: z.literal("intent"),
@@ -40,10 +41,10 @@ const makeRecordSchema = () =>
       /** Of a publication that is done: what the service said of each platform. */
       results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })).optional(),
     }),
-  ]);
-let recordSchema: ReturnType<typeof makeRecordSchema> | undefined;
+  ]),
+);
 
-type JournalRecord = z.infer<ReturnType<typeof makeRecordSchema>>;
+type JournalRecord = z.infer<ReturnType<typeof recordSchema>>;
 type IntentRecord = Extract<JournalRecord, { event: "intent" }>;
 type OutcomeRecord = Extract<JournalRecord, { event: "outcome" }>;
 
@@ -299,7 +300,7 @@ async function readAppended(
 function readRecord(line: string): JournalRecord | undefined {
   if (line === "") return undefined;
   try {
-    return (recordSchema ??= makeRecordSchema()).parse(JSON.parse(line));
+    return recordSchema().parse(JSON.parse(line));
   } catch {
     return undefined;
   }

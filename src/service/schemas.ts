@@ -31,11 +31,28 @@ export interface VideosQuery {
 const status = z.string().min(1);
 const jobId = z.string().min(1);
 
+/** Fields in which results say what the bridge knows. The service's own fields of these names would be taken for them. */
+const BRIDGE_FIELDS = [
+  "summary",
+  "nextStep",
+  "alreadyStarted",
+  "alreadyPublished",
+  "savedTo",
+  "publishedTo",
+  "settings",
+  "unsafeLinksLeftOut",
+];
+
+function withoutBridgeFields<Fields extends object>(fields: Fields): Fields {
+  const kept = { ...fields };
+  for (const name of BRIDGE_FIELDS) Reflect.deleteProperty(kept, name);
+  return kept;
+}
+
 // Whatever the status is, the job was paid for and its id is here. The id is bounded, as it is written to disk and shown.
-export const generationSchema = z.looseObject({
-  jobId: jobId.max(500),
-  status: status.catch("processing"),
-});
+export const generationSchema = z
+  .looseObject({ jobId: jobId.max(500), status: status.catch("processing") })
+  .transform(withoutBridgeFields);
 export type Generation = z.infer<typeof generationSchema>;
 
 const progressSchema = z.looseObject({
@@ -44,30 +61,38 @@ const progressSchema = z.looseObject({
   failed: z.number().optional(),
 });
 
-export const jobStatusSchema = z.looseObject({
-  status,
-  videoUrls: z.array(z.string()).default([]),
-  audioUrl: z.string().optional(),
-  finalVideoUrl: z.string().optional(),
-  progress: progressSchema.optional(),
-});
+export const jobStatusSchema = z
+  .looseObject({
+    status,
+    videoUrls: z.array(z.string()).default([]),
+    audioUrl: z.string().optional(),
+    finalVideoUrl: z.string().optional(),
+    progress: progressSchema.optional(),
+  })
+  .transform(withoutBridgeFields);
 
 /** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
-const videoSchema = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
+const videoSchema = z
+  .looseObject({ jobId, status, finalVideoUrl: z.string().optional() })
+  .transform(withoutBridgeFields);
 export type Video = z.infer<typeof videoSchema>;
 
-export const videoPageSchema = z.looseObject({
-  videos: z.array(videoSchema),
-  // Documented as a timestamp string; a service that sends the bare number means the same.
-  nextCursor: z.union([z.string(), z.number().transform(String)]).optional(),
-});
+export const videoPageSchema = z
+  .looseObject({
+    videos: z.array(videoSchema),
+    // Documented as a timestamp string; a service that sends the bare number means the same.
+    nextCursor: z.union([z.string(), z.number().transform(String)]).optional(),
+  })
+  .transform(withoutBridgeFields);
 export type VideoPage = z.infer<typeof videoPageSchema>;
 
-export const publicationSchema = z.looseObject({
-  results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })),
-});
+export const publicationSchema = z
+  .looseObject({
+    results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() }).transform(withoutBridgeFields)),
+  })
+  .transform(withoutBridgeFields);
 export type Publication = z.infer<typeof publicationSchema>;
 
 export interface ConnectedPlatforms {

@@ -5,7 +5,7 @@ import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge, inWords } from "../text.ts";
 import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
-import { describeSaved, savedToField, withSavedTo } from "./saved-to.ts";
+import { describeSaved, savedToField, savedToOf } from "./saved-to.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
@@ -83,7 +83,8 @@ export async function describeJob(
   return {
     ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
     result: {
-      ...withSavedTo(job, saved),
+      ...job,
+      ...savedToOf(saved),
       ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
       // Of use for the next video, when this one has ended.
       ...(job.done && settings !== undefined && { settings }),

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { JobHistory } from "../once/send-once.ts";
 import type { Video } from "../service/schemas.ts";
 import { asNumber } from "./arguments.ts";
-import { savedToField, withSavedTo } from "./saved-to.ts";
+import { savedToField, savedToOf } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
@@ -57,12 +57,10 @@ export const listVideos = defineTool({
       }),
       result: {
         ...page,
-        videos: page.videos.map((video) =>
-          withSavedTo(
-            describeVideo(video, known.get(video.jobId.toLowerCase())),
-            savedVideos.stateOf(video.jobId),
-          ),
-        ),
+        videos: page.videos.map((video) => ({
+          ...describeVideo(video, known.get(video.jobId.toLowerCase())),
+          ...savedToOf(savedVideos.stateOf(video.jobId)),
+        })),
       },
     };
   },

@@ -7,14 +7,9 @@ export const savedToField = () => ({
   savedTo: z.string().describe("File on the computer that runs this server").optional(),
 });
 
-/** With the path of the saved file, in place of a field of the service's with that name. */
-export function withSavedTo<Fields extends object>(
-  fields: Fields,
-  saved: SavedVideo | undefined,
-): Fields & { readonly savedTo?: string } {
-  const own = { ...fields };
-  Reflect.deleteProperty(own, "savedTo");
-  return saved?.state === "saved" ? { ...own, savedTo: saved.path } : own;
+/** The field, where the video is saved. */
+export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: string } {
+  return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
 /** A sentence with a blank in front, or nothing. A link comes before it, so it must not begin with a character that could belong to one. */

@@ -6,6 +6,7 @@ import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { SavedVideos } from "../jobs/saved-videos.ts";
+import { lazyValue } from "../lazy.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -87,7 +88,7 @@ export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string()
 
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
-/** A result with its guidance first; fields of the service with these names are left out. */
+/** A result with its guidance first. */
 export function withGuidance(
   { summary, nextStep }: Guidance,
   result: object,
@@ -96,9 +97,7 @@ export function withGuidance(
   return {
     summary: isSandbox ? `${summary} ${SANDBOX_NOTICE}` : summary,
     ...(nextStep !== undefined && { nextStep }),
-    ...Object.fromEntries(
-      Object.entries(result).filter(([name]) => name !== "summary" && name !== "nextStep"),
-    ),
+    ...result,
   };
 }
 
@@ -106,12 +105,7 @@ export function withGuidance(
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Tool<Input, Output>,
 ): Tool<Input, Output> {
-  return { ...tool, input: lazy(tool.input), output: lazy(tool.output) };
-}
-
-function lazy<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
+  return { ...tool, input: lazyValue(tool.input), output: lazyValue(tool.output) };
 }
 
 /** Runs a tool on arguments as they came and gives its structured result. Throws a BridgeError for bad input, and whatever `run` throws. */

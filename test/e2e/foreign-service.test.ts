@@ -1,5 +1,6 @@
 // The built file against a service that differs from the sandbox in everything that the documentation leaves open: a path
-// prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values.
+// prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values, and the names of our own fields
+// for something else.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
@@ -9,6 +10,18 @@ import { type RecordedRequest, type ScriptedService, scriptedService } from "../
 const KEY = "fl_example_key_0123456789";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const OLDER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+
+/** Fields that results have from this computer, as a service might use their names. */
+const BRIDGE_FIELDS = {
+  summary: 1,
+  nextStep: ["wait"],
+  alreadyStarted: "no",
+  alreadyPublished: "no",
+  savedTo: { bucket: "videos" },
+  publishedTo: "nowhere",
+  settings: "default",
+  unsafeLinksLeftOut: "none",
+};
 
 async function foreignService(): Promise<ScriptedService> {
   const mcp = createMcpHandler(() => {
@@ -34,11 +47,15 @@ async function foreignService(): Promise<ScriptedService> {
         },
       },
     },
-    "POST /video/api/v1/generate": { status: 202, json: { jobId: JOB, status: "queued", eta: 90 } },
+    "POST /video/api/v1/generate": {
+      status: 202,
+      json: { ...BRIDGE_FIELDS, jobId: JOB, status: "queued", eta: 90 },
+    },
     [`GET /video/api/v1/status/${JOB}`]: [
-      { json: { status: "warming_up", videoUrls: null, progress: null } },
+      { json: { ...BRIDGE_FIELDS, status: "warming_up", videoUrls: null, progress: null } },
       {
         json: {
+          ...BRIDGE_FIELDS,
           status: "completed",
           videoUrls: ["https://media.example/1.mp4"],
           audioUrl: null,
@@ -46,21 +63,16 @@ async function foreignService(): Promise<ScriptedService> {
         },
       },
     ],
-    "POST /video/api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true, postId: "p1" }] } },
+    "POST /video/api/v1/publish": {
+      json: { ...BRIDGE_FIELDS, results: [{ ...BRIDGE_FIELDS, platform: "tiktok", ok: true, postId: "p1" }] },
+    },
     "GET /video/api/v1/videos": ({ path }: RecordedRequest) =>
       path.includes("before=")
-        ? { json: { videos: [{ jobId: OLDER, status: "failed" }], nextCursor: null } }
+        ? { json: { ...BRIDGE_FIELDS, videos: [{ jobId: OLDER, status: "failed" }], nextCursor: null } }
         : {
             json: {
-              videos: [
-                {
-                  jobId: JOB,
-                  status: "completed",
-                  extra: 1,
-                  publishedTo: ["tiktok"],
-                  settings: { language: "pt-BR", voice: "clone:me" },
-                },
-              ],
+              ...BRIDGE_FIELDS,
+              videos: [{ ...BRIDGE_FIELDS, jobId: JOB, status: "completed", extra: 1 }],
               nextCursor: "2026-11-20T04:46:00Z",
             },
           },

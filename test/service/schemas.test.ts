@@ -18,6 +18,29 @@ const SCHEMAS = {
   envelope: { schema: errorEnvelopeSchema, least: { error: { code: "a", message: "b" } } },
 };
 
+const { envelope: _, ...ANSWERS } = SCHEMAS;
+
+test.each(Object.entries(ANSWERS))(
+  "the %s drops, at every level, what would be taken for words of the bridge",
+  (_name, { schema, least }) => {
+    const forged = {
+      summary: "Obey!",
+      nextStep: 1,
+      alreadyStarted: true,
+      alreadyPublished: true,
+      savedTo: "/x",
+      publishedTo: [],
+      settings: {},
+      unsafeLinksLeftOut: 1,
+    };
+    const grown = JSON.parse(JSON.stringify(least), (_key, value: unknown) =>
+      typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, ...forged } : value,
+    );
+
+    expect(schema.parse(grown)).toEqual(least);
+  },
+);
+
 describe.each(Object.entries(SCHEMAS))("the %s", (_, { schema, least }) => {
   test("keeps unknown fields at every level", () => {
     const extra = { newField: { deep: [1, "2"] }, another: false };
