@@ -118,7 +118,7 @@ export function styleSettings(style: Style | undefined): Readonly<Record<string,
 export const LEAVE_OUT_VOICE = "Leave out `voice` unless I name one.";
 
 export const FOLLOW_THE_JOB =
-  "Call `get_video_status` with the `jobId` and `waitSeconds` 45, again until `done` is true; it costs nothing. Never call `generate_video` again to check on a job or because it takes long: that pays for another video. If a call fails, tell me what it says and leave the next step to me.";
+  "Call `get_video_status` with the `jobId` and `waitSeconds` 50, again until `done` is true; it costs nothing. Never call `generate_video` again to check on a job or because it takes long: that pays for another video. If a call fails, tell me what it says and leave the next step to me.";
 
 export const PUBLISH_IF_ASKED =
   "Ask whether to publish it, and where; `list_connected_platforms` names my accounts. Only when I have named the platforms for this video, call `publish_video`, exactly once. It posts publicly, can't be undone from here, and takes no caption, title or hashtags. Then show me the result of each platform.";

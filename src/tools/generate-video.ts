@@ -9,7 +9,7 @@ import { asNumber, asOneOf, confirmDuplicateArgument } from "./arguments.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
-const FOLLOW = "Follow it with get_video_status and waitSeconds 45, and don't generate it again.";
+const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
 
 export const generateVideo = defineTool({
   name: "generate_video",

@@ -18,7 +18,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "How far a video is: its status, the clips that are ready, the voiceover and the final video. With waitSeconds (45 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call it again, and don't generate the video again. done means that it has ended, completed or failed; failed renders refund their credits. Costs nothing.",
+    "How far a video is: its status, the clips that are ready, the voiceover and the final video. With waitSeconds (50 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call it again, and don't generate the video again. done means that it has ended, completed or failed; failed renders refund their credits. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
@@ -115,7 +115,7 @@ export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved
   if (job.status !== "completed")
     return {
       summary: `Still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
-      nextStep: "Call get_video_status again with waitSeconds 45.",
+      nextStep: "Call get_video_status again with waitSeconds 50.",
     };
   if (job.finalVideoUrl === undefined)
     return {

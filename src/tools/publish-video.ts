@@ -84,7 +84,7 @@ function explainRefusal(error: BridgeError, job: Job | undefined): BridgeError {
         }
       : {
           message: "The video is still rendering, so it was not published.",
-          nextStep: "Wait with get_video_status and waitSeconds 45 until it is done, then publish once.",
+          nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
           retryable: true,
         };
   return new BridgeError({ ...facts, ...explained }, error);

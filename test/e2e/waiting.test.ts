@@ -249,7 +249,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
     expect(factsOf((await result).structuredContent)).toEqual({ jobId: JOB, done: false, ...processing(2) });
     expect(performance.now() - calledMs).toBeGreaterThanOrEqual(1_990);
     expect(textOf(await result)).toMatch(
-      /^Still rendering: 2 of 3 clips\. Renders take 2 to 4 minutes\. Call get_video_status again with waitSeconds 45\.\n/,
+      /^Still rendering: 2 of 3 clips\. Renders take 2 to 4 minutes\. Call get_video_status again with waitSeconds 50\.\n/,
     );
   });
 

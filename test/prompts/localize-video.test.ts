@@ -17,7 +17,7 @@ describe("localize_video", () => {
         "45 seconds hold at most 90 words of German",
         "wait for my answer",
         "Only when I have agreed, call `generate_video`, exactly once.",
-        "`waitSeconds` 45",
+        "`waitSeconds` 50",
         "the link to the final video",
       ]),
     ).toBeUndefined();

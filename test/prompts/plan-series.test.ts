@@ -18,7 +18,7 @@ describe("plan_series", () => {
         "```json",
         "Stop at the first call that fails or whose outcome is unknown",
         "is no yes to another generation",
-        "`waitSeconds` 45",
+        "`waitSeconds` 50",
         "the link to the final video",
         "Only when I have named the platforms for this video",
       ]),

@@ -17,7 +17,7 @@ describe("the work it describes", () => {
       "`generate_video`, exactly once",
       "```json",
       "`get_video_status`",
-      "`waitSeconds` 45",
+      "`waitSeconds` 50",
       "Never call `generate_video` again",
       "the link to the final video",
       "Ask whether to publish it",

@@ -3,7 +3,7 @@ import { generateVideo } from "../../src/tools/generate-video.ts";
 import { createWorld, errorOf, MINUTE_MS } from "../once/process.ts";
 import { benchFor } from "./context.ts";
 
-const FOLLOW = "Follow it with get_video_status and waitSeconds 45, and don't generate it again.";
+const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
 const ARGUMENTS = "(its arguments: topic, language, duration, style, voice, music, pacing, confirmDuplicate)";
 const VOICE =
   "voice: must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";

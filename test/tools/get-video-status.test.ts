@@ -9,7 +9,7 @@ const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
 const RUNNING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
-const AGAIN = "Call get_video_status again with waitSeconds 45.";
+const AGAIN = "Call get_video_status again with waitSeconds 50.";
 
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {

@@ -48,7 +48,7 @@ describe("publish_video that fails", () => {
       { ...READY, status: "processing", done: false },
       {
         message: "The video is still rendering, so it was not published.",
-        nextStep: "Wait with get_video_status and waitSeconds 45 until it is done, then publish once.",
+        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
         retryable: true,
       },
     ],
