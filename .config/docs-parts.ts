@@ -5,6 +5,7 @@ import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { ERRORS } from "../src/errors.ts";
 import { VARIABLES } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
+import { PROMPTS } from "../src/prompts/catalog.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
 
@@ -139,6 +140,7 @@ export function llmsTxt(): string {
   const variables = VARIABLES.map(
     ({ name, meaning, default: value }) => `- \`${name}\`: ${meaning}. Default: ${value}.`,
   );
+  const prompts = PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`);
   return `# ${manifest.name}
 
 > ${manifest.description}. It connects MCP clients, over stdio, to the REST API of the Faceless Video Generation Service.
@@ -168,7 +170,7 @@ ${tools.join("\n")}
 
 - \`faceless://catalog\`: styles, music, pacing, voices, limits and defaults
 - \`faceless://jobs/{jobId}\`: a job's status, which clients can subscribe to
-- \`write_video_topic\`: turns a subject into a topic worth rendering
+${prompts.join("\n")}
 
 ## Environment
 

@@ -1,13 +1,13 @@
-// npm run prove: runs all stress tests one after the other, prints one table of their figures and writes it to docs/STRESS.md with
-// the commands. `npm run prove -- fuzz` runs one of them. Fails if a promise is not kept. Each command of a random test has its seed
-// and replays it.
+// npm run prove: runs all stress tests one after the other, prints a table of figures for each and writes it to docs/STRESS.md with its
+// command. `npm run prove -- fuzz twice` runs some of them. Fails if a promise is not kept. Each command of a random test has its
+// seed and replays it.
 
 import { spawn } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { cpus, release, type as system } from "node:os";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { table } from "../../.config/docs-parts.ts";
+import { table, withPart } from "../../.config/docs-parts.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const RANDOM_RUNS = 10_000;
@@ -227,24 +227,20 @@ const notRun =
   ];
 
 const TESTS = { faults, fuzz, twice, exits, soak, deadline, mutants };
+const document = new URL("../../docs/STRESS.md", import.meta.url);
+const machine = `Node.js ${process.versions.node}, ${system()} ${release()}, ${cpus().length} cores`;
 const asked = process.argv.slice(2);
-const rows: Row[] = [];
-for (const [name, test] of Object.entries(TESTS))
-  if (asked.length === 0 || asked.includes(name)) rows.push(...(await test().catch(notRun(name))));
-
-const text = table(
-  ["test", "promised", "measured", "met"],
-  rows.map(({ test, promised, measured, met }) => [test, promised, measured, met ? "yes" : "**no**"]),
-);
-process.stdout.write(`${text}\n`);
-if (asked.length === 0) {
-  const commands = [...new Set(rows.map(({ command }) => command))]
-    .map((command) => `- \`${command}\``)
-    .join("\n");
-  const machine = `Node.js ${process.versions.node}, ${system()} ${release()}, ${cpus().length} cores`;
-  await writeFile(
-    `${root}docs/STRESS.md`,
-    `# Stress tests\n\nThe last run of \`npm run prove\` (${new Date().toISOString().slice(0, 10)}, ${machine}). \`npm test\` runs shorter forms of the same tests.\n\n${text}\n\nEach command runs one of them:\n\n${commands}\n`,
+for (const [name, test] of Object.entries(TESTS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const rows = await test().catch(notRun(name));
+  const text = table(
+    ["test", "promised", "measured", "met"],
+    rows.map(({ test: what, promised, measured, met }) => [what, promised, measured, met ? "yes" : "**no**"]),
   );
+  process.stdout.write(`${text}\n`);
+  if (rows.some(({ met }) => !met)) process.exitCode = 1;
+  const commands = [...new Set(rows.map(({ command }) => `\`${command}\``))].join(", ");
+  const when = new Date().toISOString().slice(0, 10);
+  const part = `${text}\n\nMeasured on ${when}, ${machine}, by ${commands}.`;
+  await writeFile(document, withPart(await readFile(document, "utf8"), name, part));
 }
-process.exitCode = rows.every(({ met }) => met) ? 0 : 1;
