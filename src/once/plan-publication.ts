@@ -43,7 +43,7 @@ export async function planPublication(options: PlanOptions): Promise<Publication
   const inState = (kind: PlatformState["kind"]) =>
     states.filter(({ state }) => state.kind === kind).map(({ platform }) => platform);
   const code = await codeFor(platforms);
-  const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.toSorted().join(" ")} ${code}`;
+  const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
 
   if (confirmDuplicate === code) {
     const repeated = states.filter(({ state }) => state.kind !== "free");

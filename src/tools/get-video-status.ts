@@ -79,15 +79,16 @@ export async function describeJob(
 ): Promise<ToolOutcome<Job>> {
   await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
-  const { publishedTo = [], settings } = (await history()).get(job.jobId.toLowerCase()) ?? {};
+  // Nothing to say of a video that is still rendering: where it was posted can't be known yet, and its settings serve the next one.
+  const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
+  const { publishedTo = [], settings } = known ?? {};
   return {
     ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
     result: {
       ...job,
       ...savedToOf(saved),
       ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
-      // Of use for the next video, when this one has ended.
-      ...(job.done && settings !== undefined && { settings }),
+      ...(settings !== undefined && { settings }),
     },
   };
 }
