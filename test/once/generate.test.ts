@@ -143,7 +143,7 @@ describe("the same video again", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("is not sent while another process is sending it, however long the machine slept", async () => {
+  test("is not sent while another process is sending it, however long and often the machine slept", async () => {
     const world = createWorld(temporaryFolder());
     const answer = pending<{ jobId: string; status: string }>();
     world.onGenerate = () => answer.promise;
@@ -151,6 +151,8 @@ describe("the same video again", () => {
     const first = sender.generate(TIDES);
     await vi.waitFor(() => expect(world.generations).toHaveLength(1));
     world.running.add(77);
+    world.clock.epochMs += 60 * MINUTE_MS;
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
     world.clock.epochMs += 60 * MINUTE_MS;
 
     expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
