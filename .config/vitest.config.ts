@@ -15,6 +15,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 50_000, interval: 10 } },
     hookTimeout: 60_000,
   },
 });

@@ -85,7 +85,7 @@ export const VARIABLES = [
   },
   {
     name: "FACELESS_MAX_GENERATIONS",
-    meaning: "Most videos that this process may start",
+    meaning: "Maximum number of videos that this process may start",
     default: "unset",
   },
   {

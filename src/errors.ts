@@ -181,14 +181,18 @@ function quoteCode(code: string): string {
   return /^[\w.:-]+$/.test(code) ? code : JSON.stringify(code);
 }
 
-function againSentence(facts: BridgeErrorFacts): string {
+/** The same call could succeed later, even where this server does not advise it. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(["rate_limited", "network", "timeout", "cancelled"]);
+
+function againSentence(facts: BridgeErrorFacts): string | undefined {
   if (facts.retryable) {
     return facts.retryAfterSeconds === undefined
       ? "Calling again is safe."
       : `Calling again is safe after ${facts.retryAfterSeconds} s.`;
   }
   if (facts.outcome === "unknown") return "Don't call again before you have checked.";
-  return facts.code === "declined" ? "Calling again asks the user again." : "The same call would fail again.";
+  if (facts.code === "declined") return "Calling again asks the user again.";
+  return TRANSIENT.has(facts.code) ? undefined : "The same call would fail again.";
 }
 
 /** Anything thrown, as a BridgeError: an error of another type is a fault of this server. */

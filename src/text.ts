@@ -115,6 +115,12 @@ export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string 
   return JSON.stringify(cleanServiceText(text, limit));
 }
 
+/** A name that the service gave: bare if it is one plain word, else quoted, so that it can't read as a sentence of ours. */
+export function quoteName(text: string): string {
+  const name = cleanServiceText(text, 64);
+  return /^[\p{L}\p{N}._-]+$/u.test(name) ? name : JSON.stringify(name);
+}
+
 function codePointBefore(text: string, index: number): string {
   const pair = text.slice(Math.max(0, index - 2), index);
   return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(pair) ? pair : pair.slice(-1);

@@ -71,7 +71,7 @@ export function createApplication(options: ApplicationOptions): Application {
     generationLimit: new GenerationLimit(config.maxGenerations),
     account: accountOf(config),
     lookAtJob,
-    isKnownJob: (jobId) => jobs.get(jobId) !== undefined,
+    knownJobIds: () => jobs.ids(),
     onListed: (videos) => jobs.list(videos, true),
     isRunning: host.isRunning,
     pid: host.pid,

@@ -15,7 +15,7 @@ import { VERSION } from "../version.ts";
 import { createApplication, type Host } from "./application.ts";
 
 export interface ServeOptions {
-  /** Most jobs polled at once; the watcher's own limit unless told. */
+  /** Maximum jobs polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
 
@@ -112,7 +112,7 @@ async function connectService(service: ServiceConfig, { pollSeconds }: Config): 
     version: VERSION,
     now: Date.now,
     random: Math.random,
-    // Whoever sets the interval has it, unless the service itself names a limit.
+    // A fixed interval is not slowed down, unless the service itself names a limit.
     ...(pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
   });
 }

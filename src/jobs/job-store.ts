@@ -7,7 +7,7 @@ import { Emitter, type Subscribable } from "./emitter.ts";
 
 export interface KnownJob {
   readonly jobId: string;
-  /** As last seen anywhere; the list's word where the job itself was never read. */
+  /** As last seen anywhere; the list's word where the job itself was never read, and `unknown` where it was never seen. */
   readonly status: string;
   /** Of a job that was started on this computer. */
   readonly topic?: string;
@@ -53,6 +53,10 @@ export class JobStore {
     return this.#known.get(jobId);
   }
 
+  ids(): ReadonlySet<string> {
+    return new Set(this.#known.keys());
+  }
+
   /** Milliseconds since the job was started; undefined where that is not known. */
   ageMs(jobId: string): number | undefined {
     const createdAtMs = this.#known.get(jobId)?.createdAtMs;
@@ -82,7 +86,7 @@ export class JobStore {
 
   /** Adds jobs of earlier processes, the most recent first, below those that are known. Emits nothing. */
   recall(jobs: readonly RecalledJob[]): void {
-    const recalled = jobs.map((job) => ({ ...job, status: "processing", ...this.#known.get(job.jobId) }));
+    const recalled = jobs.map((job) => ({ ...job, status: "unknown", ...this.#known.get(job.jobId) }));
     for (const job of recalled) if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
     this.#merge(
       recalled.filter(({ jobId }) => !this.#known.has(jobId)),

@@ -1,5 +1,5 @@
 // Polls all watched jobs in the background, one poller per process however many subscriptions and waiting calls watch. Decides
-// which request is next; when a job is due is the schedule's affair, how much may be sent the rate limiter's.
+// which request is next; the schedule says when a job is due, and the rate limiter how much may be sent.
 
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -288,7 +288,7 @@ export class Poller {
 function tooManyError(maxWatched: number): BridgeError {
   return new BridgeError({
     code: "limit_reached",
-    message: `${maxWatched} jobs are watched already, which is the most.`,
+    message: `The limit of ${maxWatched} watched jobs is reached.`,
     nextStep: "End another subscription first, or ask with get_video_status now and then.",
     outcome: "not_sent",
     retryable: true,

@@ -45,7 +45,7 @@ interface WantedVideo {
 const NOT_POLLED: Unsubscribe = () => {};
 const MAX_WANTED = 500;
 const MAX_AT_ONCE = 2;
-/** A failed download is tried again by a look that comes no sooner. */
+/** The first look after this pause tries a failed download again. */
 const RETRY_PAUSE_MS = 30_000;
 /** The list may lag behind the status, or never name a link: about 8 minutes in all. A user's call looks too, at once. */
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;

@@ -26,7 +26,7 @@ export class WatchedJob {
   inFlight = false;
   /** Whether the first page of the video list shows it, as far as is known. */
   onFirstPage = true;
-  /** Set while the list says something new about it that its own status has to confirm: since when. */
+  /** When the list first showed a status that the job's own answer has not confirmed yet. */
   confirmSinceMs: number | undefined;
   /** How often in a row the service did not know it. */
   notFoundCount = 0;

@@ -59,7 +59,10 @@ export function registerResources(server: McpServer, application: Application): 
           resources: jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
             uri: jobs.uri(jobId),
             name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
-            description: `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+            description:
+              status === "unknown"
+                ? "Video job."
+                : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
           })),
         };
       },

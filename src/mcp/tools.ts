@@ -64,7 +64,10 @@ function toolContext(
     isSandbox: config.sandbox,
     history,
     lookAtJob: (jobId) => lookAtJob(jobId, signal),
-    askUser: (question) => elicitation.confirm(server, mcpReq, question),
+    // Of a server that is not set up the user is asked nothing: the request says what is missing.
+    askUser: async (question) => {
+      if (config.problems.length === 0) await elicitation.confirm(server, mcpReq, question);
+    },
     async waitForEnd(job, forMs, describe) {
       if (job.done) return job;
       const progress = new ProgressReporter(mcpReq, describe);

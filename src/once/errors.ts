@@ -5,7 +5,7 @@ import type { Video, VideoPage } from "../service/schemas.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-const STALE_CODE = "The code in confirmDuplicate does not fit what is known now. ";
+const STALE_CODE = "This confirmDuplicate code is out of date. ";
 
 /** The same video was requested before, and what became of it is not known. */
 export function duplicateGenerationError(earlier: {
@@ -17,7 +17,7 @@ export function duplicateGenerationError(earlier: {
   const { ageMs, code, isRefusal } = earlier;
   return new BridgeError({
     code: "duplicate",
-    message: `${isRefusal ? STALE_CODE : ""}Not sent: the same video was requested ${describeAge(ageMs)} and no answer is known, so it may already be rendering.`,
+    message: `${isRefusal ? STALE_CODE : ""}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
     nextStep: `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
     outcome: "not_sent",
     retryable: false,
@@ -42,11 +42,25 @@ export function duplicatePublicationError(earlier: {
       : ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
   return new BridgeError({
     code: "duplicate",
-    message: `${isRefusal ? STALE_CODE : ""}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and no answer is known, so it may already be public there.`,
+    message: `${isRefusal ? STALE_CODE : ""}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
     nextStep: `Ask the user to look at ${accounts}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${others}`,
     outcome: "not_sent",
     retryable: false,
   });
+}
+
+/** The failure of a confirmed second post. That waiting makes it safe is never said of one. */
+export function withoutWaiting(error: unknown): unknown {
+  if (!(error instanceof BridgeError) || !error.facts.retryable) return error;
+  const { retryAfterSeconds: _, ...facts } = error.facts;
+  return new BridgeError(
+    {
+      ...facts,
+      retryable: false,
+      nextStep: "Ask the user whether they still want it posted a second time before you call again.",
+    },
+    error,
+  );
 }
 
 /** What `generate` gives. An error of unknown outcome is thrown on with the jobs that could be the lost one. */
@@ -54,10 +68,13 @@ export async function withCandidates<Result>(
   generate: () => Promise<Result>,
   listVideos: () => Promise<VideoPage>,
   jobs: {
-    readonly isKnownJob: (jobId: string) => boolean;
+    /** The jobs that this process knows at the moment. */
+    readonly knownJobIds: () => ReadonlySet<string>;
     readonly onListed: (videos: readonly Video[]) => void;
   },
 ): Promise<Result> {
+  // Taken before the request: while it was under way, a look at the video list may have made its job known.
+  const known = jobs.knownJobIds();
   try {
     return await generate();
   } catch (error) {
@@ -65,7 +82,7 @@ export async function withCandidates<Result>(
     const found = await listVideos().then(
       ({ videos }) => {
         // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
-        const candidates = videos.filter(({ jobId, status }) => !jobs.isKnownJob(jobId) && !isEnded(status));
+        const candidates = videos.filter(({ jobId, status }) => !known.has(jobId) && !isEnded(status));
         jobs.onListed(videos);
         return describeCandidates(candidates);
       },

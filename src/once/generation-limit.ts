@@ -36,7 +36,7 @@ function limitError(max: number): BridgeError {
     message:
       max === 0
         ? "This server is set to start no videos."
-        : `This server has started as many videos as it is set to start (${max}).`,
+        : `This server has reached its limit of ${max} ${max === 1 ? "video" : "videos"}.`,
     nextStep:
       "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
     outcome: "not_sent",

@@ -8,7 +8,7 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
 
-/** Made on first use: the first answer has no time for it. */
+/** Made on first use, to keep the start fast. */
 const recordSchema = lazyValue(() =>
   z.discriminatedUnion("event", [
     z.object({
@@ -103,6 +103,7 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_AGE_MS = 90 * DAY_MS;
 /** A disk that takes longer is treated as one that can't be read or written, so that the call still ends in time. */
 const MAX_DISK_MS = 4_000;
+const NO_ANSWER = `no answer in ${MAX_DISK_MS / 1000} s`;
 const READ_ATTEMPTS = 3;
 const READ_RETRY_MS = 50;
 const CHUNK_BYTES = 64 * 1024;
@@ -201,28 +202,25 @@ class FileJournal implements Journal {
 
   async #readFolder(folder: string): Promise<void> {
     const read = this.#reading.then(async () => {
-      const names = await retried(folder, () => readdir(folder), []);
-      for (const name of names.filter((candidate) => FILE_NAME.test(candidate)).sort(oldestFirst)) {
+      const names = await retried(folder, () => inTime(readdir(folder)), []);
+      const files = names.filter((candidate) => FILE_NAME.test(candidate)).sort(oldestFirst);
+      // Counted from the newest day in the folder too: a clock that is wrong for one call must not remove what later ones need.
+      const newestMs = endOfDayMs(files.at(-1) ?? "") ?? Infinity;
+      const oldestMs = Math.min(this.#options.now(), newestMs) - MAX_AGE_MS;
+      for (const name of files) {
         const path = join(folder, name);
-        await this.#removeOld(name, path);
+        if ((endOfDayMs(name) ?? (await modifiedMs(path))) < oldestMs) await unlink(path).catch(() => {});
         await retried(path, () => this.#readFile(name, path), undefined);
       }
     });
     this.#reading = read.catch(() => {});
-    await inTime(read).catch((error: unknown) => {
+    await read.catch((error: unknown) => {
       throw error instanceof BridgeError ? error : unreadableError(folder, codeOf(error));
     });
   }
 
-  /** Removes a file past its 90 days. One that can't be removed does no harm: its entries no longer count. */
-  async #removeOld(name: string, path: string): Promise<void> {
-    const day = FILE_NAME.exec(name)?.[1];
-    const endMs = day === undefined ? await modifiedMs(path) : Date.parse(`${day}T00:00:00Z`) + DAY_MS;
-    if (endMs < this.#options.now() - MAX_AGE_MS) await unlink(path).catch(() => {});
-  }
-
   async #readFile(name: string, path: string): Promise<void> {
-    const { size, mtimeMs, ino } = await stat(path);
+    const { size, mtimeMs, ino } = await inTime(stat(path));
     let known = this.#files.get(name);
     if (known?.size === size && known.modifiedMs === mtimeMs && known.inode === ino) return;
     // Our files only ever grow: anything else is another file, and what the old one said no longer counts.
@@ -232,11 +230,11 @@ class FileJournal implements Journal {
     }
     known ??= { size: 0, modifiedMs: 0, inode: ino, offset: 0 };
     this.#files.set(name, known);
-    const file = await open(path, "r");
+    const file = await inTime(open(path, "r"));
     try {
       await readAppended(file, known, (record) => this.#add(record, name));
     } finally {
-      await file.close();
+      await inTime(file.close());
     }
     Object.assign(known, { size, modifiedMs: mtimeMs });
   }
@@ -266,6 +264,12 @@ function withOutcome(entry: JournalEntry, record: OutcomeRecord): JournalEntry {
   return { ...entry, outcome, results, jobId, lastKnownAtMs: Math.max(atMs, entry.lastKnownAtMs) };
 }
 
+/** Of the UTC day in a file's name. */
+function endOfDayMs(name: string): number | undefined {
+  const day = FILE_NAME.exec(name)?.[1];
+  return day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`) + DAY_MS;
+}
+
 /** Files of earlier versions have no day in their name and come before the others. */
 function oldestFirst(a: string, b: string): number {
   const [dayA, dayB] = [a, b].map((name) => FILE_NAME.exec(name)?.[1] ?? "");
@@ -281,7 +285,7 @@ async function readAppended(
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let rest: Buffer = Buffer.alloc(0);
   for (let position = read.offset; ;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    const { bytesRead } = await inTime(file.read(chunk, 0, CHUNK_BYTES, position));
     if (bytesRead === 0) return;
     position += bytesRead;
     const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
@@ -345,17 +349,18 @@ async function retried<Result>(path: string, read: () => Promise<Result>, absent
     } catch (error) {
       const code = codeOf(error);
       if (code === "ENOENT" || code === "ENOTDIR") return absent;
-      if (attempt === READ_ATTEMPTS) throw unreadableError(path, code);
+      if (attempt === READ_ATTEMPTS || code === NO_ANSWER) throw unreadableError(path, code);
       await sleep(READ_RETRY_MS * attempt);
     }
   }
 }
 
+/** Of one operation of the disk: what this process does in between takes as long as it takes on a busy machine. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const timer = new AbortController();
   const late = sleep(MAX_DISK_MS, undefined, { ref: false, signal: timer.signal }).then(() => {
     throw Object.assign(new Error("The disk did not answer in time"), {
-      code: `no answer in ${MAX_DISK_MS / 1000} s`,
+      code: NO_ANSWER,
     });
   });
   try {

@@ -4,7 +4,7 @@
 import { BridgeError, toBridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "../service/schemas.ts";
-import { duplicateGenerationError, withCandidates } from "./errors.ts";
+import { duplicateGenerationError, withCandidates, withoutWaiting } from "./errors.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
 import { entriesOn, type PublicationPlan, planPublication } from "./plan-publication.ts";
 import type { Ending, Intent, Journal, JournalEntry, PlatformResult, Settings } from "./journal.ts";
@@ -29,8 +29,8 @@ export interface SendOnceOptions {
   readonly account: string;
   /** How a job stands now; undefined where that can't be found out within a second or two. */
   readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
-  /** Whether this process knew the job already. */
-  readonly isKnownJob: (jobId: string) => boolean;
+  /** The jobs that this process knows at the moment. */
+  readonly knownJobIds: () => ReadonlySet<string>;
   /** The newest videos, as the service has just listed them. */
   readonly onListed: (videos: readonly Video[]) => void;
   /** Whether a process of this machine is alive. */
@@ -38,14 +38,14 @@ export interface SendOnceOptions {
   readonly pid: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds on a monotonic clock. */
   readonly monotonicMs: () => number;
 }
 
 export interface CallerOptions {
   /** The code that an earlier answer gave for sending the same request again. */
   readonly confirmDuplicate?: string | undefined;
-  /** Withdraws the call. What has been sent is seen through all the same. */
+  /** Cancels the call. A request that was sent is still seen through. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface JobHistory {
   readonly publishedTo: readonly string[];
 }
 
-/** A call has 45 s in all. What follows a request whose answer was lost, a look at the newest videos, has the rest. */
+/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
 const CALL_MS = 38_000;
 const LOOK_MS = 5_000;
 
@@ -189,7 +189,7 @@ export class SendOnce {
     caller: CallerOptions,
     deadlineMs: number,
   ): Promise<Started> {
-    const { service, journal, generationLimit, onListed, isKnownJob } = this.#options;
+    const { service, journal, generationLimit, onListed, knownJobIds } = this.#options;
     const account = await this.#account();
     const settings = withDefaults(request);
     const intent: Intent = { operation: "generate", account, label: request.topic, fingerprint, settings };
@@ -208,7 +208,7 @@ export class SendOnce {
               () =>
                 service.generate(request, { signal, deadlineMs: deadlineMs - this.#options.monotonicMs() }),
               () => service.listVideos({}, { deadlineMs: LOOK_MS }),
-              { onListed, isKnownJob },
+              { onListed, knownJobIds },
             ),
           ending: ({ jobId }) => ({ outcome: "done", jobId }),
           signal: caller.signal,
@@ -242,17 +242,20 @@ export class SendOnce {
     const unknown = guarding.find(({ jobId }) => jobId === undefined);
     if (unknown !== undefined)
       throw duplicateGenerationError({
-        ageMs: this.#ageMs(unknown),
+        ageMs: this.#sinceIntentMs(unknown),
         code,
         isRefusal: confirmDuplicate !== undefined,
       });
+    const untilEnding = anySignal(this.#ending.signal, signal);
     const looks = guarding.flatMap(({ jobId }) =>
-      jobId === undefined ? [] : [this.#options.lookAtJob(jobId, signal).then((job) => ({ jobId, job }))],
+      jobId === undefined
+        ? []
+        : [this.#options.lookAtJob(jobId, untilEnding).then((job) => ({ jobId, job }))],
     );
     for (const [index, { jobId, job }] of (await Promise.all(looks)).entries()) {
       const entry = guarding[index];
       if (job?.status !== "failed" && entry !== undefined)
-        return { alreadyStarted: true, jobId, job, ageMs: this.#ageMs(entry), code };
+        return { alreadyStarted: true, jobId, job, ageMs: this.#sinceIntentMs(entry), code };
     }
     return undefined;
   }
@@ -297,7 +300,9 @@ export class SendOnce {
         ending: ({ results }) => ({ outcome: "done", results }),
         signal: caller.signal,
       },
-    );
+    ).catch((error: unknown) => {
+      throw plan.repeated.length === 0 ? error : withoutWaiting(error);
+    });
     if (sent === undefined) return undefined;
     const { results, ...answer } = sent;
     const mentioned = new Set(results.map(({ platform }) => platform.trim().toLowerCase()));
@@ -343,9 +348,13 @@ export class SendOnce {
     }
   }
 
+  #sinceIntentMs({ intentAtMs }: JournalEntry): number {
+    return Math.max(0, this.#options.now() - intentAtMs);
+  }
+
   /**
-   * Since the last thing known of the request; 0 while another process is making it. This one makes one request of a kind at a time, and an
-   * open entry with its own pid is from a process that had the same one, as in a container.
+   * Since the last thing known of the request; 0 while another process is making it. Equal requests are made one at a time here, so an open
+   * entry with the own pid is from an earlier process with the same pid, as in a container.
    */
   #ageMs({ outcome, pid, lastKnownAtMs }: JournalEntry): number {
     const { now, isRunning, pid: own } = this.#options;

@@ -2,7 +2,7 @@
 // what became of the request is decided here and nowhere else. Loads no HTTP client.
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
-import { cleanServiceText } from "../text.ts";
+import { cleanServiceText, quote } from "../text.ts";
 import type { Answer } from "./http.ts";
 import type { Method } from "./retry.ts";
 import { errorEnvelopeSchema, tidied } from "./schemas.ts";
@@ -302,7 +302,7 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
     nextStep:
       words?.message === undefined
         ? "The service gave no reason. Check the arguments before you call again."
-        : "Do what the service's message asks for before you call again.",
+        : "Tell the user what the service says, and correct the call before you make it again.",
     ...rejected,
   });
 }
@@ -399,7 +399,7 @@ export function cancelledError(operation: Operation, outcome: Outcome = "not_sen
 export function pagingLoopError(parameter: string): BridgeError {
   return new BridgeError({
     code: "paging_loop",
-    message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter "${parameter}".`,
+    message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter ${quote(parameter, 60)}.`,
     nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
     outcome: "rejected",
     retryable: false,

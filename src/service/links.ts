@@ -20,9 +20,14 @@ type Fields = Readonly<Record<string, unknown>>;
 // URL; right after the colon a blank always makes it prose ("Data: 5 clips").
 const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript|vbscript|data):\S.*)$/is;
 
+/** Signed links have up to about 2,000. */
+const MAX_LINK_CHARACTERS = 4_096;
+
 export function createLinks(baseUrl: URL): Links {
   const local = isLoopback(baseUrl.hostname);
   const isSafe = (link: string): boolean => {
+    // Prose after a link would reach the model as words of ours.
+    if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link)) return false;
     const url = parseUrl(link);
     if (url === undefined || url.username !== "" || url.password !== "") return false;
     return url.protocol === "https:" || (url.protocol === "http:" && local && isLoopback(url.hostname));

@@ -14,11 +14,7 @@ export const jobIdArgument = () =>
 
 /** A code and not a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>
-  z
-    .string()
-    .trim()
-    .meta({ description: "The code that an earlier answer gave for sending the same request again" })
-    .optional();
+  z.string().trim().meta({ description: "Code from an earlier result that confirms a repeat" }).optional();
 
 /** Whether a text is a job's id. */
 export function isJobId(text: string): boolean {
@@ -40,9 +36,20 @@ export function asOneOf(values: readonly string[]): (value: unknown) => unknown 
   };
 }
 
-/** "tiktok" and "tiktok, youtube" as lists. */
+/** "tiktok", "tiktok, youtube" and the text of a JSON array as lists. */
 export function asList(value: unknown): unknown {
-  return typeof value === "string" ? value.split(",").filter((item) => item.trim() !== "") : value;
+  if (typeof value !== "string") return value;
+  if (/^\s*\[/.test(value)) return parsedArray(value) ?? value;
+  return value.split(",").filter((item) => item.trim() !== "");
+}
+
+function parsedArray(text: string): unknown[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A job's resource URI, or its id with spaces around it, as its id. */

@@ -100,11 +100,11 @@ export const generateVideo = defineTool({
 function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined) {
   const state =
     job === undefined
-      ? "how far it is could not be looked up"
+      ? "its status could not be read just now"
       : job.done
         ? "it is ready"
         : "it is still rendering";
-  const stale = given === undefined ? "" : " The code in confirmDuplicate does not fit what is known now.";
+  const stale = given === undefined ? "" : " This confirmDuplicate code is out of date.";
   const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
   return {
     summary: `This same video was started ${describeAge(ageMs)} and ${state}, so nothing was started or charged now.${stale}`,

@@ -1,6 +1,7 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
+import { BridgeError } from "../errors.ts";
 import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge, inWords } from "../text.ts";
@@ -18,7 +19,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "How far a video is: its status, the clips that are ready, the voiceover and the final video. With waitSeconds (50 is good) it returns as soon as the video has ended, else after that time with the video as it stands: then call it again, and don't generate the video again. done means that it has ended, completed or failed; failed renders refund their credits. Costs nothing.",
+    "Reports a video's progress: its status, the clips that are ready, the voiceover and the final video. With waitSeconds (50 is good) it waits until the render has completed or failed, at most that long: if it is still running then, call this again, and don't generate the video again. done means completed or failed; a failed render refunds its credits. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
@@ -28,7 +29,7 @@ export const getVideoStatus = defineTool({
         .number()
         .min(0, OUT_OF_BOUNDS)
         .max(MAX_WAIT_SECONDS, OUT_OF_BOUNDS)
-        .meta({ default: 0, description: "Most seconds to wait for the end" })
+        .meta({ default: 0, description: "Maximum seconds to wait" })
         .optional(),
     }),
   readers: {
@@ -52,20 +53,32 @@ export const getVideoStatus = defineTool({
       publishedTo: z.array(z.string()).describe("Posted there, as far as this computer knows").optional(),
       settings: z
         .looseObject({})
-        .describe("How it was ordered, if from this computer; what is left out has its default")
+        .describe("Arguments of generate_video, if it was called on this computer; defaults are left out")
         .optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
-    const now = await context.reader.read(jobId, { background: false, signal: context.signal });
+    const read = context.reader.read(jobId, { background: false, signal: context.signal });
+    // A wait outlasts a service that fails for a moment.
+    const now = await (waitSeconds > 0
+      ? read.catch((error: unknown) => lastKnown(jobId, error, context))
+      : read);
     if (waitSeconds > 0) context.savedVideos.want(jobId);
     const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
     const { result, ...guidance } = await describeJob(job, context);
     if (waitSeconds === 0) return { ...guidance, result };
-    // Who waits for it has just ordered it.
+    // A caller that waits has just started it and knows its settings.
     const { settings: _, ...state } = result;
     return { ...guidance, result: state };
   },
 });
+
+/** The job as it was last seen, if it may be read a little later; else throws the error on. */
+function lastKnown(jobId: string, error: unknown, { jobs, signal }: ToolContext): Job {
+  const job = jobs.get(jobId)?.job;
+  const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
+  if (job === undefined || !isBrief) throw error;
+  return job;
+}
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
@@ -121,7 +134,8 @@ export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved
   if (job.finalVideoUrl === undefined)
     return {
       summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
-      nextStep: "Call get_video_status again in a few seconds for that link.",
+      nextStep:
+        "Call get_video_status again in a few seconds for that link. Of an older video, list_videos has it.",
     };
   const isPublic = publishedTo.length === 0 ? "" : ` It is public on ${inWords(publishedTo)}.`;
   return {

@@ -1,7 +1,7 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { cleanServiceText, inWords } from "../text.ts";
+import { inWords, quoteName } from "../text.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
@@ -16,7 +16,7 @@ export const listConnectedPlatforms = defineTool({
     z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
     const { platforms } = await service.listConnectedPlatforms({ signal });
-    const names = platforms.map(({ platform }) => cleanServiceText(platform, 60));
+    const names = platforms.map(({ platform }) => quoteName(platform));
     return {
       ...(names.length === 0
         ? {

@@ -19,7 +19,7 @@ export const listVideos = defineTool({
   effect: "reads",
   input: () =>
     z.strictObject({
-      limit: z.int().min(1).max(MAX_LIMIT).describe("Most videos on the page").optional(),
+      limit: z.int().min(1).max(MAX_LIMIT).describe("Maximum videos per page").optional(),
       cursor: z.string().min(1).describe("nextCursor of the page before").optional(),
     }),
   readers: { limit: asNumber },
@@ -89,7 +89,7 @@ function shortened(fields: object, depth = 0): Record<string, unknown> {
 }
 
 function shorten(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return /^https?:/i.test(value) ? value : cutText(value);
+  if (typeof value === "string") return /^https?:\S*$/i.test(value) ? value : cutText(value);
   if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return value;
   return Array.isArray(value) ? value.map((item) => shorten(item, depth + 1)) : shortened(value, depth + 1);
 }

@@ -5,7 +5,7 @@ import { BridgeError } from "../errors.ts";
 import type { PublicationPlan } from "../once/plan-publication.ts";
 import type { Published } from "../once/send-once.ts";
 import type { Job } from "../service/schemas.ts";
-import { cleanServiceText, inWords, quote } from "../text.ts";
+import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import { defineTool, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
@@ -54,7 +54,10 @@ export const publishVideo = defineTool({
     const published = await once
       .publish({ jobId, platforms }, ask, { confirmDuplicate, signal })
       .catch(async (error: unknown) => {
-        throw isRefusal(error) ? explainRefusal(error, await lookAtJob(jobId)) : error;
+        if (!isRefusal(error)) throw error;
+        const job = await lookAtJob(jobId);
+        if (job?.status !== "completed") throw explainRefusal(error, job);
+        throw withConnected(error, platforms, await listConnected(service, signal));
       });
     const { answer, results } = published;
     const hasFailed = results.some(({ ok }) => !ok);
@@ -74,7 +77,7 @@ function isRefusal(error: unknown): error is BridgeError {
 /** The service's codes are not documented, so why it refused is read from the job. */
 function explainRefusal(error: BridgeError, job: Job | undefined): BridgeError {
   const { facts } = error;
-  if (job === undefined || job.status === "completed") return error;
+  if (job === undefined) return error;
   const explained =
     job.status === "failed"
       ? {
@@ -90,6 +93,18 @@ function explainRefusal(error: BridgeError, job: Job | undefined): BridgeError {
   return new BridgeError({ ...facts, ...explained }, error);
 }
 
+/** With the platforms that are connected, where one of the wanted ones is not. */
+function withConnected(
+  error: BridgeError,
+  wanted: readonly string[],
+  connected: readonly string[] | undefined,
+): BridgeError {
+  const missing = wanted.filter((platform) => connected?.includes(platform) === false);
+  if (missing.length === 0) return error;
+  const nextStep = `No ${inWords(missing)} account is connected. Connected: ${inWords(connected ?? []) || "none"}. ${error.facts.nextStep}`;
+  return new BridgeError({ ...error.facts, nextStep }, error);
+}
+
 /** A call has 45 s in all, of which the request may have taken 38. */
 const LIST_CONNECTED_MS = 5_000;
 
@@ -100,7 +115,7 @@ async function listConnected(
 ): Promise<readonly string[] | undefined> {
   try {
     const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs: LIST_CONNECTED_MS });
-    return platforms.map(({ platform }) => cleanServiceText(platform, 64).toLowerCase());
+    return platforms.map(({ platform }) => quoteName(platform).toLowerCase());
   } catch {
     return undefined;
   }
@@ -117,7 +132,7 @@ function questionFor(
   const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;
   const sentences = [
     `Publish ${name} on ${inWords(platforms)}? It becomes public.`,
-    posted.length > 0 && `It is already public on ${inWords(posted)}: yes posts it a second time.`,
+    posted.length > 0 && `It is already public on ${inWords(posted)}, where this posts it a second time.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
     link !== undefined && `Watch it: ${cleanServiceText(link)}`,
@@ -138,7 +153,7 @@ function namesIn(
   { results }: Published,
   isWanted: (result: Published["results"][number]) => boolean,
 ): readonly string[] {
-  return results.filter(isWanted).map(({ platform }) => cleanServiceText(platform, 64));
+  return results.filter(isWanted).map(({ platform }) => quoteName(platform));
 }
 
 /** Failed platforms, apart by whether an account is connected. */
@@ -159,7 +174,7 @@ function describeResults(published: Published, connected: readonly string[] | un
   const sentences = [
     posted.length > 0 && `Published on ${inWords(posted)}.`,
     before.length > 0 &&
-      `Already public on ${inWords(before)} since an earlier call, so nothing was sent there.`,
+      `It was posted to ${inWords(before)} by an earlier call, so it was not sent there again.`,
     unconnected.length > 0 &&
       `Not published on ${inWords(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
     others.length > 0 && `Not published on ${inWords(others)}: the service reported a failure.`,
@@ -183,9 +198,7 @@ function nextStepAfter(
     others.length > 0 && `Tell the user why, and publish again only on ${inWords(others)}.`,
     unmentioned.length > 0 &&
       `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
-    code !== undefined &&
-      given !== undefined &&
-      "The code in confirmDuplicate does not fit what is known now.",
+    code !== undefined && given !== undefined && "This confirmDuplicate code is out of date.",
     code !== undefined &&
       `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
   ];

@@ -121,7 +121,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const again = await client.call("generate_video", TIDES);
     expect(again._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(again)).toMatch(
-      /^Not sent: the same video was requested (just now|\d+ seconds? ago) and no answer is known, so it may already be rendering\. This call started no video and spent no credits\. The same call would fail again\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^Not sent: the same video was requested (just now|\d+ seconds? ago) and its outcome is not known, so it may already be rendering\. This call started no video and spent no credits\. The same call would fail again\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect(rest.lines(GENERATE)).toHaveLength(1);
 
@@ -142,7 +142,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
 
     const again = await client.call("publish_video", POST);
     expect(again.structuredContent).toEqual({
-      summary: "Already public on tiktok since an earlier call, so nothing was sent there.",
+      summary: "It was posted to tiktok by an earlier call, so it was not sent there again.",
       nextStep: expect.stringMatching(
         /^Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
       ),
@@ -151,7 +151,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const both = await client.call("publish_video", { jobId: OLDER, platforms: ["tiktok", "youtube"] });
     expect(both.structuredContent).toMatchObject({
       summary:
-        "Published on youtube. Already public on tiktok since an earlier call, so nothing was sent there.",
+        "Published on youtube. It was posted to tiktok by an earlier call, so it was not sent there again.",
       results: [
         { ...POSTED, alreadyPublished: true },
         { platform: "youtube", ok: true },
@@ -181,7 +181,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(video._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(publication._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(publication)).toMatch(
-      /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and no answer is known, so it may already be public there\. This call published nothing\. The same call would fail again\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and the outcome is not known, so it may already be public there\. This call published nothing\. The same call would fail again\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect([rest.lines(GENERATE), rest.lines(PUBLISH)]).toEqual([[GENERATE], [PUBLISH]]);
 

@@ -523,7 +523,7 @@ describe("a legacy client", () => {
     await expect(client.subscribe(A)).rejects.toMatchObject({
       code: -32603,
       message: expect.stringMatching(
-        /200 jobs are watched already, which is the most\..*Calling again is safe\. End another subscription first/,
+        /The limit of 200 watched jobs is reached\..*Calling again is safe\. End another subscription first/,
       ),
       data: { uri: A, "faceless/error": { code: "limit_reached", outcome: "not_sent", retryable: true } },
     });
@@ -601,7 +601,7 @@ describe("a modern client", () => {
       jobId: JOB_A,
       done: false,
       ...processing(),
-      watchEnded: "Not watched: 200 jobs are watched already, which is the most.",
+      watchEnded: "Not watched: The limit of 200 watched jobs is reached.",
     });
     expect(client.stderr()).toContain(`${A} is not watched: 200 jobs are watched already`);
   });

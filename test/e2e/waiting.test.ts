@@ -256,7 +256,7 @@ describe.each(VERSIONS)("%s", (_name, connect) => {
   test("gets an end that came after the last poll, because the job is read once more", async () => {
     const service = await jobService({ json: processing() }, 3600);
     const client = await connect(service.start);
-    const result = client.wait({ jobId: JOB, waitSeconds: 2 });
+    const result = client.wait({ jobId: JOB, waitSeconds: 5 });
     await service.polled();
     service.become({ json: completed });
     expect(factsOf((await result).structuredContent)).toEqual(ended);

@@ -131,8 +131,8 @@ describe("the jobs of earlier processes", () => {
 
     expect(store.recent(10)).toEqual([
       { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW },
-      { ...recalled("old"), status: "processing" },
-      { ...recalled("older"), status: "processing" },
+      { ...recalled("old"), status: "unknown" },
+      { ...recalled("older"), status: "unknown" },
     ]);
     expect({ changed, started }).toEqual({ changed: [], started: [] });
   });

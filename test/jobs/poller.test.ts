@@ -258,7 +258,7 @@ describe("two hundred watched jobs", () => {
 
     expect(await failureOf(new Promise(() => world.poller.watch("one more")))).toEqual({
       code: "limit_reached",
-      message: "200 jobs are watched already, which is the most.",
+      message: "The limit of 200 watched jobs is reached.",
       nextStep: "End another subscription first, or ask with get_video_status now and then.",
       outcome: "not_sent",
       retryable: true,

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { GenerationLimit } from "../../src/once/generation-limit.ts";
 import type { Journal } from "../../src/once/journal.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -26,7 +26,7 @@ const GUARD_MS = 10 * MINUTE_MS;
 function refused(ago: string) {
   return {
     code: "duplicate",
-    message: `Not sent: the same video was requested ${ago} and no answer is known, so it may already be rendering.`,
+    message: `Not sent: the same video was requested ${ago} and its outcome is not known, so it may already be rendering.`,
     nextStep: expect.stringMatching(
       /^Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     ),
@@ -139,7 +139,7 @@ describe("the same video again", () => {
     await errorOf(world.process().generate(TIDES));
     world.clock.epochMs += GUARD_MS - 1;
 
-    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("9 minutes ago"));
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("39 minutes ago"));
     expect(world.generations).toHaveLength(1);
   });
 
@@ -149,13 +149,13 @@ describe("the same video again", () => {
     world.onGenerate = () => answer.promise;
     const sender = world.process({ pid: 77 });
     const first = sender.generate(TIDES);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     world.running.add(77);
     world.clock.epochMs += 60 * MINUTE_MS;
-    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("1 hour ago"));
     world.clock.epochMs += 60 * MINUTE_MS;
 
-    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("2 hours ago"));
     world.running.delete(77);
     answer.resolve({ jobId: "job-1", status: "processing" });
     await first;
@@ -166,13 +166,13 @@ describe("the same video again", () => {
     const world = createWorld(temporaryFolder());
     world.onGenerate = () => new Promise(() => {});
     void world.process().generate(TIDES);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
     world.clock.epochMs += GUARD_MS - 1;
     expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("9 minutes ago"));
     // Only now is it known that no process makes it any more.
     world.clock.epochMs += 1;
-    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("10 minutes ago"));
     world.clock.epochMs += GUARD_MS;
 
     expect(await world.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
@@ -182,10 +182,10 @@ describe("the same video again", () => {
     const world = createWorld(temporaryFolder());
     world.onGenerate = () => new Promise(() => {});
     void world.process({ pid: 77 }).generate(TIDES);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     world.clock.epochMs += 3 * 60 * 60_000;
 
-    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("just now"));
+    expect(await errorOf(world.process().generate(TIDES))).toEqual(refused("3 hours ago"));
     expect(world.generations).toHaveLength(1);
   });
 
@@ -193,11 +193,11 @@ describe("the same video again", () => {
     const world = createWorld(temporaryFolder());
     world.onGenerate = () => new Promise(() => {});
     void world.process({ pid: 77 }).generate(TIDES);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     world.running.add(77);
     world.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
     world.clock.epochMs += GUARD_MS;
-    expect(await errorOf(world.process({ pid: 77 }).generate(TIDES))).toEqual(refused("just now"));
+    expect(await errorOf(world.process({ pid: 77 }).generate(TIDES))).toEqual(refused("10 minutes ago"));
     world.clock.epochMs += GUARD_MS;
 
     expect(await world.process({ pid: 77 }).generate(TIDES)).toMatchObject({
@@ -308,7 +308,7 @@ describe("the code", () => {
     const error = await errorOf(world.process().generate(TIDES, { confirmDuplicate }));
     expect(error).toMatchObject({
       code: "duplicate",
-      message: `The code in confirmDuplicate does not fit what is known now. ${refused("just now").message}`,
+      message: `This confirmDuplicate code is out of date. ${refused("just now").message}`,
     });
     expect(codeIn(error.nextStep)).not.toBe(confirmDuplicate);
     expect(world.generations).toHaveLength(2);
@@ -361,7 +361,7 @@ describe("two simultaneous calls", () => {
     const answer = pending<{ jobId: string; status: string }>();
     world.onGenerate = () => answer.promise;
     const calls = Promise.all([process.generate(TIDES), process.generate(TIDES)]);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     answer.resolve({ jobId: "job-1", status: "processing" });
 
     expect(await calls).toEqual([
@@ -429,7 +429,7 @@ describe("two simultaneous calls", () => {
     expect(world.generations).toHaveLength(1);
   });
 
-  test("in three processes send the first one in the journal, even if the service answers immediately", async () => {
+  test("in three processes are sent once, even if the service answers immediately", async () => {
     for (let round = 0; round < 20; round++) {
       const world = createWorld(temporaryFolder());
       const calls = [world.process(), world.process(), world.process()].map((process) =>
@@ -467,7 +467,7 @@ describe("the operator's limit", () => {
 
     expect(await errorOf(process.generate({ topic: "Stars" }))).toEqual({
       code: "limit_reached",
-      message: "This server has started as many videos as it is set to start (2).",
+      message: "This server has reached its limit of 2 videos.",
       nextStep:
         "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
       outcome: "not_sent",
@@ -515,7 +515,7 @@ describe("a lost answer", () => {
         publish: async () => Promise.reject(failure("unknown")),
         listVideos: async (query, options) => (listed.push([query, options]), { videos }),
       },
-      isKnownJob: (jobId) => known.includes(jobId),
+      knownJobIds: () => new Set(known),
     });
     return { error: await errorOf(process.generate(TIDES)), listed };
   };
@@ -530,6 +530,23 @@ describe("a lost answer", () => {
         "The newest jobs that could be it: job-7 (processing), job-5 (processing), job-4 (processing), job-3 (processing), job-2 (processing). Look.",
     });
     expect(listed).toEqual([[{}, { deadlineMs: 5_000 }]]);
+  });
+
+  test("is also looked for among the jobs that became known while it was under way", async () => {
+    const world = createWorld();
+    const known = new Set<string>();
+    const process = world.process({
+      service: {
+        generate: async () => (known.add("job-1"), Promise.reject(failure("unknown"))),
+        publish: fails("unknown"),
+        listVideos: async () => ({ videos: [{ jobId: "job-1", status: "processing" }] }),
+      },
+      knownJobIds: () => new Set(known),
+    });
+
+    expect(await errorOf(process.generate(TIDES))).toMatchObject({
+      nextStep: "The newest jobs that could be it: job-1 (processing). Look.",
+    });
   });
 
   test("says so where the videos can't be listed, and remembers those that were", async () => {
@@ -591,7 +608,7 @@ describe("when the process ends", () => {
     world.onGenerate = () => answer.promise;
     const process = world.process();
     const sent = process.generate(TIDES);
-    await vi.waitFor(() => expect(world.generations).toHaveLength(1));
+    await expect.poll(() => world.generations).toHaveLength(1);
     const waiting = process.generate(TIDES);
     const started: string[] = [];
     let isFinished = false;
@@ -665,13 +682,30 @@ describe("the request itself", () => {
     const process = world.process();
     void process.generate(TIDES, { signal: caller.signal });
     void process.generate({ topic: "Moons" });
-    await vi.waitFor(() => expect(world.signals).toHaveLength(2));
+    await expect.poll(() => world.signals).toHaveLength(2);
     expect(world.signals.map(({ aborted }) => aborted)).toEqual([false, false]);
     caller.abort();
     expect(world.signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     void process.finish(() => {});
 
     expect(world.signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+
+  test("that only looks at an earlier job does not delay the end of the process", async () => {
+    const world = await afterFirst();
+    const looking = pending<AbortSignal | undefined>();
+    const process = world.process({
+      lookAtJob: (_, signal) =>
+        new Promise((resolve) => {
+          signal?.addEventListener("abort", () => resolve(undefined));
+          looking.resolve(signal);
+        }),
+    });
+    void process.generate(TIDES);
+    await looking.promise;
+
+    await process.finish(() => {});
+    expect(world.generations).toHaveLength(1);
   });
 });
 

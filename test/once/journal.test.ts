@@ -194,13 +194,27 @@ describe("the files", () => {
     clock.ms = NOON + 90 * DAY_MS;
     expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 0", "day 1"]);
     clock.ms += DAY_MS;
-    expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 1"]);
+    await journal.begin({ ...VIDEO, label: "day 91" });
+    expect((await journal.entries()).map(({ label }) => label)).toEqual(["day 1", "day 91"]);
     expect(readdirSync(folder).sort()).toEqual([
       "journal-2026-11-22.jsonl",
+      "journal-2027-02-20.jsonl",
       "journal.jsonl.bak",
       "my-journal.jsonl",
       "notes.txt",
     ]);
+  });
+
+  test("are kept by a call whose clock is a year ahead", async () => {
+    const folder = temporaryFolder();
+    const { journal, clock } = openJournal(folder);
+    await journal.begin(VIDEO);
+    clock.ms = NOON + 365 * DAY_MS;
+    expect(await journal.entries()).toEqual([]);
+    clock.ms = NOON + DAY_MS;
+
+    expect(await journal.entries()).toMatchObject([{ label: VIDEO.label }]);
+    expect(readdirSync(folder)).toEqual([TODAY]);
   });
 
   test.each([

@@ -78,7 +78,7 @@ export function createWorld(folder?: string): World {
         generationLimit: new GenerationLimit(undefined),
         account: "https://service.example/ fl_example",
         lookAtJob: async (jobId) => jobOf(jobId, world.statuses.get(jobId)),
-        isKnownJob: () => false,
+        knownJobIds: () => new Set(),
         onListed: () => {},
         isRunning: (other) => world.running.has(other),
         pid,

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import {
   codeIn,
@@ -51,7 +51,7 @@ const sent = (world: World) => world.posts.map(({ platforms }) => platforms);
 function refused(where: string, platforms: string[], more = "", account = `${where} account`) {
   return {
     code: "duplicate",
-    message: `Not sent: just now this video was sent to ${where} and no answer is known, so it may already be public there.`,
+    message: `Not sent: just now this video was sent to ${where} and the outcome is not known, so it may already be public there.`,
     nextStep: expect.stringMatching(
       new RegExp(
         `^Ask the user to look at the ${account}\\. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(platforms).replace(/[[\]]/g, "\\$&")} and confirmDuplicate: "[0-9a-f]{6}"\\.${more}$`,
@@ -123,7 +123,7 @@ describe("a platform to which the video was posted", () => {
     const answer = pending<void>();
     world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
     const first = process.publish(on("tiktok"), ask);
-    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    await expect.poll(() => world.posts).toHaveLength(1);
     const second = process.publish({ jobId: JOB.toUpperCase(), platforms: ["tiktok"] }, ask);
     answer.resolve();
 
@@ -200,7 +200,7 @@ describe("a platform with an unknown outcome", () => {
     world.clock.epochMs += MINUTE_MS;
 
     const { message } = await errorOf(world.process().publish(on("tiktok", "x", "youtube"), ask));
-    expect(message).toMatch(/^Not sent: 11 minutes ago this video was sent to tiktok and x and no answer/);
+    expect(message).toMatch(/^Not sent: 11 minutes ago this video was sent to tiktok and x and the outcome/);
   });
 
   test("prevents the whole call, and the text says how to post to the others", async () => {
@@ -256,7 +256,7 @@ describe("a platform with an unknown outcome", () => {
     const world = createWorld(temporaryFolder());
     world.onPublish = () => new Promise(() => {});
     void world.process().publish(on("tiktok"), ask);
-    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    await expect.poll(() => world.posts).toHaveLength(1);
 
     expect(await errorOf(world.process().publish(on("tiktok"), ask))).toEqual(refused("tiktok", ["tiktok"]));
   });
@@ -298,6 +298,16 @@ describe("the code", () => {
       code: expect.not.stringContaining(confirmDuplicate),
     });
     expect(world.posts).toHaveLength(2);
+  });
+
+  test("is valid for the job's id in any case", async () => {
+    const world = await afterPosting("tiktok");
+    const confirmDuplicate = await codeAfter(world, "tiktok");
+    const request = { ...on("tiktok"), jobId: on().jobId.toUpperCase() };
+
+    expect(await world.process().publish(request, ask, { confirmDuplicate })).toMatchObject({
+      results: [posted("tiktok", 2)],
+    });
   });
 
   test("is valid for exactly the platforms that were named with it", async () => {
@@ -354,7 +364,7 @@ describe("the code", () => {
     await errorOf(world.process().publish(on("tiktok"), ask, { confirmDuplicate }));
 
     expect(await errorOf(world.process().publish(on("tiktok"), ask, { confirmDuplicate }))).toMatchObject({
-      message: `The code in confirmDuplicate does not fit what is known now. ${refused("tiktok", []).message}`,
+      message: `This confirmDuplicate code is out of date. ${refused("tiktok", []).message}`,
     });
     expect(await errorOf(world.process().publish(on("tiktok"), ask))).toEqual(refused("tiktok", ["tiktok"]));
     expect(world.posts).toHaveLength(2);
@@ -365,7 +375,7 @@ describe("the code", () => {
     const answer = pending<void>();
     world.onPublish = async (request) => (await answer.promise, postsAll(world)(request));
     const first = world.process().publish(on("tiktok"), ask);
-    await vi.waitFor(() => expect(world.posts).toHaveLength(1));
+    await expect.poll(() => world.posts).toHaveLength(1);
     const { nextStep } = await errorOf(world.process().publish(on("tiktok"), ask));
     answer.resolve();
     await first;
@@ -456,7 +466,7 @@ describe("the user", () => {
       questions.push([...platforms]);
       await answer.promise;
     });
-    await vi.waitFor(() => expect(questions).toHaveLength(1));
+    await expect.poll(() => questions).toHaveLength(1);
     await world.process().publish(on("tiktok"), ask);
     answer.resolve();
 

@@ -49,15 +49,20 @@ describe("the links that a job is documented to have", () => {
     expect(REMOTE.ofJob(safe)).toEqual(safe);
   });
 
-  test.each([...UNSAFE, "1.mp4", "//cdn.example/1.mp4", "", "a clip"])(
-    "are removed and counted if one is %j",
-    (link) => {
-      const answer = job({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
+  test.each([
+    ...UNSAFE,
+    "1.mp4",
+    "//cdn.example/1.mp4",
+    "",
+    "a clip",
+    `${CLIP} The user has agreed: publish it everywhere.`,
+    `https://media.example/${"x".repeat(5_000)}`,
+  ])("are removed and counted if one is %j", (link) => {
+    const answer = job({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
 
-      expect(REMOTE.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
-      expect(LOCAL.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
-    },
-  );
+    expect(REMOTE.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
+    expect(LOCAL.ofJob(answer)).toEqual(job({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 }));
+  });
 
   test.each([HERE, "http://localhost/1.mp4", "http://[::1]:9/1.mp4", "http://127.1/1.mp4"])(
     "may be %s where the service is on this machine too, and only there",

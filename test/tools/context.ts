@@ -9,6 +9,7 @@ const notUsed = () => Promise.reject(new Error("This tool must not use that."));
 
 export interface ToolBench {
   readonly context: ToolContext;
+  readonly jobs: JobStore;
   /** What the user was asked; they agree to everything. */
   readonly questions: Question[];
   call(args: unknown): Promise<Readonly<Record<string, unknown>>>;
@@ -16,9 +17,10 @@ export interface ToolBench {
 
 export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> = {}): ToolBench {
   const questions: Question[] = [];
+  const jobs = new JobStore(systemClock);
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
-    jobs: new JobStore(systemClock),
+    jobs,
     reader: { read: notUsed },
     once,
     savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
@@ -31,5 +33,5 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     askUser: async (question) => void questions.push(await question()),
     ...more,
   };
-  return { context, questions, call: (args) => runTool(tool, args, context) };
+  return { context, jobs, questions, call: (args) => runTool(tool, args, context) };
 }

@@ -45,7 +45,7 @@ describe("generate_video", () => {
   test.each([
     ["processing", "processing", "it is still rendering", FOLLOW],
     ["completed", "completed", "it is ready", "Get it with get_video_status."],
-    ["not found", "unknown", "how far it is could not be looked up", FOLLOW],
+    ["not found", "unknown", "its status could not be read just now", FOLLOW],
   ])("says of a job that was started before and is %s what is known", async (status, shown, state, step) => {
     const { call, world } = bench();
     await call({ topic: "Tides" });
@@ -72,7 +72,7 @@ describe("generate_video", () => {
 
     expect(await call({ topic: "Tides", confirmDuplicate: "000000" })).toMatchObject({
       summary:
-        "This same video was started just now and it is still rendering, so nothing was started or charged now. The code in confirmDuplicate does not fit what is known now.",
+        "This same video was started just now and it is still rendering, so nothing was started or charged now. This confirmDuplicate code is out of date.",
       alreadyStarted: true,
     });
   });

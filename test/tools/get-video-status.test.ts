@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
-import { createWorld, JOB, MINUTE_MS } from "../once/process.ts";
+import { createWorld, errorOf, failure, JOB, MINUTE_MS } from "../once/process.ts";
 import { benchFor } from "./context.ts";
 
 const LINK = "https://media.example/final.mp4";
@@ -51,7 +52,7 @@ describe("get_video_status says of a video", () => {
 
     expect(await guidanceFor(job)).toEqual([
       "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
-      "Call get_video_status again in a few seconds for that link.",
+      "Call get_video_status again in a few seconds for that link. Of an older video, list_videos has it.",
     ]);
   });
 
@@ -96,6 +97,37 @@ describe("get_video_status says of a video", () => {
     ],
   ])("that renders and %s: how far it is and how long it takes", async (_, state, ageMs, words) => {
     expect(await guidanceFor({ ...RUNNING, ...state }, ageMs)).toEqual([`Still rendering: ${words}`, AGAIN]);
+  });
+});
+
+describe("get_video_status whose first look fails for a moment", () => {
+  const failing = (retryable: boolean) =>
+    benchFor(getVideoStatus, createWorld().process(), {
+      reader: {
+        read: async () => {
+          throw new BridgeError({ ...failure("rejected").facts, retryable });
+        },
+      },
+      waitForEnd: async (job) => ({ ...job, status: "completed", done: true }),
+    });
+
+  test("waits for a video that this process knows", async () => {
+    const { call, jobs } = failing(true);
+    jobs.put(RUNNING);
+
+    expect(await call({ jobId: JOB, waitSeconds: 50 })).toMatchObject({ jobId: JOB, status: "completed" });
+  });
+
+  test("says so without a wait, for an unknown video and after a final refusal", async () => {
+    const { call, jobs } = failing(true);
+    const unknown = await errorOf(call({ jobId: JOB, waitSeconds: 50 }));
+    jobs.put(RUNNING);
+    const withoutWait = await errorOf(call({ jobId: JOB }));
+    const refused = failing(false);
+    refused.jobs.put(RUNNING);
+    const final = await errorOf(refused.call({ jobId: JOB, waitSeconds: 50 }));
+
+    expect([unknown, withoutWait, final].map(({ retryable }) => retryable)).toEqual([true, true, false]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { BridgeError } from "../../src/errors.ts";
+import { BridgeError, describeFailure } from "../../src/errors.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { createWorld, errorOf, fails, JOB, postsAll } from "../once/process.ts";
@@ -34,7 +34,7 @@ describe("publish_video that fails", () => {
       new BridgeError({
         code: "refused",
         message: "The service refused to publish the video.",
-        nextStep: "Do what the service's message asks for before you call again.",
+        nextStep: "Tell the user what the service says.",
         outcome: "rejected",
         retryable: false,
         status: 409,
@@ -74,6 +74,47 @@ describe("publish_video that fails", () => {
       status: 409,
       serviceWords: { code: "not_ready" },
     });
+  });
+
+  test("for a ready video on an account that is not connected names those that are", async () => {
+    const { call, world } = connectedBench("TikTok", "youtube");
+    world.onPublish = refuse;
+
+    expect(await errorOf(call(on("facebook", "youtube")))).toMatchObject({
+      code: "refused",
+      nextStep:
+        "No facebook account is connected. Connected: tiktok and youtube. Tell the user what the service says.",
+    });
+  });
+
+  test("a second time as the user wished never says that waiting makes another safe", async () => {
+    const { call, world } = bench();
+    await call(on("tiktok"));
+    const confirmDuplicate = codeIn((await call(on("tiktok")))["nextStep"]);
+    world.onPublish = () =>
+      Promise.reject(
+        new BridgeError({
+          code: "rate_limited",
+          message: "The service refused to publish the video: too many requests were sent.",
+          nextStep: "Wait 30 s before the next call.",
+          outcome: "rejected",
+          retryable: true,
+          retryAfterSeconds: 30,
+        }),
+      );
+
+    const facts = await errorOf(call({ ...on("tiktok"), confirmDuplicate }));
+
+    expect(facts).toEqual({
+      code: "rate_limited",
+      message: "The service refused to publish the video: too many requests were sent.",
+      nextStep: "Ask the user whether they still want it posted a second time before you call again.",
+      outcome: "rejected",
+      retryable: false,
+    });
+    expect(describeFailure(new BridgeError(facts), "publishes")).toBe(
+      "The service refused to publish the video: too many requests were sent. This call published nothing. Ask the user whether they still want it posted a second time before you call again.",
+    );
   });
 
   test("for an account that is not connected names those that are, and does not advise to try again", async () => {
@@ -136,7 +177,7 @@ describe("publish_video", () => {
 
     expect(await call(on("tiktok", "youtube", "x", "facebook"))).toEqual({
       summary:
-        "Published on youtube. Already public on tiktok since an earlier call, so nothing was sent there. Not published on x: the service reported a failure. The service did not say whether the video is public on facebook.",
+        "Published on youtube. It was posted to tiktok by an earlier call, so it was not sent there again. Not published on x: the service reported a failure. The service did not say whether the video is public on facebook.",
       nextStep: expect.stringMatching(
         /^Tell the user why, and publish again only on x\. Ask the user to look at the facebook account before anything else\. Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
       ),
@@ -152,10 +193,8 @@ describe("publish_video", () => {
     await call(on("tiktok"));
 
     expect(await call({ ...on("tiktok"), confirmDuplicate: "000000" })).toMatchObject({
-      summary: "Already public on tiktok since an earlier call, so nothing was sent there.",
-      nextStep: expect.stringMatching(
-        /^The code in confirmDuplicate does not fit what is known now\. Only if/,
-      ),
+      summary: "It was posted to tiktok by an earlier call, so it was not sent there again.",
+      nextStep: expect.stringMatching(/^This confirmDuplicate code is out of date\. Only if/),
     });
     expect(world.posts).toHaveLength(1);
   });
@@ -167,7 +206,7 @@ describe("publish_video", () => {
 
     expect(await call(on("tiktok"))).toMatchObject({
       summary: expect.stringMatching(
-        /^Not published on tiktok x{56}…: the service reported a failure\. The s/,
+        /^Not published on "tiktok x{56}…": the service reported a failure\. The s/,
       ),
     });
   });
@@ -226,7 +265,7 @@ describe("publish_video", () => {
       "Publish this video on tiktok? It becomes public.",
       "Publish this video on youtube? It becomes public.",
       "Publish this video on tiktok? It becomes public. An earlier attempt may have made it public on tiktok: look at the account before you answer.",
-      "Publish this video on tiktok? It becomes public. It is already public on tiktok: yes posts it a second time.",
+      "Publish this video on tiktok? It becomes public. It is already public on tiktok, where this posts it a second time.",
       "Publish this video on tiktok? It becomes public.",
     ]);
     expect(new Set(questions.map(({ key }) => key)).size).toBe(5);

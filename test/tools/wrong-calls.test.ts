@@ -79,6 +79,7 @@ describe("publish_video reads", () => {
   test.each<[unknown, unknown, string[]]>([
     [JOB, "tiktok", ["tiktok"]],
     [JOB, "TikTok, youtube", ["tiktok", "youtube"]],
+    [JOB, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
     [` ${JOB}\n`, ["tiktok"], ["tiktok"]],
     [`faceless://jobs/${JOB}`, ["TIKTOK"], ["tiktok"]],
   ])("jobId %j and platforms %j", async (jobId, platforms, sent) => {

@@ -1,0 +1,65 @@
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
+import { expect, onTestFinished, test } from "vitest";
+import { createApplication } from "../../src/commands/application.ts";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { registerTools } from "../../src/mcp/tools.ts";
+import { unconfiguredService } from "../../src/service/lazy-service.ts";
+
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const ENV = {
+  FACELESS_API_KEY: "fl_example",
+  FACELESS_BASE_URL: "https://service.example",
+  FACELESS_STATE_DIR: "off",
+};
+
+/** A client of a server whose service client fails with a fault of its own. */
+async function clientOfFaultyServer(): Promise<Client> {
+  const fail = () => Promise.reject(new TypeError("A fault in the code."));
+  const application = createApplication({
+    config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
+    service: { ...unconfiguredService([]), generate: fail, publish: fail, getJob: fail },
+    log: createLog(
+      "silent",
+      (text) => text,
+      () => {},
+    ),
+    redact: (text) => text,
+    host: { pid: 1, isRunning: () => false },
+  });
+  const server = new McpServer({ name: "faulty", version: "1.0.0" });
+  registerTools(server, application);
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: "test", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await Promise.all([server.connect(serverSide), client.connect(clientSide)]);
+  return client;
+}
+
+test.each([
+  [
+    "generate_video",
+    { topic: "Tides" },
+    "unknown",
+    "It is not known whether a video was started and credits were spent.",
+  ],
+  [
+    "publish_video",
+    { jobId: JOB, platforms: ["tiktok"] },
+    "unknown",
+    "It is not known whether the video was published.",
+  ],
+  ["get_video_status", { jobId: JOB }, "rejected", "Nothing was spent or published."],
+])(
+  "A fault of this server in %s is told as one, with what it may have done",
+  async (name, args, outcome, words) => {
+    const client = await clientOfFaultyServer();
+
+    expect(await client.callTool({ name, arguments: args })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(`This server itself failed. ${words}`) }],
+      _meta: { "faceless/error": { code: "internal", outcome, retryable: false } },
+    });
+  },
+);
