@@ -7,6 +7,7 @@ import { createLog } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
+import { Tasks } from "../mcp/tasks.ts";
 import type { Service } from "../service/client.ts";
 import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
 import type { Config, ServiceConfig } from "../config.ts";
@@ -51,20 +52,21 @@ export function serve(
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);
+  const tasks = new Tasks(application);
   const transport = new StdioTransport({
     input,
     output,
     transformOutgoing: redact,
     onInbound(message) {
       subscriptions.onInbound(message);
-      return message;
+      return tasks.onInbound(message);
     },
     onOutbound(message) {
       subscriptions.onOutbound(message);
       return message;
     },
   });
-  serveStdio(() => createServer(application, subscriptions), {
+  serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
     transport,
     onerror: (error) => log.debug(`stdio: ${error.message}`),
   });
@@ -73,12 +75,14 @@ export function serve(
   transport.onclose = () => {
     closed?.();
     subscriptions.close();
+    tasks.close();
     onClosed();
   };
   return {
     async end(patienceMs) {
       transport.stopReceiving();
       subscriptions.close();
+      tasks.close();
       application.poller.close();
       const nothingHalfSaved = Promise.race([
         application.savedVideos.close(),

@@ -30,10 +30,7 @@ const LIST_FRESH_MS = 10_000;
 export function registerResources(server: McpServer, application: Application): void {
   const { reader, jobs, log } = application;
   const jobContents = async (uri: string, job: Job) => {
-    const { result, ...guidance } = await describeJob(job, application);
-    const watchEnded = jobs.get(job.jobId)?.watchEnded;
-    const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };
-    const text = JSON.stringify(withGuidance(guidance, state, { isSandbox: application.config.sandbox }));
+    const text = JSON.stringify(await describeKnownJob(job, application));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
   const newestJobs = new NewestJobs(application);
@@ -100,6 +97,14 @@ export function registerResources(server: McpServer, application: Application): 
       }
     },
   );
+}
+
+/** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
+export async function describeKnownJob(job: Job, application: Application): Promise<Record<string, unknown>> {
+  const { result, ...guidance } = await describeJob(job, application);
+  const watchEnded = application.jobs.get(job.jobId)?.watchEnded;
+  const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };
+  return withGuidance(guidance, state, { isSandbox: application.config.sandbox });
 }
 
 function protocolError(failure: BridgeError, uri: string): ProtocolError {

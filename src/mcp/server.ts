@@ -1,17 +1,25 @@
 // What a connection is served with. Only wires: serveStdio may call it twice, and all state is the application's.
 
-import { McpServer } from "@modelcontextprotocol/server";
+import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import type { Tasks } from "./tasks.ts";
 import { registerTools } from "./tools.ts";
 
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
-export function createServer(application: Application, subscriptions: Subscriptions): McpServer {
+/** What belongs to one connection. */
+export interface Connection {
+  readonly era: ProtocolEra;
+  readonly subscriptions: Subscriptions;
+  readonly tasks: Tasks;
+}
+
+export function createServer(application: Application, { era, subscriptions, tasks }: Connection): McpServer {
   const server = new McpServer(
     {
       name: "faceless-video-mcp",
@@ -35,13 +43,15 @@ export function createServer(application: Application, subscriptions: Subscripti
         tools: { listChanged: false },
         prompts: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
+        ...tasks.capabilities(era),
       },
     },
   );
-  registerTools(server, application);
+  registerTools(server, application, tasks);
   registerResources(server, application);
   registerPrompts(server, application);
   subscriptions.attach(server);
+  tasks.attach(server, era);
   return server;
 }
 

@@ -9,13 +9,14 @@ import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
-import { failureResult, successResult } from "./tool-result.ts";
+import type { Tasks } from "./tasks.ts";
+import { failureResult } from "./tool-result.ts";
 
-export function registerTools(server: McpServer, application: Application): void {
+export function registerTools(server: McpServer, application: Application, tasks: Tasks): void {
   const { log } = application;
   for (const tool of toolsFor(application.config)) {
     const { name, title, description, annotations, effect } = tool;
-    server.registerTool(
+    const registered = server.registerTool(
       name,
       {
         title,
@@ -26,7 +27,8 @@ export function registerTools(server: McpServer, application: Application): void
       async (args, { mcpReq }) => {
         try {
           await application.recallJobs();
-          return successResult(await runTool(tool, args, toolContext(application, server, mcpReq)));
+          const result = await runTool(tool, args, toolContext(application, server, mcpReq));
+          return tasks.answer(name, result, mcpReq);
         } catch (error) {
           if (error instanceof AskUser) return error.result;
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -35,6 +37,7 @@ export function registerTools(server: McpServer, application: Application): void
         }
       },
     );
+    if (tasks.isOptionalFor(name)) registered.execution = { taskSupport: "optional" };
   }
 }
 
