@@ -100,7 +100,12 @@ export function registerResources(server: McpServer, application: Application): 
 }
 
 /** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
-export async function describeKnownJob(job: Job, application: Application): Promise<Record<string, unknown>> {
+export async function describeKnownJob(
+  job: Job,
+  application: Pick<Application, "jobs" | "history" | "savedVideos" | "canPublish"> & {
+    readonly config: Pick<Application["config"], "sandbox">;
+  },
+): Promise<Record<string, unknown>> {
   const { result, ...guidance } = await describeJob(job, application);
   const watchEnded = application.jobs.get(job.jobId)?.watchEnded;
   const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };

@@ -55,15 +55,29 @@ const TASK_REQUESTED = "faceless/task-requested";
 const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
 
+/** What tasks need of the application. */
+export type TasksOptions = Pick<
+  Application,
+  | "jobs"
+  | "reader"
+  | "poller"
+  | "savedVideos"
+  | "waitForEnd"
+  | "recallJobs"
+  | "history"
+  | "canPublish"
+  | "log"
+> & { readonly config: Pick<Application["config"], "readOnly" | "sandbox"> };
+
 /** The tasks of one connection. */
 export class Tasks {
-  readonly #application: Application;
+  readonly #application: TasksOptions;
   /** By job. */
   readonly #waits = new Map<string, Wait>();
   /** A legacy client declares tasks once, at initialize; a modern one with each request. */
   #legacyClientHasTasks = false;
 
-  constructor(application: Application) {
+  constructor(application: TasksOptions) {
     this.#application = application;
   }
 
@@ -138,7 +152,7 @@ export class Tasks {
       const task = this.#taskOf(taskId);
       return {
         ...inModernWords(task),
-        ...(task.status === "completed" && { result: await this.#resultOf(taskId, mcpReq.signal) }),
+        ...(task.status === "completed" && { result: await this.#resultOf(taskId) }),
       };
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
@@ -164,10 +178,7 @@ export class Tasks {
     server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
       const job = await this.#look(taskId, mcpReq.signal);
       await this.#untilOver(job, mcpReq.signal);
-      return {
-        ...(await this.#resultOf(taskId, mcpReq.signal)),
-        _meta: { [RELATED_TASK_META_KEY]: { taskId } },
-      };
+      return { ...(await this.#resultOf(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
       await this.#look(taskId, mcpReq.signal);
@@ -194,12 +205,17 @@ export class Tasks {
     if (!isJobId(taskId)) throw unknownTask(taskId);
     const { jobs, reader, recallJobs } = this.#application;
     await recallJobs();
+    const known = jobs.get(taskId)?.job;
     try {
-      // What this process has not seen yet, as after a restart, is asked for once.
-      const job = jobs.get(taskId)?.job ?? (await reader.read(taskId, { background: false, signal }));
+      // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
+      const job =
+        known?.done === false
+          ? known
+          : await reader.readRecent(taskId, Infinity, { background: false, signal });
       this.#wait(taskId);
       return job;
     } catch (error) {
+      if (known?.done === true) return known;
       throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
     }
   }
@@ -257,18 +273,11 @@ export class Tasks {
     };
   }
 
-  /** What get_video_status says of the job, and what the output schema of generate_video wants beside that. */
-  async #resultOf(taskId: string, signal: AbortSignal): Promise<CallToolResult> {
-    const { jobs, reader } = this.#application;
-    const known = lastSeen(taskId, jobs.get(taskId));
-    const job = known.done
-      ? // Looks the final video up, where its link is not known yet.
-        await reader.readRecent(taskId, Infinity, { background: false, signal }).catch(() => known)
-      : known;
-    return successResult({
-      ...(await describeKnownJob(job, this.#application)),
-      resourceUri: jobs.uri(taskId),
-    });
+  /** What get_video_status says of the job, with the field that generate_video's output schema wants beside that. */
+  async #resultOf(taskId: string): Promise<CallToolResult> {
+    const { jobs } = this.#application;
+    const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
+    return successResult({ ...state, resourceUri: jobs.uri(taskId) });
   }
 
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {

@@ -10,6 +10,7 @@ import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job, Video } from "../../src/service/schemas.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
+import { jobIdOf } from "../fixtures/soak-service.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 interface WorldJob {
@@ -122,7 +123,7 @@ export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
     poller,
     /** Starts a job now and watches it. */
     start({ durationMs, failed }: JobEnd): WorldJob {
-      const jobId = `job-${created.size}`;
+      const jobId = jobIdOf(created.size);
       const job = {
         jobId,
         createdMs: clock.now(),

@@ -1,0 +1,480 @@
+// generate_video as a task: the built file over real stdio, with real clients of both protocols that know tasks.
+
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  connectLegacy,
+  connectModern,
+  factsOf,
+  SERVER_NODE,
+  textOf,
+  BUILT_FILE,
+} from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { startRaw } from "../fixtures/raw-server.ts";
+import { run } from "../fixtures/run.ts";
+import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import {
+  connectLegacyWithTasks,
+  connectModernWithTasks,
+  TASK_CLIENTS,
+  type TaskClient,
+} from "../fixtures/tasks-clients.ts";
+import { until } from "../fixtures/until.ts";
+
+const JOB = "aaaaaaaa-0000-4000-8000-000000000001";
+const OTHER = "bbbbbbbb-0000-4000-8000-000000000002";
+const UNKNOWN = "cccccccc-0000-4000-8000-000000000003";
+const GENERATE = "POST /api/v1/generate";
+const VIDEOS = "GET /api/v1/videos";
+const TIDES = { topic: "Tides" };
+const EXTENSION = "io.modelcontextprotocol/tasks";
+
+const rendering = { json: { status: "processing", videoUrls: [], progress: { total: 3, completed: 1 } } };
+const completed = { json: { status: "completed", videoUrls: ["https://cdn.example/1.mp4"] } };
+const failed = { json: { status: "failed", videoUrls: [] } };
+const videoOf = (jobId: string) => ({
+  jobId,
+  status: "completed",
+  finalVideoUrl: `https://cdn.example/${jobId}.mp4`,
+});
+
+/** A service that starts JOB, then OTHER, and whose jobs end when the test says so. */
+async function taskService(more: Readonly<Record<string, string>> = {}) {
+  const states = new Map<string, Reply>([
+    [JOB, rendering],
+    [OTHER, rendering],
+  ]);
+  const startOf = (jobId: string) => ({ json: { jobId, status: "processing" } });
+  const rest = await scriptedService({
+    [GENERATE]: [startOf(JOB), startOf(OTHER)],
+    [VIDEOS]: () => ({
+      json: { videos: [...states].flatMap(([id, state]) => (state === completed ? [videoOf(id)] : [])) },
+    }),
+    ...Object.fromEntries(
+      [JOB, OTHER].map((jobId) => [`GET /api/v1/status/${jobId}`, () => states.get(jobId) ?? rendering]),
+    ),
+  });
+  const polls = (jobId: string) => rest.lines(`GET /api/v1/status/${jobId}`).length;
+  return {
+    rest,
+    start: {
+      env: {
+        FACELESS_API_KEY: "fl_test",
+        FACELESS_BASE_URL: rest.url,
+        FACELESS_POLL_SECONDS: "0.1",
+        ...more,
+      },
+    },
+    become: (jobId: string, reply: Reply) => void states.set(jobId, reply),
+    polls,
+    async polled(jobId: string, times: number) {
+      const before = polls(jobId);
+      await until(() => polls(jobId) >= before + times);
+    },
+  };
+}
+
+const refusedWith = (code: number) => expect.objectContaining({ code });
+
+/** What the client is told by get_video_status. */
+async function statusOf(client: TaskClient, jobId: string): Promise<Record<string, unknown>> {
+  const { result } = await client.call("get_video_status", { jobId });
+  return result.structuredContent ?? {};
+}
+
+describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
+  test("gets a task under the job's id at once, and at its end what get_video_status says", async () => {
+    const service = await taskService();
+    const client = await connect(service.start);
+
+    const { task, raw, result } = await client.call("generate_video", TIDES);
+
+    expect(task).toEqual({
+      taskId: JOB,
+      status: "working",
+      statusMessage: "Still rendering: 0 clips so far. Started just now; renders take 2 to 4 minutes.",
+      createdAt: expect.any(String),
+      lastUpdatedAt: expect.any(String),
+    });
+    expect(client.protocol === "modern" ? raw : raw["task"]).toMatchObject(
+      client.protocol === "modern"
+        ? { resultType: "task", ttlMs: null, pollIntervalMs: 2_000 }
+        : { ttl: null, pollInterval: 2_000 },
+    );
+    expect(result.structuredContent).toMatchObject({ jobId: JOB, status: "processing" });
+    await service.polled(JOB, 2);
+    expect(await client.get(JOB)).toMatchObject({
+      status: "working",
+      statusMessage: expect.stringMatching(/^Still rendering: 1 of 3 clips\. Started /),
+    });
+
+    service.become(JOB, completed);
+    const end = await client.end(JOB);
+
+    expect(end.structuredContent).toEqual({
+      ...(await statusOf(client, JOB)),
+      resourceUri: `faceless://jobs/${JOB}`,
+    });
+    expect(end.structuredContent).toMatchObject({
+      summary: `Your video is ready: https://cdn.example/${JOB}.mp4`,
+      nextStep: "Show the user the link, and ask whether and where to publish it.",
+      jobId: JOB,
+      status: "completed",
+      done: true,
+    });
+    expect(textOf(end)).toBe(
+      `Your video is ready: https://cdn.example/${JOB}.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(end.structuredContent))}`,
+    );
+    expect(await client.get(JOB)).toMatchObject({
+      status: "completed",
+      statusMessage: `Your video is ready: https://cdn.example/${JOB}.mp4`,
+    });
+  });
+
+  test("sees a failed render end as completed, with that status", async () => {
+    const service = await taskService();
+    const client = await connect(service.start);
+    await client.call("generate_video", TIDES);
+    service.become(JOB, failed);
+
+    const end = await client.end(JOB);
+
+    expect(end.isError).not.toBe(true);
+    expect(end.structuredContent).toMatchObject({
+      summary: "The render failed, and the service refunds its credits by itself.",
+      status: "failed",
+      done: true,
+    });
+    expect(await client.get(JOB)).toMatchObject({ status: "completed" });
+  });
+
+  test("gets a plain error without credits", async () => {
+    const service = await taskService();
+    service.rest.on(GENERATE, envelope(402, "out_of_credits", "No credits remain."));
+    const client = await connect(service.start);
+
+    const { task, raw } = await client.call("generate_video", TIDES);
+
+    expect(task).toBeUndefined();
+    expect(raw).toMatchObject({
+      isError: true,
+      _meta: { "faceless/error": { code: "out_of_credits", outcome: "rejected" } },
+    });
+    expect(raw["resultType"] ?? "complete").toBe("complete");
+  });
+
+  test("gets the same task for the same call, and after its end the words that nothing was started", async () => {
+    const service = await taskService();
+    const client = await connect({
+      env: { ...service.start.env, FACELESS_STATE_DIR: temporaryFolder() },
+    });
+    const first = await client.call("generate_video", TIDES);
+    const second = await client.call("generate_video", TIDES);
+    expect(second.task?.taskId).toBe(first.task?.taskId);
+    expect(second.result.structuredContent).toMatchObject({ jobId: JOB, alreadyStarted: true });
+    service.become(JOB, completed);
+    await client.end(JOB);
+
+    const third = await client.call("generate_video", TIDES);
+
+    expect(third.task).toBeUndefined();
+    expect(third.result.structuredContent).toMatchObject({
+      summary: expect.stringMatching(/so nothing was started or charged now\.$/),
+      jobId: JOB,
+      status: "completed",
+      alreadyStarted: true,
+    });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+  });
+
+  test("waits for two videos at once, and each ends with its own", async () => {
+    const service = await taskService();
+    const client = await connect(service.start);
+    const first = await client.call("generate_video", TIDES);
+    const second = await client.call("generate_video", { topic: "Volcanoes" });
+    expect([first.task?.taskId, second.task?.taskId]).toEqual([JOB, OTHER]);
+    service.become(OTHER, completed);
+
+    expect((await client.end(OTHER)).structuredContent).toMatchObject({ jobId: OTHER, done: true });
+    expect(await client.get(JOB)).toMatchObject({ status: "working" });
+    service.become(JOB, completed);
+    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
+  });
+
+  test("ends the polling by a cancellation, and is told that the render goes on and was paid", async () => {
+    const service = await taskService();
+    const client = await connect(service.start);
+    await client.call("generate_video", TIDES);
+    await service.polled(JOB, 1);
+
+    const answer = await client.ask("tasks/cancel", { taskId: JOB });
+
+    expect(answer).toMatchObject({
+      statusMessage: expect.stringMatching(/Its render goes on and was paid for: get_video_status shows it/),
+    });
+    expect(await client.get(JOB)).toMatchObject({
+      status: "cancelled",
+      statusMessage: answer["statusMessage"],
+    });
+    const polls = service.polls(JOB);
+    // The polls of another job show that time passes.
+    await client.call("generate_video", { topic: "Volcanoes" });
+    await service.polled(OTHER, 4);
+    expect(service.polls(JOB)).toBe(polls);
+    expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["POST", "GET"]));
+    service.become(JOB, completed);
+    expect(await statusOf(client, JOB)).toMatchObject({ status: "completed", done: true });
+    expect(await client.get(JOB)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("waits again for a cancelled task by the same call, without paying again", async () => {
+    const service = await taskService();
+    const client = await connect({
+      env: { ...service.start.env, FACELESS_STATE_DIR: temporaryFolder() },
+    });
+    await client.call("generate_video", TIDES);
+    await client.ask("tasks/cancel", { taskId: JOB });
+
+    const again = await client.call("generate_video", TIDES);
+
+    expect(again.task).toMatchObject({ taskId: JOB, status: "working" });
+    service.become(JOB, completed);
+    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+  });
+
+  test.each([UNKNOWN, "nonsense", ""])("is refused an unknown task %j", async (taskId) => {
+    const service = await taskService();
+    const client = await connect(service.start);
+    const methods = [
+      "tasks/get",
+      "tasks/cancel",
+      client.protocol === "modern" ? "tasks/update" : "tasks/result",
+    ];
+    for (const method of methods)
+      await expect(client.ask(method, { taskId }), method).rejects.toEqual(refusedWith(-32_602));
+    expect(service.rest.requests.every(({ path }) => path.startsWith("/api/v1/status/"))).toBe(true);
+  });
+
+  test("gets the end from a new server after the first was killed", async () => {
+    const service = await taskService({ FACELESS_STATE_DIR: temporaryFolder() });
+    const killed = await connect(service.start);
+    await killed.call("generate_video", TIDES);
+    process.kill(killed.pid(), "SIGKILL");
+    const client = await connect(service.start);
+
+    expect(await client.get(JOB)).toMatchObject({ status: "working" });
+    service.become(JOB, completed);
+
+    expect((await client.end(JOB)).structuredContent).toMatchObject({
+      summary: `Your video is ready: https://cdn.example/${JOB}.mp4`,
+      settings: TIDES,
+    });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+  });
+
+  test("can ask a thousand times without one more request to the service", async () => {
+    const service = await taskService({ FACELESS_POLL_SECONDS: "3600" });
+    const client = await connect(service.start);
+    await client.call("generate_video", TIDES);
+    const askOften = async () => {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      for (let times = 0; times < 1_000; times += 1) await client.get(JOB);
+    };
+    await askOften();
+    expect(service.rest.lines()).toEqual([GENERATE]);
+    service.become(JOB, completed);
+    await statusOf(client, JOB);
+    const requests = service.rest.lines().length;
+
+    await askOften();
+
+    expect(service.rest.lines()).toHaveLength(requests);
+  });
+
+  test("is told why a task is no longer polled, instead of waiting for ever", async () => {
+    const service = await taskService();
+    const client = await connect(service.start);
+    await client.call("generate_video", TIDES);
+    service.become(JOB, envelope(401, "unauthorized", "Who are you?"));
+
+    const end = await client.end(JOB);
+
+    expect(end.structuredContent).toMatchObject({
+      jobId: JOB,
+      done: false,
+      watchEnded: "Watching ended: the service does not accept the API key.",
+      nextStep: "Call get_video_status again with waitSeconds 45.",
+    });
+  });
+
+  test("gets no tasks from a server that only reads", async () => {
+    const service = await taskService();
+    const client = await connect({ ...service.start, args: ["--read-only"] });
+    const { tasks, extensions } = client.raw.getServerCapabilities() ?? {};
+    expect({ tasks, extensions }).toEqual({});
+    await expect(client.ask("tasks/get", { taskId: JOB })).rejects.toEqual(refusedWith(-32_601));
+  });
+});
+
+describe("a modern client", () => {
+  test("finds the extension declared, and no task in the list of tools", async () => {
+    const { start } = await taskService();
+    const { raw } = await connectModernWithTasks(start);
+    expect(raw.getServerCapabilities()).toMatchObject({ extensions: { [EXTENSION]: {} } });
+    const plain = await connectModern(start);
+    expect((await raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+  });
+
+  test("has its input acknowledged", async () => {
+    const service = await taskService();
+    const client = await connectModernWithTasks(service.start);
+    await client.call("generate_video", TIDES);
+    const { _meta, ...result } = await client.ask("tasks/update", { taskId: JOB, inputResponses: {} });
+    expect(result).toEqual({});
+  });
+
+  test("is refused the methods of the legacy tasks", async () => {
+    const { start } = await taskService();
+    const server = startRaw(start);
+    onTestFinished(() => void server.child.kill("SIGKILL"));
+    await server.open("modern");
+    for (const method of ["tasks/result", "tasks/list"])
+      expect(await server.ask(method, { taskId: JOB }), method).toMatchObject({ error: { code: -32_601 } });
+  });
+
+  test("that does not declare the extension sees today's result, and is told what tasks/… requires", async () => {
+    const service = await taskService();
+    const client = await connectModernWithTasks({ ...service.start, declares: false });
+    const { task, raw } = await client.call("generate_video", TIDES);
+    expect(task).toBeUndefined();
+    const { _meta, ...result } = raw;
+    expect(result).toEqual({
+      resultType: "complete",
+      content: [expect.objectContaining({ type: "text" })],
+      structuredContent: {
+        summary: "The video was started. Renders take 2 to 4 minutes.",
+        nextStep: "Follow it with get_video_status and waitSeconds 45, and don't generate it again.",
+        jobId: JOB,
+        status: "processing",
+        resourceUri: `faceless://jobs/${JOB}`,
+      },
+    });
+    for (const method of ["tasks/get", "tasks/cancel", "tasks/update"])
+      await expect(client.ask(method, { taskId: JOB }), method).rejects.toMatchObject({
+        code: -32_021,
+        data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+      });
+    expect(service.rest.lines()).toEqual([GENERATE]);
+  });
+});
+
+describe("a legacy client", () => {
+  test("that declares tasks finds generate_video alone a task, in a list below 7,500 bytes", async () => {
+    const { start } = await taskService();
+    const { raw } = await connectLegacyWithTasks(start);
+    expect(raw.getServerCapabilities()?.tasks).toEqual({
+      list: {},
+      cancel: {},
+      requests: { tools: { call: {} } },
+    });
+    const { tools } = await raw.listTools();
+    expect(
+      tools.flatMap(({ name, execution }) => (execution === undefined ? [] : [[name, execution]])),
+    ).toEqual([["generate_video", { taskSupport: "optional" }]]);
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(7_500);
+  });
+
+  test("that does not declare tasks sees today's results, whatever it sends", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks({ ...service.start, declares: false });
+    const plain = await connectModern(service.start);
+    expect(client.raw.getServerCapabilities()).not.toHaveProperty("tasks");
+    expect((await client.raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+    const { task, raw } = await client.call("generate_video", TIDES);
+    expect(task).toBeUndefined();
+    expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+    for (const method of ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"])
+      await expect(client.ask(method, { taskId: JOB }), method).rejects.toEqual(refusedWith(-32_601));
+  });
+
+  test("that calls without `task` gets today's result", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks(service.start);
+    const raw = await client.ask("tools/call", { name: "generate_video", arguments: TIDES });
+    expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+  });
+
+  test("is answered tasks/result when the video has ended, with the task named", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks(service.start);
+    await client.call("generate_video", TIDES);
+    const result = client.ask("tasks/result", { taskId: JOB });
+    await service.polled(JOB, 2);
+    service.become(JOB, completed);
+    expect(await result).toMatchObject({
+      structuredContent: { jobId: JOB, done: true },
+      _meta: { "io.modelcontextprotocol/related-task": { taskId: JOB } },
+    });
+    await expect(client.ask("tasks/cancel", { taskId: JOB })).rejects.toEqual(refusedWith(-32_602));
+  });
+
+  test("is answered tasks/result when the task is cancelled", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks(service.start);
+    await client.call("generate_video", TIDES);
+    const result = client.ask("tasks/result", { taskId: JOB });
+    await service.polled(JOB, 2);
+    await client.ask("tasks/cancel", { taskId: JOB });
+    expect(await result).toMatchObject({ structuredContent: { jobId: JOB, done: false } });
+  });
+
+  test("follows a task with its SDK's stream, and gets a result that fits the tool's schema", async () => {
+    const service = await taskService();
+    const { raw } = await connectLegacyWithTasks(service.start);
+    if (!("experimental" in raw)) throw new Error("This is not the v1 SDK.");
+    await raw.listTools();
+    const stream = raw.experimental.tasks.callToolStream({ name: "generate_video", arguments: TIDES });
+    const messages: unknown[] = [];
+    for await (const message of stream) {
+      messages.push(message);
+      if (message.type === "taskCreated") service.become(JOB, completed);
+    }
+    expect(messages.at(0)).toMatchObject({ type: "taskCreated", task: { taskId: JOB, status: "working" } });
+    expect(messages.at(-1)).toMatchObject({
+      type: "result",
+      result: { structuredContent: { jobId: JOB, done: true } },
+    });
+  });
+
+  test("finds its tasks listed, the newest first and page by page", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks(service.start);
+    await client.call("generate_video", TIDES);
+    await client.call("generate_video", { topic: "Volcanoes" });
+    expect(await client.ask("tasks/list", {})).toEqual({
+      tasks: [OTHER, JOB].map((taskId) => expect.objectContaining({ taskId, status: "working" })),
+    });
+    expect(await client.ask("tasks/list", { cursor: "1" })).toMatchObject({ tasks: [{ taskId: JOB }] });
+    await expect(client.ask("tasks/list", { cursor: "next" })).rejects.toEqual(refusedWith(-32_602));
+  });
+});
+
+test("one call of the MCP Inspector lasts for a whole render and returns the finished video", async () => {
+  const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
+  const inspector = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
+  const settings = ["FACELESS_STATE_DIR=off", "FACELESS_SANDBOX_SECONDS=2", "FACELESS_POLL_SECONDS=0.2"];
+  const server = ["env", ...settings, SERVER_NODE, BUILT_FILE, "--sandbox", "--"];
+  const { code, stdout, stderr } = await run(inspector, [
+    "--cli",
+    ...server,
+    ...["--protocol-era", "modern", "--format", "json", "--method", "tools/call"],
+    ...["--tool-name", "generate_video", "--tool-arg", "topic=The tide"],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({
+    result: { structuredContent: { status: "completed", done: true, finalVideoUrl: expect.any(String) } },
+  });
+});
