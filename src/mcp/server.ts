@@ -43,7 +43,6 @@ export function createServer(application: Application, { era, subscriptions, tas
         tools: { listChanged: false },
         prompts: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
-        ...tasks.capabilities(era),
       },
     },
   );

@@ -12,7 +12,6 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   RELATED_TASK_META_KEY,
-  type ServerCapabilities,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
@@ -46,7 +45,6 @@ interface Wait {
 }
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
-const LEGACY_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
 const PAGE_SIZE = 100;
@@ -90,22 +88,16 @@ export class Tasks {
     return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
   }
 
-  /** What a server of this protocol declares. */
-  capabilities(era: ProtocolEra): ServerCapabilities {
-    if (!this.#serves(era)) return {};
-    return era === "modern" ? { extensions: { [EXTENSION]: {} } } : { tasks: LEGACY_CAPABILITY };
-  }
-
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
   isOptionalFor(tool: string): boolean {
     return this.#legacyClientHasTasks && tool === generateVideo.name;
   }
 
-  /** Serves tasks/… on a server of this connection. */
+  /** Serves tasks/… on a server of this connection, and declares them. */
   attach(server: McpServer, era: ProtocolEra): void {
-    if (!this.#serves(era)) return;
+    if (this.#application.config.readOnly) return;
     if (era === "modern") this.#attachModern(server);
-    else this.#attachLegacy(server);
+    else if (this.#legacyClientHasTasks) this.#attachLegacy(server);
   }
 
   /** The answer to a call of a tool: a task where it was generate_video and the client takes one. */
@@ -138,13 +130,9 @@ export class Tasks {
     this.#waits.clear();
   }
 
-  #serves(era: ProtocolEra): boolean {
-    if (this.#application.config.readOnly) return false;
-    return era === "modern" || this.#legacyClientHasTasks;
-  }
-
   /** tasks/result and tasks/list are not in the extension: the SDK refuses them. */
   #attachModern({ server }: McpServer): void {
+    server.registerCapabilities({ extensions: { [EXTENSION]: {} } });
     const params = z.looseObject({ taskId: z.string() });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
       requireExtension(mcpReq);
@@ -170,6 +158,7 @@ export class Tasks {
   }
 
   #attachLegacy({ server }: McpServer): void {
+    server.registerCapabilities({ tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } });
     const params = z.looseObject({ taskId: z.string() });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
       await this.#look(taskId, mcpReq.signal);

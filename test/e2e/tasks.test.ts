@@ -21,6 +21,7 @@ import {
   TASK_CLIENTS,
   type TaskClient,
 } from "../fixtures/tasks-clients.ts";
+import { jobIdOf } from "../fixtures/soak-service.ts";
 import { until } from "../fixtures/until.ts";
 
 const JOB = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -308,6 +309,18 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       watchEnded: "Watching ended: the service does not accept the API key.",
       nextStep: "Call get_video_status again with waitSeconds 45.",
     });
+  });
+
+  test("gets a plain result for a video that can't be watched, since too many are", async () => {
+    const service = await taskService({ FACELESS_POLL_SECONDS: "3600" });
+    const client = await connect(service.start);
+    const uris = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
+    await client.subscribe(uris);
+
+    const { task, result } = await client.call("generate_video", TIDES);
+
+    expect(task).toBeUndefined();
+    expect(result.structuredContent).toMatchObject({ jobId: JOB, status: "processing" });
   });
 
   test("gets no tasks from a server that only reads", async () => {
