@@ -157,6 +157,7 @@ credits; publishing is public. Never repeat either to find out how it went: call
 - [Errors](docs/ERRORS.md): each error code, why it occurs and what to do
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
 - [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
+- [Tasks](docs/TASKS.md): clients that wait for a video by themselves
 - [Performance](docs/PERFORMANCE.md): measured start time, memory and throughput
 - [Stress tests](docs/STRESS.md): what is promised, with the figures of the last long run
 - [Security](.github/SECURITY.md): what leaves the computer, the journal, the API key

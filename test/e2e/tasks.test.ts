@@ -3,14 +3,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  connectLegacy,
-  connectModern,
-  factsOf,
-  SERVER_NODE,
-  textOf,
-  BUILT_FILE,
-} from "../fixtures/clients.ts";
+import { connectModern, factsOf, SERVER_NODE, textOf, BUILT_FILE } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
@@ -307,7 +300,7 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       jobId: JOB,
       done: false,
       watchEnded: "Watching ended: the service does not accept the API key.",
-      nextStep: "Call get_video_status again with waitSeconds 45.",
+      nextStep: expect.stringMatching(/^Call get_video_status again/),
     });
   });
 
@@ -369,7 +362,7 @@ describe("a modern client", () => {
       content: [expect.objectContaining({ type: "text" })],
       structuredContent: {
         summary: "The video was started. Renders take 2 to 4 minutes.",
-        nextStep: "Follow it with get_video_status and waitSeconds 45, and don't generate it again.",
+        nextStep: expect.stringMatching(/^Follow it with get_video_status/),
         jobId: JOB,
         status: "processing",
         resourceUri: `faceless://jobs/${JOB}`,
@@ -480,12 +473,11 @@ test("one call of the MCP Inspector lasts for a whole render and returns the fin
   const inspector = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
   const settings = ["FACELESS_STATE_DIR=off", "FACELESS_SANDBOX_SECONDS=2", "FACELESS_POLL_SECONDS=0.2"];
   const server = ["env", ...settings, SERVER_NODE, BUILT_FILE, "--sandbox", "--"];
-  const { code, stdout, stderr } = await run(inspector, [
-    "--cli",
-    ...server,
-    ...["--protocol-era", "modern", "--format", "json", "--method", "tools/call"],
-    ...["--tool-name", "generate_video", "--tool-arg", "topic=The tide"],
-  ]);
+  const asked = ["--method", "tools/call", "--tool-name", "generate_video", "--tool-arg", "topic=The tide"];
+  const modern = ["--protocol-era", "modern", "--format", "json"];
+
+  const { code, stdout, stderr } = await run(inspector, ["--cli", ...server, ...modern, ...asked]);
+
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({
     result: { structuredContent: { status: "completed", done: true, finalVideoUrl: expect.any(String) } },

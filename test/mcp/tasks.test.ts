@@ -40,6 +40,7 @@ async function connect({ store, reader, poller, clock }: World) {
   });
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const asked = new Map<unknown, (answer: unknown) => void>();
+  // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports have no other way
   clientSide.onmessage = (message: JSONRPCMessage) => {
     if ("id" in message && "result" in message) asked.get(message.id)?.(message.result);
   };
