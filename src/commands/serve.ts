@@ -7,7 +7,7 @@ import { createLog } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
-import { Tasks } from "../mcp/tasks.ts";
+import { Tasks } from "../mcp/tasks/tasks.ts";
 import type { Service } from "../service/client.ts";
 import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
 import type { Config, ServiceConfig } from "../config.ts";

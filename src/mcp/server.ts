@@ -6,7 +6,7 @@ import type { Application } from "./application.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import type { Tasks } from "./tasks.ts";
+import type { Tasks } from "./tasks/tasks.ts";
 import { registerTools } from "./tools.ts";
 
 const ICON =

@@ -9,7 +9,7 @@ import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
-import type { Tasks } from "./tasks.ts";
+import type { Tasks } from "./tasks/tasks.ts";
 import { failureResult } from "./tool-result.ts";
 
 export function registerTools(server: McpServer, application: Application, tasks: Tasks): void {

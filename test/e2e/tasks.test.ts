@@ -88,7 +88,9 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
     expect(task).toEqual({
       taskId: JOB,
       status: "working",
-      statusMessage: "Still rendering: 0 clips so far. Started just now; renders take 2 to 4 minutes.",
+      statusMessage: expect.stringMatching(
+        /^Still rendering: 0 clips so far\. Started .*; renders take 2 to 4/,
+      ),
       createdAt: expect.any(String),
       lastUpdatedAt: expect.any(String),
     });
@@ -212,9 +214,10 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       status: "cancelled",
       statusMessage: answer["statusMessage"],
     });
-    const polls = service.polls(JOB);
-    // The polls of another job show that time passes.
+    // The polls of another job show that time passes. One of this job may still have been on its way.
     await client.call("generate_video", { topic: "Volcanoes" });
+    await service.polled(OTHER, 2);
+    const polls = service.polls(JOB);
     await service.polled(OTHER, 4);
     expect(service.polls(JOB)).toBe(polls);
     expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["POST", "GET"]));
@@ -288,8 +291,8 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
     expect(service.rest.lines()).toHaveLength(requests);
   });
 
-  test("is told why a task is no longer polled, instead of waiting for ever", async () => {
-    const service = await taskService();
+  test("is told why a task is no longer polled, and waits again by the same call", async () => {
+    const service = await taskService({ FACELESS_STATE_DIR: temporaryFolder() });
     const client = await connect(service.start);
     await client.call("generate_video", TIDES);
     service.become(JOB, envelope(401, "unauthorized", "Who are you?"));
@@ -302,6 +305,11 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       watchEnded: "Watching ended: the service does not accept the API key.",
       nextStep: expect.stringMatching(/^Call get_video_status again/),
     });
+    service.become(JOB, rendering);
+    expect((await client.call("generate_video", TIDES)).task).toMatchObject({ status: "working" });
+    service.become(JOB, completed);
+    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
   });
 
   test("gets a plain result for a video that can't be watched, since too many are", async () => {

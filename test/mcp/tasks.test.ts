@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { SavedVideos } from "../../src/jobs/saved-videos.ts";
-import { Tasks } from "../../src/mcp/tasks.ts";
+import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { createWorld } from "../bench/virtual-world.ts";
 import { DURATIONS, seededRandom } from "../fixtures/durations.ts";
 

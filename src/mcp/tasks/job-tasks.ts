@@ -1,0 +1,189 @@
+// A task is a job under the job's own id: how it stands is in the job store, which the poller keeps fresh. Kept here is only which jobs a
+// client waits for, and for which it has cancelled that. Knows the words that both protocols share, and no method of either.
+
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
+import type { Unsubscribe } from "../../jobs/emitter.ts";
+import type { KnownJob } from "../../jobs/job-store.ts";
+import type { Job } from "../../service/schemas.ts";
+import { isJobId } from "../../tools/arguments.ts";
+import { describeStatus } from "../../tools/get-video-status.ts";
+import type { Application } from "../application.ts";
+import { describeKnownJob } from "../resources.ts";
+import { errorMeta, successResult } from "../tool-result.ts";
+
+/** A task, as far as both protocols have the same words for it. */
+export interface Task {
+  readonly taskId: string;
+  readonly status: "working" | "completed" | "cancelled";
+  readonly statusMessage: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+}
+
+/** What tasks need of the application. */
+export type TasksOptions = Pick<
+  Application,
+  | "jobs"
+  | "reader"
+  | "poller"
+  | "savedVideos"
+  | "waitForEnd"
+  | "recallJobs"
+  | "history"
+  | "canPublish"
+  | "log"
+> & { readonly config: Pick<Application["config"], "readOnly" | "sandbox"> };
+
+/** A client's waiting for a job. */
+interface Wait {
+  readonly unwatch: Unsubscribe;
+  /** Aborted by `cancel`. The task stays cancelled then, whatever becomes of its job. */
+  readonly cancellation: AbortController;
+}
+
+const CANCELLED =
+  "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
+
+export class JobTasks {
+  readonly #application: TasksOptions;
+  /** By job. */
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(application: TasksOptions) {
+    this.#application = application;
+  }
+
+  /**
+   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress, and where too many
+   * jobs are watched.
+   */
+  start(jobId: string): Task | undefined {
+    const { jobs, log } = this.#application;
+    if (jobs.get(jobId)?.job?.done === true) return undefined;
+    // After a cancellation, or an end of the polling, the same call waits again.
+    if (this.get(jobId).status !== "working") this.#forget(jobId);
+    try {
+      this.#wait(jobId);
+      return this.get(jobId);
+    } catch (error) {
+      log.info(`${jobId} is no task: ${toBridgeError(error, "not_sent").message}`);
+      return undefined;
+    }
+  }
+
+  /** Brings a task up to date, and waits for its job from now on. Throws a ProtocolError where there is no such job. */
+  async refresh(taskId: string, signal: AbortSignal): Promise<void> {
+    if (!isJobId(taskId)) throw unknownTask(taskId);
+    const { jobs, reader, recallJobs } = this.#application;
+    await recallJobs();
+    const known = jobs.get(taskId)?.job;
+    try {
+      // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
+      if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
+      this.#wait(taskId);
+    } catch (error) {
+      if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
+    }
+  }
+
+  /** How the task stands, as far as this process knows. */
+  get(taskId: string): Task {
+    const { jobs, canPublish } = this.#application;
+    const known = jobs.get(taskId);
+    const job = lastSeen(taskId, known);
+    const { createdAtMs, fetchedAtMs, watchEnded } = known ?? {};
+    const seenMs = fetchedAtMs === undefined ? createdAtMs : Date.now() - (performance.now() - fetchedAtMs);
+    const common = {
+      taskId,
+      createdAt: isoTime(createdAtMs ?? seenMs),
+      lastUpdatedAt: isoTime(seenMs),
+    };
+    if (this.#waits.get(taskId)?.cancellation.signal.aborted === true)
+      return { ...common, status: "cancelled", statusMessage: CANCELLED };
+    // What is no longer polled would be "working" for ever. Its result says why.
+    if (!job.done && watchEnded !== undefined)
+      return { ...common, status: "completed", statusMessage: watchEnded };
+    const facts = { ageMs: jobs.ageMs(taskId), canPublish, publishedTo: [], saved: undefined };
+    return {
+      ...common,
+      status: job.done ? "completed" : "working",
+      statusMessage: describeStatus(job, facts).summary,
+    };
+  }
+
+  /** At most `limit` tasks, the most recent first. */
+  async recent(limit: number): Promise<readonly Task[]> {
+    await this.#application.recallJobs();
+    return this.#application.jobs.recent(limit).map(({ jobId }) => this.get(jobId));
+  }
+
+  /** What get_video_status says of the job, with the field that generate_video's output schema wants beside that. */
+  async result(taskId: string): Promise<CallToolResult> {
+    const { jobs } = this.#application;
+    const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
+    return successResult({ ...state, resourceUri: jobs.uri(taskId) });
+  }
+
+  /** Resolves when the task has ended, or by the signal. */
+  async untilEnded(taskId: string, signal: AbortSignal): Promise<void> {
+    const cancellation = this.#waits.get(taskId)?.cancellation.signal;
+    await this.#application.waitForEnd({
+      job: lastSeen(taskId, this.#application.jobs.get(taskId)),
+      // The poller ends it in any case.
+      forMs: Infinity,
+      signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
+      onChange() {},
+    });
+  }
+
+  /** Ends the waiting for the job, unless the task has ended. The job goes on. */
+  cancel(taskId: string): void {
+    const wait = this.#waits.get(taskId);
+    if (wait === undefined || this.get(taskId).status !== "working") return;
+    wait.unwatch();
+    wait.cancellation.abort();
+  }
+
+  /** Ends all waiting. */
+  close(): void {
+    for (const jobId of Array.from(this.#waits.keys())) this.#forget(jobId);
+  }
+
+  /** Has the job polled. A job that has ended is not. */
+  #wait(jobId: string): void {
+    if (this.#waits.has(jobId)) return;
+    const { poller, savedVideos } = this.#application;
+    this.#waits.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
+    savedVideos.want(jobId);
+  }
+
+  #forget(jobId: string): void {
+    this.#waits.get(jobId)?.unwatch();
+    this.#waits.delete(jobId);
+  }
+
+  #protocolError(taskId: string, failure: BridgeError): ProtocolError {
+    if (failure.facts.code === "not_found") return unknownTask(taskId);
+    this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
+    return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
+      "faceless/error": errorMeta(failure),
+    });
+  }
+}
+
+/** The job's last answer, or what else is known of its status. */
+function lastSeen(jobId: string, known: KnownJob | undefined): Job {
+  if (known?.job !== undefined) return known.job;
+  const { status = "processing" } = known ?? {};
+  return { jobId, status, done: status === "completed" || status === "failed", videoUrls: [] };
+}
+
+function isoTime(epochMs = Date.now()): string {
+  return new Date(epochMs).toISOString();
+}
+
+function unknownTask(taskId: string): ProtocolError {
+  const message = `There is no task ${JSON.stringify(taskId.slice(0, 100))}.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

@@ -1,0 +1,176 @@
+// generate_video as a task, in the words of both protocols that know tasks: the extension of 2026-07-28 and the experimental tasks of
+// 2025-11-25. What a task is and how it stands is the affair of job-tasks.ts.
+
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  type McpServer,
+  MissingRequiredClientCapabilityError,
+  type ProtocolEra,
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { generateVideo } from "../../tools/generate-video.ts";
+import { successResult } from "../tool-result.ts";
+import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
+
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
+
+const EXTENSION = "io.modelcontextprotocol/tasks";
+/** The answers come from the job store, so a client may ask more often than the service is polled. */
+const POLL_INTERVAL_MS = 2_000;
+const PAGE_SIZE = 100;
+/** Marks a legacy call that asks for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
+const TASK_REQUESTED = "faceless/task-requested";
+
+/** The tasks of one connection. */
+export class Tasks {
+  readonly #jobTasks: JobTasks;
+  readonly #isReadOnly: boolean;
+  /** A legacy client declares tasks once, at initialize; a modern one with each request. */
+  #legacyClientHasTasks = false;
+
+  constructor(application: TasksOptions) {
+    this.#jobTasks = new JobTasks(application);
+    this.#isReadOnly = application.config.readOnly;
+  }
+
+  /** Sees each message of the client before the SDK, and returns the one that the SDK gets. */
+  onInbound(message: JSONRPCMessage): JSONRPCMessage {
+    if (!("method" in message)) return message;
+    const { method, params } = message;
+    if (method === "initialize") this.#legacyClientHasTasks = has(params, "capabilities", "tasks");
+    if (method !== "tools/call" || !this.#legacyClientHasTasks || !has(params, "task")) return message;
+    return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
+  }
+
+  /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
+  isOptionalFor(tool: string): boolean {
+    return this.#legacyClientHasTasks && tool === generateVideo.name;
+  }
+
+  /** Serves tasks/… on a server of this connection, and declares them. */
+  attach(server: McpServer, era: ProtocolEra): void {
+    if (this.#isReadOnly) return;
+    if (era === "modern") this.#attachModern(server);
+    else if (this.#legacyClientHasTasks) this.#attachLegacy(server);
+  }
+
+  /** The answer to a call of a tool: a task where it was generate_video and the client takes one. */
+  answer(tool: string, structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
+    const result = successResult(structured);
+    const { jobId } = structured;
+    if (tool !== generateVideo.name || typeof jobId !== "string") return result;
+    const isModern = request.envelope !== undefined;
+    if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
+    const task = this.#jobTasks.start(jobId);
+    if (task === undefined) return result;
+    // The SDK wants the usual result beside the task, since the tool has an output schema.
+    return isModern
+      ? { ...result, resultType: "task", ...inModernWords(task) }
+      : { ...result, task: inLegacyWords(task) };
+  }
+
+  /** Ends all waiting of the connection. */
+  close(): void {
+    this.#jobTasks.close();
+  }
+
+  /** tasks/result and tasks/list are not in the extension: the SDK refuses them. */
+  #attachModern({ server }: McpServer): void {
+    const tasks = this.#jobTasks;
+    const params = taskParams();
+    server.registerCapabilities({ extensions: { [EXTENSION]: {} } });
+    server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
+      requireExtension(mcpReq);
+      await tasks.refresh(taskId, mcpReq.signal);
+      const task = tasks.get(taskId);
+      return {
+        ...inModernWords(task),
+        ...(task.status === "completed" && { result: await tasks.result(taskId) }),
+      };
+    });
+    server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
+      requireExtension(mcpReq);
+      await tasks.refresh(taskId, mcpReq.signal);
+      tasks.cancel(taskId);
+      return { statusMessage: tasks.get(taskId).statusMessage };
+    });
+    // No task ever asks for input.
+    server.setRequestHandler("tasks/update", { params }, async ({ taskId }, { mcpReq }) => {
+      requireExtension(mcpReq);
+      await tasks.refresh(taskId, mcpReq.signal);
+      return {};
+    });
+  }
+
+  #attachLegacy({ server }: McpServer): void {
+    const tasks = this.#jobTasks;
+    const params = taskParams();
+    server.registerCapabilities({ tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } });
+    server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
+      await tasks.refresh(taskId, mcpReq.signal);
+      return inLegacyWords(tasks.get(taskId));
+    });
+    server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
+      await tasks.refresh(taskId, mcpReq.signal);
+      await tasks.untilEnded(taskId, mcpReq.signal);
+      return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
+    });
+    server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
+      await tasks.refresh(taskId, mcpReq.signal);
+      const { status } = tasks.get(taskId);
+      if (status !== "working") throw invalidParams(`The task can't be cancelled: it is ${status}.`);
+      tasks.cancel(taskId);
+      return inLegacyWords(tasks.get(taskId));
+    });
+    server.setRequestHandler("tasks/list", { params: pageParams() }, async ({ cursor = "0" }) => {
+      if (!/^\d{1,9}$/.test(cursor)) throw invalidParams("There is no such cursor.");
+      const end = Number(cursor) + PAGE_SIZE;
+      const known = await tasks.recent(end + 1);
+      return {
+        tasks: known.slice(Number(cursor), end).map(inLegacyWords),
+        ...(known.length > end && { nextCursor: String(end) }),
+      };
+    });
+  }
+}
+
+const taskParams = () => z.looseObject({ taskId: z.string() });
+const pageParams = () => z.looseObject({ cursor: z.string().optional() });
+
+function declaresExtension({ envelope }: McpRequest): boolean {
+  return has(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION);
+}
+
+function requireExtension(request: McpRequest): void {
+  if (declaresExtension(request)) return;
+  throw new MissingRequiredClientCapabilityError(
+    { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+    `This method is for clients that declare the extension ${EXTENSION} with the request.`,
+  );
+}
+
+function inModernWords(task: Task) {
+  return { ...task, ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
+}
+
+function inLegacyWords(task: Task) {
+  return { ...task, ttl: null, pollInterval: POLL_INTERVAL_MS };
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+/** Whether anything is at the end of this path. */
+function has(value: unknown, ...path: readonly string[]): boolean {
+  let found = value;
+  for (const name of path)
+    found = typeof found === "object" && found !== null ? Reflect.get(found, name) : undefined;
+  return found !== undefined && found !== null;
+}
