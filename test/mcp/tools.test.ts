@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/application.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
+import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { unconfiguredService } from "../../src/service/lazy-service.ts";
 
@@ -29,7 +30,7 @@ async function clientOfFaultyServer(): Promise<Client> {
     host: { pid: 1, isRunning: () => false },
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
-  registerTools(server, application);
+  registerTools(server, application, new Tasks(application));
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());
