@@ -62,6 +62,11 @@ export class JobReader {
     this.#clock = clock;
   }
 
+  /** Whether a read of the job is in flight, which the next one shares. */
+  isReading(jobId: string): boolean {
+    return this.#inFlight.has(jobId);
+  }
+
   /** The job as the service has it now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, signal } = options;

@@ -4,14 +4,22 @@ import type { WatchedJob } from "./watched-job.ts";
 
 export type NextRequest = { readonly kind: "list" } | { readonly kind: "status"; readonly job: WatchedJob };
 
+interface ChoiceOptions {
+  readonly canList: boolean;
+  readonly afterHint: boolean;
+  readonly nowMs: number;
+}
+
 /**
  * The most important request, or undefined when nothing is due. The list is worth it for two or more jobs that are due, or nearly
- * so; a job that it doesn't show goes first once it is more urgent than those on average, so that neither side starves.
+ * so; a job that it doesn't show goes first once it is more urgent than those on average, so that neither side starves. A hinted job
+ * goes first too, but not twice in a row: hints may be forged, and the others must not starve.
  * @param idle the jobs that no request in flight answers for
+ * @param options.afterHint whether the last request was sent because of a hint
  */
 export function chooseRequest(
   idle: readonly WatchedJob[],
-  { canList, nowMs }: { readonly canList: boolean; readonly nowMs: number },
+  { canList, afterHint, nowMs }: ChoiceOptions,
 ): NextRequest | undefined {
   const due = idle.filter(({ dueMs }) => dueMs <= nowMs);
   const toConfirm = first(
@@ -19,6 +27,8 @@ export function chooseRequest(
     ({ dueMs }) => dueMs,
   );
   if (toConfirm !== undefined) return { kind: "status", job: toConfirm };
+  const hinted = first(afterHint ? [] : due.filter((job) => job.isHinted()), ({ dueMs }) => dueMs);
+  if (hinted !== undefined) return { kind: "status", job: hinted };
   const shared = new Set(canList ? idle.filter((job) => job.onFirstPage && job.isNearlyDue()) : []);
   const listed = shared.size > 1 ? due.filter((job) => shared.has(job)) : [];
   const others = listed.length > 0 ? due.filter((job) => !shared.has(job)) : due;

@@ -51,6 +51,8 @@ export class Poller {
   /** Set when the service or the rate limiter refuses a request: none is sent before. */
   #pausedUntilMs = -Infinity;
   #lastSentMs = -Infinity;
+  /** Whether the last request was sent with a hint waiting for it. */
+  #lastHinted = false;
   /** When a due poll last had to wait for the rate limiter. */
   #throttledMs = -Infinity;
   #closed = false;
@@ -84,6 +86,16 @@ export class Poller {
       if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#jobs.delete(jobId);
       this.#setTimer();
     };
+  }
+
+  /**
+   * Polls the job as soon as the rate limiter allows, if it is watched: there may be news of it. Needs no trust, because a hint costs
+   * one request at most, and those of one job come at least 5 s apart.
+   */
+  hint(jobId: string): void {
+    if (this.#jobs.get(jobId)?.hint() !== true) return;
+    this.#options.log.debug(`A hint says that there is news of job ${jobId}.`);
+    this.#setTimer();
   }
 
   /** Ends all polling for good. */
@@ -155,7 +167,7 @@ export class Poller {
     for (const job of this.#idleJobs())
       if (job.dueMs <= nowMs && job.confirmSinceMs === undefined) job.updateFromReads();
     const canList = !this.#listInFlight && nowMs >= this.#listPausedUntilMs;
-    const next = chooseRequest(this.#idleJobs(), { canList, nowMs });
+    const next = chooseRequest(this.#idleJobs(), { canList, afterHint: this.#lastHinted, nowMs });
     if (next?.kind === "list") void this.#readList();
     else if (next !== undefined) void this.#readStatus(next.job);
     else {
@@ -168,10 +180,14 @@ export class Poller {
     job.inFlight = true;
     this.#inFlight += 1;
     this.#lastSentMs = this.#options.clock.monotonicMs();
+    // The answer to an earlier request may be older than the hint, which then waits for the next one.
+    const wasHinted = !this.#options.reader.isReading(job.jobId) && job.takeHint();
+    this.#lastHinted = wasHinted;
     try {
       const { done } = await this.#options.reader.read(job.jobId, { background: true });
-      if (!done) job.seenRunning();
+      if (!done) job.seenRunning({ wasHinted });
     } catch (error) {
+      if (wasHinted) job.hint();
       this.#failed(job, error);
     } finally {
       job.inFlight = false;
@@ -189,6 +205,7 @@ export class Poller {
     this.#inFlight += 1;
     const sentMs = clock.monotonicMs();
     this.#lastSentMs = sentMs;
+    this.#lastHinted = false;
     try {
       const { videos } = await source.listNewestVideos({ background: true });
       this.#listFailures = 0;

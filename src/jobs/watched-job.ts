@@ -13,6 +13,8 @@ export interface WatchedJobOptions {
 }
 
 const MAX_BACKOFF_MS = 60_000;
+/** Hints bring a job's poll forward at most this often. */
+const HINT_INTERVAL_MS = 5_000;
 /** A job that is due this soon, as a share of its interval, shares a request for the list with those that are due now. */
 const NEARLY_DUE = 0.25;
 
@@ -44,6 +46,10 @@ export class WatchedJob {
   #listedStatus: string | undefined;
   /** How many polls in a row failed. */
   #failures = 0;
+  /** Since when a hint waits for a poll. */
+  #hintedMs: number | undefined;
+  /** When it was last polled with a hint waiting. */
+  #hintPolledMs = -Infinity;
 
   constructor(jobId: string, { store, schedule, clock }: WatchedJobOptions) {
     this.#store = store;
@@ -56,13 +62,25 @@ export class WatchedJob {
     this.updateFromReads();
   }
 
-  /** When it is to be polled; at once while the list's word has to be confirmed. */
+  /** When it is to be polled; at once while the list's word has to be confirmed or a hint waits. */
   get dueMs(): number {
-    return this.confirmSinceMs === undefined ? this.#dueMs : Math.max(this.confirmSinceMs, this.#retryMs);
+    const dueMs =
+      this.confirmSinceMs === undefined ? this.#dueMs : Math.max(this.confirmSinceMs, this.#retryMs);
+    return Math.min(dueMs, this.#hintDueMs());
   }
 
   isToConfirm(): boolean {
     return this.confirmSinceMs !== undefined && this.#retryMs <= this.#clock.monotonicMs();
+  }
+
+  /** Whether a hint is reason enough to poll it now. */
+  isHinted(): boolean {
+    return this.#hintDueMs() <= this.#clock.monotonicMs();
+  }
+
+  #hintDueMs(): number {
+    if (this.#hintedMs === undefined) return Infinity;
+    return Math.max(this.#hintedMs, this.#hintPolledMs + HINT_INTERVAL_MS, this.#retryMs);
   }
 
   /** When its own status, which has the clips, gets too old to be left to the list. */
@@ -99,11 +117,30 @@ export class WatchedJob {
     this.#polled(fetchedAtMs);
   }
 
+  /** Makes its next poll come soon. False if that poll waits already. */
+  hint(): boolean {
+    if (this.#hintedMs !== undefined) return false;
+    this.#hintedMs = this.#clock.monotonicMs();
+    return true;
+  }
+
+  /** A request for its status is sent now: whether it also answers a hint. A hint that comes later needs another request. */
+  takeHint(): boolean {
+    if (this.#hintedMs === undefined) return false;
+    this.#hintedMs = undefined;
+    this.#hintPolledMs = this.#clock.monotonicMs();
+    return true;
+  }
+
   /** Its own status says that it runs. */
-  seenRunning(): void {
+  seenRunning({ wasHinted }: { readonly wasHinted: boolean }): void {
     this.#statusMs = this.#clock.monotonicMs();
     this.#retryMs = -Infinity;
+    const dueMs = this.#dueMs;
+    // A hint may be forged: the poll that was due anyway must not come later because of it.
+    const keepsDue = wasHinted && this.confirmSinceMs === undefined && dueMs > this.#statusMs;
     this.#polled(this.#statusMs);
+    if (keepsDue) this.#dueMs = Math.min(dueMs, this.#dueMs);
   }
 
   /** The list names this status for it; `known` is what its own answer said last. */

@@ -74,6 +74,16 @@ const commands = fc.commands(
         jobId.map((id) => command(`the list wrongly ends ${id}`, (world) => world.listWrongly(id))),
       ),
       often(
+        3,
+        fc.tuple(jobId, fc.nat(6_000)).map(([id, ms]) =>
+          command(`hint ${id}, and again ${ms} ms later`, async (world) => {
+            world.hint(id);
+            await world.clock.runFor(ms);
+            world.hint(id);
+          }),
+        ),
+      ),
+      often(
         2,
         fc
           .tuple(fc.constantFrom(...FAULTS), fc.integer({ min: 1, max: 4 }))

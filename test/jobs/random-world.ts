@@ -21,6 +21,8 @@ export const JOBS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
 export type JobId = (typeof JOBS)[number];
 /** Less than the shortest interval of the schedule, of the pause after a 429, and of a tenth of jitter. */
 const MIN_INTERVAL_MS = 4_500;
+/** Hints of one job may cause polls this often. */
+const HINT_INTERVAL_MS = 5_000;
 /** How long a wait may look for the final video after the end. */
 const FINAL_VIDEO_MS = 3_000;
 export const FAULTS = ["429", "429 with Retry-After", "503", "timeout"] as const;
@@ -62,6 +64,10 @@ export class RandomWorld {
   readonly #pollsInWindow = new Map<number, number>();
   /** When a job's status was last polled, unless it may be polled again immediately. */
   readonly #polledMs = new Map<string, number>();
+  /** Jobs of which a hint came that no early poll has answered. */
+  readonly #hinted = new Set<string>();
+  /** When a hint last caused a job to be polled. */
+  readonly #hintPolledMs = new Map<string, number>();
   /** The last state that was emitted. */
   readonly #emitted = new Map<string, string>();
   readonly #listed: readonly JobId[];
@@ -99,22 +105,35 @@ export class RandomWorld {
 
   async #getJob(jobId: string, options: RequestOptions): Promise<Job> {
     this.#expect(!this.#inFlightJobs.has(jobId), `two requests at once for ${jobId}`);
+    let isEarly = false;
     if (options.background) {
       this.#expect(this.#watched().has(jobId), `${jobId} is polled although it is not watched`);
       const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
       this.#minScale = Math.min(this.#minScale, this.#schedule.scale);
-      this.#expect(
-        sinceLastMs >= MIN_INTERVAL_MS * this.#minScale,
-        `${jobId} is polled again after ${sinceLastMs} ms`,
-      );
-      this.#polledMs.set(jobId, this.clock.now());
+      isEarly = sinceLastMs < MIN_INTERVAL_MS * this.#minScale;
+      if (isEarly) this.#expectHinted(jobId, sinceLastMs);
+      else this.#polledMs.set(jobId, this.clock.now());
     }
     this.#inFlightJobs.add(jobId);
     try {
       return await this.#send(options, () => this.#state(jobId));
+    } catch (error) {
+      // The hint is still to be answered.
+      if (isEarly) this.#hinted.add(jobId);
+      throw error;
     } finally {
       this.#inFlightJobs.delete(jobId);
     }
+  }
+
+  #expectHinted(jobId: string, sinceLastMs: number) {
+    this.#expect(this.#hinted.delete(jobId), `${jobId} is polled again after ${sinceLastMs} ms`);
+    const sinceHintMs = this.clock.now() - (this.#hintPolledMs.get(jobId) ?? -Infinity);
+    this.#expect(
+      sinceHintMs >= HINT_INTERVAL_MS,
+      `hints cause ${jobId} to be polled after ${sinceHintMs} ms`,
+    );
+    this.#hintPolledMs.set(jobId, this.clock.now());
   }
 
   async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
@@ -182,6 +201,11 @@ export class RandomWorld {
 
   listWrongly(jobId: JobId) {
     this.#wronglyListed.add(jobId);
+  }
+
+  hint(jobId: JobId) {
+    this.#hinted.add(jobId);
+    this.#poller.hint(jobId);
   }
 
   break(fault: Fault, times: number) {
