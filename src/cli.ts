@@ -46,7 +46,7 @@ async function run(command: Command): Promise<void> {
       await runDemoCommand();
       return;
     case "sandbox":
-      await runSandboxCommand(command.port);
+      await runSandboxCommand(command);
       return;
     case "doctor":
       await runDoctorCommand(command.json);
@@ -131,13 +131,14 @@ async function runDemoCommand(): Promise<void> {
   });
 }
 
-async function runSandboxCommand(port: number): Promise<void> {
+async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
   const renderSeconds = readRenderSeconds();
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
     const sandbox = await runSandbox({
       port,
       renderSeconds,
+      webhookUrl,
       print: (line) => process.stdout.write(`${line}\n`),
     });
     onSignals(() => void sandbox.close().then(() => process.exit(0)));

@@ -27,7 +27,7 @@ export interface EntryOptions {
 export type Command =
   | { readonly name: "help" | "version" | "demo" }
   | { readonly name: "serve"; readonly flags: Flags }
-  | { readonly name: "sandbox"; readonly port: number }
+  | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
   | { readonly name: "doctor"; readonly json: boolean }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
@@ -53,7 +53,10 @@ export const COMMANDS = [
     name: "sandbox",
     argument: "",
     summary: "run the sandbox service alone, over HTTP",
-    options: { port: "port to listen on; any free one if left out" },
+    options: {
+      port: "port to listen on; any free one if left out",
+      webhook: "URL to which the ends of renders are delivered",
+    },
   },
   {
     name: "doctor",
@@ -74,11 +77,15 @@ const OPTIONS = {
   "read-only": { type: "boolean" },
   "no-publish": { type: "boolean" },
   port: { type: "string" },
+  webhook: { type: "string" },
   json: { type: "boolean" },
   windows: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
+
+/** What the options that take a value take, as --help shows it. */
+export const OPTION_VALUES: Readonly<Record<string, string>> = { port: "N", webhook: "URL" };
 
 /** `usageError` is one line for stderr; the exit code is then 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
@@ -109,7 +116,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
     if (!Object.hasOwn(command.options, token.name))
       return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
-    if (token.name !== "port" && token.value !== undefined) return usageError(`${option} takes no value`);
+    if (!Object.hasOwn(OPTION_VALUES, token.name) && token.value !== undefined)
+      return usageError(`${option} takes no value`);
     given.set(token.name, token.value);
   }
   const [argument, ...more] = command.argument === "" ? [undefined, ...positionals] : positionals;
@@ -136,7 +144,10 @@ function commandFrom(
   if (name === "sandbox") {
     const port = given.has("port") ? parsePort(given.get("port")) : 0;
     if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
-    return { command: { name, port } };
+    if (!given.has("webhook")) return { command: { name, port } };
+    const webhookUrl = parseHttpUrl(given.get("webhook"));
+    if (webhookUrl === undefined) return usageError("option --webhook takes an http or https URL");
+    return { command: { name, port, webhookUrl } };
   }
   const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
   if (client !== undefined)
@@ -149,6 +160,12 @@ function commandFrom(
 function parsePort(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,5}$/.test(text)) return undefined;
   return Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function parseHttpUrl(text = ""): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === "http:" || protocol === "https:" ? href : undefined;
 }
 
 function usageError(problem: string): CommandLine {

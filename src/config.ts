@@ -58,6 +58,8 @@ export interface Config extends Flags {
   readonly saveDir?: string;
   /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
   readonly stateDir?: string | false;
+  /** Loopback port on which webhook deliveries are taken. */
+  readonly webhookPort?: number;
   readonly logLevel: LogLevel;
 }
 
@@ -97,6 +99,11 @@ export const VARIABLES = [
     name: "FACELESS_STATE_DIR",
     meaning: "Folder of the journal, absolute or beginning with ~; off keeps none",
     default: "the platform's state folder",
+  },
+  {
+    name: "FACELESS_WEBHOOK_PORT",
+    meaning: "Loopback port on which the service's webhooks are taken as hints, so that news comes sooner",
+    default: "unset: no port is opened",
   },
   {
     name: "FACELESS_LOG_LEVEL",
@@ -148,6 +155,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
   const maxGenerations = parse("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
   const sandboxSeconds = parse("FACELESS_SANDBOX_SECONDS", secondsFrom(0), `${SANDBOX_SECONDS_DEFAULT}`);
   const confirmPublish = parse("FACELESS_CONFIRM_PUBLISH", oneOf(["on", "off"]));
+  const webhookPort = parse("FACELESS_WEBHOOK_PORT", PORT, "polling alone");
   const logLevel = parse("FACELESS_LOG_LEVEL", oneOf(LOG_LEVELS), LOG_LEVEL_DEFAULT);
   const stateDir = readFolder("FACELESS_STATE_DIR", read("FACELESS_STATE_DIR"), homeDir, problems);
   return {
@@ -161,6 +169,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     confirmPublish: confirmPublish !== "off",
     ...(typeof saveDir === "string" && { saveDir }),
     ...(stateDir !== undefined && { stateDir }),
+    ...(webhookPort !== undefined && { webhookPort }),
     logLevel: logLevel ?? LOG_LEVEL_DEFAULT,
   };
 }
@@ -323,6 +332,12 @@ function secondsFrom(min: number): Format<number> {
 const WHOLE_NUMBER: Format<number> = {
   expected: "a whole number, 0 or more",
   parse: (text) => (NUMBER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
+};
+
+const PORT: Format<number> = {
+  expected: "a port number from 1 to 65535",
+  parse: (text) =>
+    /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535 ? Number(text) : undefined,
 };
 
 function oneOf<T extends string>(values: readonly T[]): Format<T> {

@@ -20,6 +20,14 @@ describe("the command line", () => {
     [["sandbox", "--port", "0"], { name: "sandbox", port: 0 }],
     [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }],
     [["--port", "8080", "sandbox"], { name: "sandbox", port: 8080 }],
+    [
+      ["sandbox", "--webhook", "http://127.0.0.1:8787"],
+      { name: "sandbox", port: 0, webhookUrl: "http://127.0.0.1:8787/" },
+    ],
+    [
+      ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
+      { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
+    ],
     [["sandbox", "--port=65535"], { name: "sandbox", port: 65535 }],
     [["doctor"], { name: "doctor", json: false }],
     [["doctor", "--json"], { name: "doctor", json: true }],
@@ -65,7 +73,11 @@ describe("the command line", () => {
     [["config", "cursor", "--mac"], "unknown option --mac"],
     [["config", "cursor", "zed"], "config takes no further argument zed"],
     [["sandbox", "8080"], "sandbox takes no argument 8080"],
-    [["sandbox", "--webhook", "http://127.0.0.1"], "unknown option --webhook"],
+    [["sandbox", "--webhook"], "option --webhook takes an http or https URL"],
+    [["sandbox", "--webhook="], "option --webhook takes an http or https URL"],
+    [["sandbox", "--webhook", "127.0.0.1:8787"], "option --webhook takes an http or https URL"],
+    [["sandbox", "--webhook", "file:///etc/passwd"], "option --webhook takes an http or https URL"],
+    [["--webhook", "http://127.0.0.1"], "the server takes no option --webhook"],
     [["sandbox", "--port=80", "--read-only"], "sandbox takes no option --read-only"],
     [["sandbox", "--port"], "option --port takes a number from 0 to 65535"],
     [["sandbox", "--port="], "option --port takes a number from 0 to 65535"],
@@ -93,6 +105,7 @@ describe("the command line", () => {
     [["--sandbox=fl_canary"], "option --sandbox takes no value"],
     [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
     [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
+    [["sandbox", "--webhook=fl_canary"], "option --webhook takes an http or https URL"],
     [["sandbox", "--port=fl_canary"], "option --port takes a number from 0 to 65535"],
   ])("%j is refused without showing its key", (argv, problem) => {
     const commandLine = parseCommandLine(argv);

@@ -1,6 +1,6 @@
 // The text of --help, made from the tables of commands and variables. Pure.
 
-import { COMMANDS } from "../command-line.ts";
+import { COMMANDS, OPTION_VALUES } from "../command-line.ts";
 import { VARIABLES } from "../config.ts";
 
 const PROGRAM = "faceless-video-mcp";
@@ -9,7 +9,7 @@ export function helpText(version: string): string {
   const commands = COMMANDS.flatMap(({ name, argument, summary, options }): [string, string][] => [
     [[PROGRAM, name, argument].filter((word) => word !== "").join(" "), summary],
     ...Object.entries(options).map(([option, meaning]): [string, string] => [
-      `  --${option}${option === "port" ? " N" : ""}`,
+      `  --${option} ${OPTION_VALUES[option] ?? ""}`.trimEnd(),
       meaning,
     ]),
   ]);

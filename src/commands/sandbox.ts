@@ -1,18 +1,35 @@
 // The sandbox service alone, for developers of other clients.
 
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Attempt } from "../sandbox/webhook-sender.ts";
 
 export interface SandboxCommand {
   readonly port: number;
   readonly renderSeconds: number;
+  /** Where its webhooks are delivered. */
+  readonly webhookUrl: string | undefined;
   readonly print: (line: string) => void;
 }
 
 /** Starts the sandbox and prints its address. Rejects if the port is not available. */
-export async function runSandbox({ port, renderSeconds, print }: SandboxCommand): Promise<Sandbox> {
+export async function runSandbox(command: SandboxCommand): Promise<Sandbox> {
+  const { port, renderSeconds, webhookUrl, print } = command;
   const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true });
+  const onAttempt = ({ type, jobId, outcome, retryInSeconds }: Attempt) =>
+    print(
+      `${type} of ${jobId}: ${outcome}${retryInSeconds === undefined ? "" : `, again in ${retryInSeconds} s`}`,
+    );
+  const sandbox = await startSandbox({
+    port,
+    renderSeconds,
+    keepAlive: true,
+    ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, onAttempt } }),
+  });
   print(`The sandbox service is at ${sandbox.url} and takes the key ${sandbox.apiKey}. Ctrl+C ends it.`);
+  if (sandbox.webhookSecret !== undefined)
+    print(
+      `It delivers webhooks to ${webhookUrl}, signed as in Standard Webhooks with the secret ${sandbox.webhookSecret}`,
+    );
   print(
     `Try: curl -s -H 'Authorization: Bearer ${sandbox.apiKey}' ${sandbox.url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'`,
   );

@@ -2,10 +2,11 @@
 // Knows nothing of HTTP or MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
 
 import { randomUUID } from "node:crypto";
-import { planRender, renderStateAt } from "./render.ts";
+import { planRender, renderEndsAfterMs, renderStateAt } from "./render.ts";
 import type { RenderPlan, RenderState } from "./render.ts";
 import type { GenerateRequest, PublishRequest, VideosRequest } from "./request-schemas.ts";
 import { rateLimited, ServiceError } from "./service-error.ts";
+import type { RenderEnd } from "./webhook-sender.ts";
 
 export interface AccountOptions {
   /** The sandbox's own address, for the links in its answers. */
@@ -14,6 +15,8 @@ export interface AccountOptions {
   /** The credits at the start. A video costs one. */
   readonly credits: number;
   readonly now: () => number;
+  /** Called when a render starts. */
+  readonly onStart: (end: RenderEnd) => void;
 }
 
 interface Generation {
@@ -85,15 +88,17 @@ export class Account {
   readonly #renderSeconds: number;
   readonly #credits: number; // at the start; jobs that have not failed are subtracted
   readonly #now: () => number;
+  readonly #onStart: (end: RenderEnd) => void;
   readonly #jobs = new Map<string, Job>(); // by jobId, oldest first
   readonly #posts: Post[] = []; // oldest first
   readonly #topicsRefusedUntilMs = new Map<string, number>();
 
-  constructor({ url, renderSeconds, credits, now }: AccountOptions) {
+  constructor({ url, renderSeconds, credits, now, onStart }: AccountOptions) {
     this.#url = url;
     this.#renderSeconds = renderSeconds;
     this.#credits = credits;
     this.#now = now;
+    this.#onStart = onStart;
   }
 
   generate(request: GenerateRequest): Generation {
@@ -112,6 +117,13 @@ export class Account {
       plan: planRender(request, this.#renderSeconds),
     };
     this.#jobs.set(job.jobId, job);
+    this.#onStart({
+      jobId: job.jobId,
+      endsAtMs: startedAtMs + renderEndsAfterMs(job.plan),
+      ...(!job.plan.fails && {
+        video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration },
+      }),
+    });
     return { jobId: job.jobId, status: "processing" };
   }
 
@@ -146,7 +158,7 @@ export class Account {
         status,
         topic: job.topic,
         createdAt: new Date(job.createdAtMs).toISOString(),
-        ...(status === "completed" && { finalVideoUrl: `${this.#url}/media/final/${job.jobId}.mp4` }),
+        ...(status === "completed" && { finalVideoUrl: this.#finalVideoUrl(job.jobId) }),
       };
     });
     return { videos: page, nextCursor: older.length > limit ? (page.at(-1)?.createdAt ?? null) : null };
@@ -170,6 +182,10 @@ export class Account {
     const job = this.#jobs.get(jobId);
     if (job === undefined) throw new ServiceError(404, "not_found", "No video with this jobId.");
     return job;
+  }
+
+  #finalVideoUrl(jobId: string): string {
+    return `${this.#url}/media/final/${jobId}.mp4`;
   }
 
   #stateOf(job: Job): RenderState {

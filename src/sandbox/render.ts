@@ -33,6 +33,11 @@ export function planRender(
   };
 }
 
+/** The time from the start of a render to its end. */
+export function renderEndsAfterMs({ renderMs, fails }: RenderPlan): number {
+  return fails ? renderMs * FAILS_AT : renderMs;
+}
+
 export function renderStateAt(plan: RenderPlan, elapsedMs: number): RenderState {
   const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;

@@ -12,6 +12,7 @@ import { createMedia } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
 import { restRoutes } from "./rest.ts";
+import type { Attempt, WebhookSender } from "./webhook-sender.ts";
 
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
@@ -19,10 +20,20 @@ export interface SandboxOptions {
   readonly renderSeconds?: number;
   readonly credits?: number;
   readonly requestsPerMinute?: number;
-  /** Epoch milliseconds. The sandbox sets no timers: its jobs depend on this clock alone. */
+  /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
+  readonly webhook?: WebhookOptions;
   /** Whether the open port keeps the process running. */
   readonly keepAlive?: boolean;
+}
+
+export interface WebhookOptions {
+  /** Where the ends of renders are delivered: http or https. */
+  readonly url: string;
+  /** Called after each attempt to deliver one. */
+  readonly onAttempt?: (attempt: Attempt) => void;
+  /** As setTimeout: runs `action` later unless the returned function is called first. */
+  readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 interface RequestRecord {
@@ -37,6 +48,8 @@ export interface Sandbox {
   readonly url: string;
   /** The only key that it accepts: `fl_sandbox`. */
   readonly apiKey: string;
+  /** What webhooks are signed with; undefined without `webhook`. */
+  readonly webhookSecret: string | undefined;
   /** The latest requests, oldest first. */
   requests(): readonly RequestRecord[];
   /** All posts that were made, oldest first. */
@@ -59,7 +72,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     server.on("connection", (socket) => socket.unref());
   }
 
-  const account = new Account({ url, renderSeconds, credits, now });
+  const webhooks = options.webhook && (await startWebhooks(options.webhook, now));
+  const account = new Account({
+    url,
+    renderSeconds,
+    credits,
+    now,
+    onStart: (end) => webhooks?.sender.expect(end),
+  });
   const media = createMedia(account);
   const serveMedia: Handler = ({ incoming, url: { pathname } }) => media(incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
@@ -95,15 +115,31 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     url,
     apiKey: API_KEY,
+    webhookSecret: webhooks?.secret,
     requests: () => [...records],
     posts: () => account.posts(),
     async close() {
+      webhooks?.sender.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
       await (await mcp)?.close();
     },
   };
+}
+
+async function startWebhooks(
+  { url, onAttempt = () => {}, after = timeout }: WebhookOptions,
+  now: () => number,
+): Promise<{ readonly sender: WebhookSender; readonly secret: string }> {
+  const { createSecret, WebhookSender } = await import("./webhook-sender.ts");
+  const secret = createSecret();
+  return { sender: new WebhookSender({ url, secret, now, after, onAttempt }), secret };
+}
+
+function timeout(delayMs: number, action: () => void): () => void {
+  const timer = setTimeout(action, delayMs).unref();
+  return () => clearTimeout(timer);
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CLIENTS, COMMANDS, parseCommandLine } from "../../src/command-line.ts";
+import { CLIENTS, COMMANDS, OPTION_VALUES, parseCommandLine } from "../../src/command-line.ts";
 import { helpText } from "../../src/commands/help.ts";
 import { VARIABLES } from "../../src/config.ts";
 
@@ -31,11 +31,13 @@ test("the help names every command, option, client and variable", () => {
 });
 
 test("every command and option that the help names is accepted", () => {
+  const values: Readonly<Record<string, string>> = { port: "=8080", webhook: "=http://127.0.0.1:8787" };
+  expect(Object.keys(values)).toEqual(Object.keys(OPTION_VALUES));
   const argvs = COMMANDS.flatMap(({ name, argument, options }) =>
     Object.keys(options).map((option) => [
       ...(name === "" ? [] : [name]),
       ...(argument === "" ? [] : [CLIENTS[0]]),
-      `--${option}${option === "port" ? "=8080" : ""}`,
+      `--${option}${values[option] ?? ""}`,
     ]),
   );
 

@@ -1,0 +1,146 @@
+// Tells one address how renders end, as the documentation says: render.completed and render.failed, signed, and sent again while the
+// answer is not 2xx. The documentation leaves the signature open: it is made the way of https://www.standardwebhooks.com.
+
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { type ClientRequest, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+
+/** How a render is going to end. */
+export interface RenderEnd {
+  readonly jobId: string;
+  /** By the sandbox's clock. */
+  readonly endsAtMs: number;
+  /** The final video; undefined if the render fails. */
+  readonly video?: { readonly url: string; readonly durationSeconds: number };
+}
+
+export interface Attempt {
+  readonly type: "render.completed" | "render.failed";
+  readonly jobId: string;
+  /** The status of the answer, or why there was none. */
+  readonly outcome: string;
+  /** Undefined when it is not sent again. */
+  readonly retryInSeconds?: number;
+}
+
+export interface WebhookSenderOptions {
+  /** http or https. */
+  readonly url: string;
+  /** `whsec_` and the key in base64. */
+  readonly secret: string;
+  readonly now: () => number;
+  /** Runs `action` later unless the returned function is called first. */
+  readonly after: (delayMs: number, action: () => void) => () => void;
+  readonly onAttempt: (attempt: Attempt) => void;
+}
+
+interface Delivery {
+  readonly type: Attempt["type"];
+  readonly jobId: string;
+  /** The same for each attempt, so that the receiver can tell a repeat. */
+  readonly id: string;
+  readonly body: string;
+}
+
+const RETRIES = 5;
+const FIRST_RETRY_SECONDS = 1;
+const ANSWER_MS = 10_000;
+
+export class WebhookSender {
+  readonly #options: WebhookSenderOptions;
+  readonly #timers = new Set<() => void>();
+  readonly #inFlight = new Set<ClientRequest>();
+  #closed = false;
+
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the event when the render ends, and not before its status says so. */
+  expect(end: RenderEnd): void {
+    const { now } = this.#options;
+    this.#after(Math.max(0, end.endsAtMs - now()), () => {
+      // The clock may go more slowly than timers.
+      if (now() < end.endsAtMs) this.expect(end);
+      else this.#send(this.#deliveryOf(end), 0);
+    });
+  }
+
+  /** Ends everything at once. */
+  close(): void {
+    this.#closed = true;
+    for (const cancel of this.#timers) cancel();
+    for (const request of this.#inFlight) request.destroy();
+  }
+
+  #deliveryOf({ jobId, video }: RenderEnd): Delivery {
+    const type = video === undefined ? "render.failed" : "render.completed";
+    const event = {
+      type,
+      jobId,
+      ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
+      deliveredAt: new Date(this.#options.now()).toISOString(),
+    };
+    return { type, jobId, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
+  }
+
+  #send(delivery: Delivery, retries: number): void {
+    const { url, onAttempt } = this.#options;
+    const headers = this.#headersOf(delivery);
+    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const request = send(url, { method: "POST", headers, agent: false });
+    this.#inFlight.add(request);
+    const timer = setTimeout(() => request.destroy(new Error("no answer")), ANSWER_MS).unref();
+    request.on("close", () => {
+      clearTimeout(timer);
+      this.#inFlight.delete(request);
+    });
+    let isOver = false;
+    const over = (outcome: string, isDelivered: boolean) => {
+      if (isOver || this.#closed) return;
+      isOver = true;
+      const { type, jobId } = delivery;
+      const attempt = { type, jobId, outcome };
+      if (isDelivered || retries === RETRIES) return onAttempt(attempt);
+      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
+      onAttempt({ ...attempt, retryInSeconds });
+      this.#after(retryInSeconds * 1000, () => this.#send(delivery, retries + 1));
+    };
+    request.on("response", (response) => {
+      const { statusCode = 0 } = response;
+      response.resume();
+      over(String(statusCode), statusCode >= 200 && statusCode < 300);
+    });
+    request.on("error", (error: NodeJS.ErrnoException) => over(error.code ?? error.message, false));
+    request.end(delivery.body);
+  }
+
+  #headersOf({ id, body }: Delivery): Record<string, string> {
+    const timestamp = String(Math.floor(this.#options.now() / 1000));
+    return {
+      "Content-Type": "application/json",
+      "Content-Length": String(Buffer.byteLength(body)),
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": `v1,${sign(this.#options.secret, `${id}.${timestamp}.${body}`)}`,
+    };
+  }
+
+  #after(delayMs: number, action: () => void): void {
+    const cancel = this.#options.after(delayMs, () => {
+      this.#timers.delete(cancel);
+      action();
+    });
+    this.#timers.add(cancel);
+  }
+}
+
+/** A new secret, in the form of Standard Webhooks. */
+export function createSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
+}
+
+function sign(secret: string, text: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  return createHmac("sha256", key).update(text).digest("base64");
+}

@@ -1,0 +1,97 @@
+// Takes the service's webhook deliveries on a loopback port, as hints that a job may have news. How a delivery is signed is not
+// documented, so anybody may have sent it: nothing in it is believed, logged or kept, and the job is asked for itself.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { z } from "zod";
+
+export interface WebhookReceiverOptions {
+  /** On 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  /** Called with the jobId that a delivery names, which may be any text. */
+  readonly onHint: (jobId: string) => void;
+}
+
+export interface WebhookReceiver {
+  readonly port: number;
+  /** Closes the port and all its connections at once. */
+  close(): void;
+}
+
+const MAX_BYTES = 16 * 1024;
+const MAX_CONNECTIONS = 50;
+/** A connection has this long from its first byte to its last. */
+const DEADLINE_MS = 5_000;
+
+const deliverySchema = z.looseObject({ jobId: z.string() });
+
+/** Rejects with Node's error if the port is not available. */
+export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions): Promise<WebhookReceiver> {
+  const server = createServer((request, response) => {
+    // One delivery per connection: a second one would have less time than the first.
+    response.setHeader("Connection", "close");
+    if (request.method === "POST") takeDelivery(request, response, onHint);
+    else response.writeHead(405, { Allow: "POST" }).end();
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", endInTime);
+  const openPort = await listen(server, port);
+  // A failure to accept a connection is the sender's to repeat.
+  server.on("error", () => {});
+  server.unref();
+  return {
+    port: openPort,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function takeDelivery(
+  request: IncomingMessage,
+  response: ServerResponse,
+  onHint: (jobId: string) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_BYTES) chunks.push(chunk);
+  });
+  request.on("end", () => {
+    // Whatever it says: after any other answer the service would only send it again.
+    response.writeHead(202).end();
+    const jobId = bytes <= MAX_BYTES ? readJobId(Buffer.concat(chunks)) : undefined;
+    if (jobId !== undefined) onHint(jobId);
+  });
+  // The sender left, or was cut.
+  request.on("error", () => {});
+}
+
+/** Cuts whoever is slow, silent or never ends. */
+function endInTime(socket: Socket): void {
+  socket.unref();
+  const timer = setTimeout(() => socket.destroy(), DEADLINE_MS).unref();
+  socket.on("close", () => clearTimeout(timer));
+}
+
+function readJobId(body: Buffer): string | undefined {
+  try {
+    return deliverySchema.safeParse(JSON.parse(body.toString("utf8"))).data?.jobId;
+  } catch {
+    return undefined;
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      const address = server.address();
+      // The type also covers pipes, which have no port.
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
