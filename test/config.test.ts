@@ -45,6 +45,7 @@ describe("the config", () => {
       FACELESS_MAX_GENERATIONS: "3",
       FACELESS_CONFIRM_PUBLISH: "off",
       FACELESS_STATE_DIR: "/var/lib/faceless",
+      FACELESS_WEBHOOK_PORT: "8787",
       FACELESS_LOG_LEVEL: "debug",
       FACELESS_SANDBOX_SECONDS: "0",
       HTTPS_PROXY: "http://proxy.example:8080",
@@ -73,6 +74,7 @@ describe("the config", () => {
       confirmPublish: false,
       saveDir: "/home/user/Videos",
       stateDir: "/var/lib/faceless",
+      webhookPort: 8787,
       logLevel: "debug",
     });
   });
@@ -146,6 +148,7 @@ describe("the config", () => {
     const env = {
       FACELESS_POLL_SECONDS: "often",
       FACELESS_SANDBOX_SECONDS: "-1",
+      FACELESS_WEBHOOK_PORT: "0",
       FACELESS_LOG_LEVEL: "loud",
     };
 
@@ -163,6 +166,11 @@ describe("the config", () => {
           fix: "Set it to a number of seconds from 0 to 3600, or remove it",
         },
         {
+          variable: "FACELESS_WEBHOOK_PORT",
+          problem: "is not a port number from 1 to 65535, so polling alone is used",
+          fix: "Set it to a port number from 1 to 65535, or remove it",
+        },
+        {
           variable: "FACELESS_LOG_LEVEL",
           problem: "is not one of debug, info, warn, error, silent, so warn is used",
           fix: "Set it to one of debug, info, warn, error, silent, or remove it",
@@ -178,6 +186,7 @@ const EVERY_VARIABLE = [
   "FACELESS_MAX_GENERATIONS",
   "FACELESS_CONFIRM_PUBLISH",
   "FACELESS_STATE_DIR",
+  "FACELESS_WEBHOOK_PORT",
   "FACELESS_LOG_LEVEL",
   "FACELESS_SANDBOX_SECONDS",
   "HTTPS_PROXY",
@@ -375,6 +384,8 @@ describe("a number", () => {
     ["FACELESS_SANDBOX_SECONDS", "0", { sandboxSeconds: 0 }],
     ["FACELESS_SANDBOX_SECONDS", "0.25", { sandboxSeconds: 0.25 }],
     ["FACELESS_SANDBOX_SECONDS", "3600", { sandboxSeconds: 3600 }],
+    ["FACELESS_WEBHOOK_PORT", "1", { webhookPort: 1 }],
+    ["FACELESS_WEBHOOK_PORT", " 65535 ", { webhookPort: 65_535 }],
     ["FACELESS_MAX_GENERATIONS", "0", { maxGenerations: 0 }],
     ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
   ])("%s=%s is accepted", (name, value, expected) => {
@@ -384,6 +395,7 @@ describe("a number", () => {
   test.each([
     ["FACELESS_POLL_SECONDS", ["0", "0.05", "3600.1", "-1", "+1", "1e2", "0x10", "1,5", "5s", ".", "NaN"]],
     ["FACELESS_SANDBOX_SECONDS", ["-0", "3601", "Infinity", "1 2", "twenty"]],
+    ["FACELESS_WEBHOOK_PORT", ["0", "65536", "-1", "80.5", "0x50", "8787/tcp", "localhost:8787"]],
   ])("%s must have the form that its warning names", (variable, values) => {
     for (const value of values) {
       const { warnings, ...config } = read({ [variable]: value });

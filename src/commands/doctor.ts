@@ -7,6 +7,7 @@ import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/saved-videos.ts";
 import { formatReport, redactReport } from "./doctor/report.ts";
 import { checkService } from "./doctor/service.ts";
+import { checkWebhooks } from "./doctor/webhooks.ts";
 
 export interface DoctorOptions {
   readonly env: Environment;
@@ -37,6 +38,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
     ...(await checkService(readTarget(env, homeDir), now)),
     await checkJournal(config),
     ...(await checkSavedVideos(config)),
+    ...(await checkWebhooks(config)),
   ];
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));

@@ -3,13 +3,14 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { createLog } from "../log.ts";
+import { createLog, type Log } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks/tasks.ts";
 import type { Service } from "../service/client.ts";
 import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
+import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config, ServiceConfig } from "../config.ts";
 import { createRedact } from "../redact.ts";
 import { VERSION } from "../version.ts";
@@ -47,7 +48,8 @@ export function serve(
 ): Server {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
-  const service = serviceOf(config);
+  const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
+  const service = serviceOf(config, receiver);
   const application = createApplication({ config, service, log, redact, host, ...options });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
@@ -84,6 +86,7 @@ export function serve(
       subscriptions.close();
       tasks.close();
       application.poller.close();
+      void receiver.then((opened) => opened?.close());
       const nothingHalfSaved = Promise.race([
         application.savedVideos.close(),
         sleep(CLEAN_UP_MS, undefined, { ref: false }),
@@ -101,10 +104,29 @@ export function serve(
   };
 }
 
-function serviceOf(config: Config): Service {
+/** Resolves to nothing, after a warning, if the port is not available: jobs are then only polled. */
+async function openReceiver(
+  { webhookPort: port }: Config,
+  log: Log,
+  onHint: (jobId: string) => void,
+): Promise<WebhookReceiver | undefined> {
+  if (port === undefined) return undefined;
+  const { receiveWebhooks } = await import("../service/webhook-receiver.ts");
+  try {
+    return await receiveWebhooks({ port, onHint });
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    log.warn(
+      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${reason}), so polling alone is used. If another process of this server has it, news comes sooner there.`,
+    );
+    return undefined;
+  }
+}
+
+function serviceOf(config: Config, receiver: Promise<WebhookReceiver | undefined>): Service {
   const { service, problems, sandbox } = config;
   if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return lazyService(() => startSandboxService(config));
+  if (sandbox) return lazyService(() => startSandboxService(config, receiver));
   if (service === undefined) throw new TypeError("Config without a problem name a service.");
   return lazyService(() => connectService(service, config));
 }
@@ -121,9 +143,16 @@ async function connectService(service: ServiceConfig, { pollSeconds }: Config): 
   });
 }
 
-async function startSandboxService(config: Config): Promise<Service> {
+async function startSandboxService(
+  config: Config,
+  receiver: Promise<WebhookReceiver | undefined>,
+): Promise<Service> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const sandbox = await startSandbox({ renderSeconds: config.sandboxSeconds });
+  const port = (await receiver)?.port;
+  const sandbox = await startSandbox({
+    renderSeconds: config.sandboxSeconds,
+    ...(port !== undefined && { webhook: { url: `http://127.0.0.1:${port}/` } }),
+  });
   const { apiKey, url } = sandbox;
   const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, config);
   return {

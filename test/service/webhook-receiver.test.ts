@@ -1,0 +1,219 @@
+// Real sockets, and senders of all kinds.
+
+import { connect, type Socket } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { receiveWebhooks } from "../../src/service/webhook-receiver.ts";
+import { until } from "../fixtures/until.ts";
+
+const JOB = "aaaaaaaa-0000-4000-8000-000000000001";
+const COMPLETED = {
+  type: "render.completed",
+  jobId: JOB,
+  videoUrl: "https://cdn.example/final.mp4",
+  durationSeconds: 30,
+  deliveredAt: "2026-11-21T12:00:00.000Z",
+};
+
+async function testReceiver() {
+  const hints: string[] = [];
+  const receiver = await receiveWebhooks({ port: 0, onHint: (jobId) => hints.push(jobId) });
+  onTestFinished(() => receiver.close());
+  const url = `http://127.0.0.1:${receiver.port}`;
+  const post = async (body: string | Uint8Array, path = "/") =>
+    (await fetch(url + path, { method: "POST", body })).status;
+  return { ...receiver, hints, url, post };
+}
+
+/** Lets the test decide when the receiver's time for a connection is over. */
+function holdDeadlines() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+interface OpenConnection {
+  readonly socket: Socket;
+  received(): string;
+  /** Resolves when the receiver has closed it. */
+  readonly closed: Promise<void>;
+}
+
+/** A connection on which the test writes what it likes. */
+function open(port: number): Promise<OpenConnection> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+    const closed = new Promise<void>((over) => void socket.on("close", () => over()));
+    socket.on("error", reject);
+    socket.on("connect", () => resolve({ socket, received: () => text, closed }));
+  });
+}
+
+test.each([
+  ["as documented", JSON.stringify(COMPLETED)],
+  ["of a failed render", JSON.stringify({ type: "render.failed", jobId: JOB })],
+  ["of an event that is not documented", JSON.stringify({ type: "render.progressed", jobId: JOB })],
+  ["of the greatest size", JSON.stringify({ jobId: JOB }).padEnd(16 * 1024)],
+])("a delivery %s is a hint, on any path", async (_, body) => {
+  const { post, hints } = await testReceiver();
+
+  expect([await post(body), await post(body, "/hooks/faceless?x=1")]).toEqual([202, 202]);
+  expect(hints).toEqual([JOB, JOB]);
+});
+
+test.each([
+  ["is empty", ""],
+  ["is no JSON", "jobId=aaaaaaaa"],
+  ["is no object", JSON.stringify([JOB])],
+  ["is null", "null"],
+  ["names no job", JSON.stringify({ type: "render.completed", data: { jobId: JOB } })],
+  ["names a job that is no text", JSON.stringify({ jobId: { toString: 1 } })],
+  ["is nested as deep as it can be", `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
+  ["is no UTF-8", new Uint8Array([0x7b, 0xff, 0xfe, 0x00])],
+  ["is too large by a byte", JSON.stringify({ jobId: JOB }).padEnd(16 * 1024 + 1)],
+  ["is too large by far", JSON.stringify({ jobId: JOB }).padEnd(3_000_000)],
+])("a delivery that %s is accepted and is no hint", async (_, body) => {
+  const { post, hints } = await testReceiver();
+
+  expect(await post(body)).toBe(202);
+  expect(hints).toEqual([]);
+});
+
+test("a delivery that becomes too large after all that matters is no hint", async () => {
+  const { port, hints } = await testReceiver();
+  const { socket, received, closed } = await open(port);
+  const body = JSON.stringify(COMPLETED);
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.write(chunk(body) + chunk(" ".repeat(16 * 1024)) + chunk(""));
+  await closed;
+
+  expect(received()).toMatch(/^HTTP\/1\.1 202 /);
+  expect(hints).toEqual([]);
+});
+
+test.each(["GET", "PUT", "DELETE", "OPTIONS"])("%s is refused", async (method) => {
+  const { url, hints } = await testReceiver();
+  const { status, headers } = await fetch(url, {
+    method,
+    ...(method === "PUT" && { body: JSON.stringify(COMPLETED) }),
+  });
+
+  expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
+  expect(hints).toEqual([]);
+});
+
+test("what is no HTTP is refused, and the next delivery is a hint", async () => {
+  const { port, post, hints } = await testReceiver();
+  const { socket, received, closed } = await open(port);
+  socket.write("\u0016\u0003\u0001 a TLS handshake\r\n\r\n");
+  await closed;
+
+  expect(received()).toMatch(/^HTTP\/1\.1 400 /);
+  await post(JSON.stringify(COMPLETED));
+  expect(hints).toEqual([JOB]);
+});
+
+test("silent, slow and endless senders are cut after 5 s", async () => {
+  holdDeadlines();
+  const { port, post, hints } = await testReceiver();
+  const head = "POST / HTTP/1.1\r\nHost: a\r\n";
+  const senders: readonly (readonly [string, (socket: Socket) => void])[] = [
+    ["silent", () => {}],
+    ["stops in the headers", (socket) => socket.write(head)],
+    ["stops in the body", (socket) => socket.write(`${head}Content-Length: 100\r\n\r\n{"jobId":`)],
+    [
+      "a byte now and then",
+      (socket) => {
+        socket.write(`${head}Content-Length: 1000\r\n\r\n`);
+        const timer = setInterval(() => socket.write(" "), 100);
+        socket.on("close", () => clearInterval(timer));
+      },
+    ],
+    [
+      "endless",
+      (socket) => {
+        socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+        const flood = () => {
+          while (socket.writable && socket.write(`4000\r\n${"x".repeat(0x4000)}\r\n`));
+        };
+        socket.on("drain", flood);
+        flood();
+      },
+    ],
+  ];
+  const connections = await Promise.all(
+    senders.map(async ([, act]) => {
+      const connection = await open(port);
+      // Cut with a reset while it writes.
+      connection.socket.removeAllListeners("error").on("error", () => {});
+      act(connection.socket);
+      return connection;
+    }),
+  );
+  await post("");
+  vi.advanceTimersByTime(4_999);
+  await post("");
+  expect(connections.filter(({ socket }) => socket.closed)).toEqual([]);
+
+  vi.advanceTimersByTime(1);
+  await Promise.all(connections.map(({ closed }) => closed));
+  expect(connections.map(({ received }) => received())).toEqual(senders.map(() => ""));
+  expect(hints).toEqual([]);
+});
+
+test("no more than 50 connections are open at a time", async () => {
+  holdDeadlines();
+  const { port, post, hints } = await testReceiver();
+  const connections = await Promise.all(Array.from({ length: 50 }, () => open(port)));
+  const oneMore = await open(port);
+  await oneMore.closed;
+  expect(connections.filter(({ socket }) => socket.closed)).toEqual([]);
+
+  for (const { socket } of connections) socket.destroy();
+  await until(() => connections.every(({ socket }) => socket.closed));
+  let status: number | undefined;
+  // The receiver learns of their end a moment later.
+  while (status !== 202) status = await post(JSON.stringify(COMPLETED)).catch(() => undefined);
+  expect(hints).toEqual([JOB]);
+});
+
+test("one connection is good for one delivery", async () => {
+  const { port, hints } = await testReceiver();
+  const { socket, received, closed } = await open(port);
+  const body = JSON.stringify(COMPLETED);
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(3));
+  await closed;
+
+  expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 202"]);
+  expect(hints).toContain(JOB);
+});
+
+test("a port that is taken is an error with Node's code", async () => {
+  const { port } = await testReceiver();
+
+  await expect(receiveWebhooks({ port, onHint: () => {} })).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
+
+test("closing cuts all connections and releases the port", async () => {
+  holdDeadlines();
+  const { port, post, close, hints } = await testReceiver();
+  const { socket, closed } = await open(port);
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n");
+  // Once this is answered, the one before has arrived too.
+  await post("");
+  close();
+  await closed;
+
+  const next = await receiveWebhooks({ port, onHint: () => {} });
+  next.close();
+  expect(hints).toEqual([]);
+});
+
+test("only the loopback interface is listened on", async () => {
+  const { port } = await testReceiver();
+
+  await expect(fetch(`http://[::1]:${port}`, { method: "POST" })).rejects.toThrow("fetch failed");
+  await expect(fetch(`http://127.0.0.2:${port}`, { method: "POST" })).rejects.toThrow("fetch failed");
+});
