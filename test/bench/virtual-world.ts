@@ -25,11 +25,15 @@ export interface WorldOptions {
   readonly random: Random;
   readonly limitPerMinute: number;
   readonly fixedMs?: number;
+  /** A webhook of each end arrives. */
+  readonly webhooks?: boolean;
 }
 
+/** From the end of a job to its webhook. */
+const DELIVERY_MS = 200;
 const LATENCY_MS = 150;
 
-export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
+export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false }: WorldOptions) {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1));
   const created = new Map<string, WorldJob>();
   const newestFirst: WorldJob[] = [];
@@ -135,6 +139,7 @@ export function createWorld({ random, limitPerMinute, fixedMs }: WorldOptions) {
       newestFirst.unshift(job);
       store.start(jobId, "topic");
       poller.watch(jobId);
+      if (webhooks) clock.after(durationMs + DELIVERY_MS, () => poller.hint(jobId));
       return job;
     },
   };
@@ -164,9 +169,12 @@ const MINUTE_MS = 60_000;
 const MEASURED_MINUTES = 30;
 
 /** Keeps `count` jobs watched at a rate limit of 60 per minute and measures 30 minutes of it. */
-export async function measureManyJobs(count: number): Promise<ManyJobsFigures> {
+export async function measureManyJobs(
+  count: number,
+  { webhooks = false }: Pick<WorldOptions, "webhooks"> = {},
+): Promise<ManyJobsFigures> {
   const random = seededRandom(count);
-  const world = createWorld({ random, limitPerMinute: 60 });
+  const world = createWorld({ random, limitPerMinute: 60, webhooks });
   const { clock } = world;
   const startMs = clock.now();
   const measureFromMs = startMs + 10 * MINUTE_MS;
