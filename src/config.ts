@@ -102,7 +102,7 @@ export const VARIABLES = [
   },
   {
     name: "FACELESS_WEBHOOK_PORT",
-    meaning: "Loopback port on which the service's webhooks are taken as hints, so that news comes sooner",
+    meaning: "Loopback port that takes webhooks as hints, see docs/WEBHOOKS.md",
     default: "unset: no port is opened",
   },
   {
