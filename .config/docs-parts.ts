@@ -1,6 +1,7 @@
 // The parts of the documents that are generated from the code. Pure.
 
 import { clientEntry } from "../src/commands/client-config.ts";
+import { FORMATS } from "../src/commands/client-formats.ts";
 import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { ERRORS } from "../src/errors.ts";
 import { VARIABLES } from "../src/config.ts";
@@ -10,18 +11,6 @@ import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
-
-const CLIENT_TITLES: Readonly<Record<ClientName, string>> = {
-  "claude-desktop": "Claude Desktop",
-  "claude-code": "Claude Code",
-  cursor: "Cursor",
-  vscode: "VS Code",
-  codex: "Codex",
-  gemini: "Gemini CLI",
-  zed: "Zed",
-  cline: "Cline",
-  windsurf: "Windsurf",
-};
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
@@ -80,11 +69,11 @@ function claudeCodeCommand(): string {
 /** The entry of one client and what users have to know about it. The install links are in the README. */
 function clientSection(client: ClientName): string {
   const { text, notes } = printedFor(client);
-  const language = text.startsWith("[") ? "toml" : "json";
+  const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";
   const lines = notes.filter(
     (note) => !note.includes("https://cursor.com/") && !note.includes("https://insiders."),
   );
-  return `### ${CLIENT_TITLES[client]}\n\n${fenced(text, language)}\n\n${fenced(`${lines.join("\n")}\n`, "text")}`;
+  return `### ${FORMATS[client].title}\n\n${fenced(text, language)}\n\n${fenced(`${lines.join("\n")}\n`, "text")}`;
 }
 
 function errorsTable(): string {

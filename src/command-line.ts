@@ -14,6 +14,13 @@ export const CLIENTS = [
   "zed",
   "cline",
   "windsurf",
+  "copilot",
+  "opencode",
+  "continue",
+  "goose",
+  "lm-studio",
+  "kiro",
+  "visual-studio",
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
 

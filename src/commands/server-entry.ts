@@ -14,8 +14,22 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-export function launch({ windows, sandbox }: EntryOptions): Launch {
-  const args = ["-y", "faceless-video-mcp", ...(sandbox ? ["--sandbox"] : [])];
+/** The absolute paths of Node.js and of this server's first file, which start without npx and the network. */
+export interface Installed {
+  readonly node: string;
+  readonly script: string;
+}
+
+/** How an entry starts this server. */
+export interface LaunchOptions extends EntryOptions {
+  /** Absent for npx. */
+  readonly installed?: Installed | undefined;
+}
+
+export function launch({ windows, sandbox, installed }: LaunchOptions): Launch {
+  const options = sandbox ? ["--sandbox"] : [];
+  if (installed !== undefined) return { command: installed.node, args: [installed.script, ...options] };
+  const args = ["-y", "faceless-video-mcp", ...options];
   return windows ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
 }
 
@@ -41,7 +55,7 @@ export interface VscodeEntry extends Launch {
 }
 
 /** Without a URL, VS Code asks for it too. */
-export function vscodeEntry(options: EntryOptions, baseUrl = "${input:faceless-url}"): VscodeEntry {
+export function vscodeEntry(options: LaunchOptions, baseUrl = "${input:faceless-url}"): VscodeEntry {
   const env = { FACELESS_API_KEY: "${input:faceless-key}", FACELESS_BASE_URL: baseUrl };
   return { type: "stdio", ...launch(options), ...(!options.sandbox && { env }) };
 }

@@ -3,6 +3,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { parse as parseYaml } from "yaml";
 import * as z from "zod";
 import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/install-links.ts";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
@@ -58,6 +59,48 @@ const vscodeSchema = z.strictObject({
   inputs: z.array(promptSchema).default([]),
   servers: one(vscodeServer),
 });
+/** Visual Studio's own schema allows no hyphen in the id of an input. */
+const visualStudioSchema = vscodeSchema.extend({
+  inputs: z.array(promptSchema.extend({ id: z.string().regex(/^\w+$/) })).default([]),
+});
+
+/** opencode has the program and its arguments in one list. */
+const opencodeSchema = z.strictObject({
+  $schema: z.literal("https://opencode.ai/config.json"),
+  mcp: one(
+    z.strictObject({
+      type: z.literal("local"),
+      command: z.tuple([text], text),
+      environment: env,
+      enabled: z.literal(true),
+      // Milliseconds.
+      timeout: z.literal(120_000),
+    }),
+  ),
+});
+const continueSchema = z.strictObject({
+  name: text,
+  version: text,
+  schema: z.literal("v1"),
+  mcpServers: z.tuple([
+    z.strictObject({ name: z.literal("faceless-video"), type: z.literal("stdio"), ...plain }),
+  ]),
+});
+const gooseSchema = z.strictObject({
+  extensions: one(
+    z.strictObject({
+      enabled: z.literal(true),
+      type: z.literal("stdio"),
+      name: z.literal("faceless-video"),
+      description: text,
+      cmd: text,
+      args: z.array(text),
+      envs: env,
+      env_keys: z.array(text).default([]),
+      timeout: z.literal(120),
+    }),
+  ),
+});
 
 /** Fills in what the user types when VS Code asks. The key must be asked for as a password. */
 function fillInputs(start: Start, inputs: readonly z.infer<typeof promptSchema>[]): Start {
@@ -105,6 +148,31 @@ const LOADERS: Record<ClientName, (printed: string) => Start> = {
       mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
       shell(/\$\{env:([A-Z_]+)\}/g),
     ),
+  copilot: (printed) =>
+    fill(
+      mcpServers({ type: z.literal("local"), tools: z.tuple([z.literal("*")]) }).parse(JSON.parse(printed))
+        .mcpServers["faceless-video"],
+      shell(/\$\{([A-Z_]+)\}/g),
+    ),
+  opencode(printed) {
+    const { command, environment } = opencodeSchema.parse(JSON.parse(printed)).mcp["faceless-video"];
+    const [program, ...args] = command;
+    return fill({ command: program, args, env: environment }, shell(/\{env:([A-Z_]+)\}/g));
+  },
+  continue: (printed) =>
+    fill(continueSchema.parse(parseYaml(printed)).mcpServers[0], shell(/\$\{\{ secrets\.([A-Z_]+) \}\}/g)),
+  goose(printed) {
+    const { cmd, args, envs, env_keys } = gooseSchema.parse(parseYaml(printed)).extensions["faceless-video"];
+    const secrets = Object.entries(SHELL).filter(([name]) => env_keys.includes(name));
+    return { command: cmd, args, env: { ...Object.fromEntries(secrets), ...envs } };
+  },
+  "lm-studio": (printed) => mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
+  kiro: (printed) =>
+    fill(mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"], shell(/\$\{([A-Z_]+)\}/g)),
+  "visual-studio"(printed) {
+    const { inputs, servers } = visualStudioSchema.parse(JSON.parse(printed));
+    return fillInputs(servers["faceless-video"], inputs);
+  },
 };
 
 /** Reads the TOML that is printed, whose values are JSON. */
@@ -165,7 +233,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   test("starts a server with key and address", async () => {
     const start = await load();
 
-    const holdsKey = ["claude-desktop", "zed", "cline"].includes(client);
+    const holdsKey = ["claude-desktop", "zed", "cline", "lm-studio"].includes(client);
     expect(startOf(start)).toEqual({
       command: "npx",
       args: ["-y", "faceless-video-mcp"],
@@ -218,7 +286,7 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   test("comes with a note on stderr that says where it goes", async () => {
     const { entry, notes } = await printed(client);
 
-    expect(notes).toMatch(/^This goes into .*(\.json|\.toml)/);
+    expect(notes).toMatch(/^This goes into .*\.(json|toml|yaml)/);
     expect(entry).not.toContain("This goes into");
     expect(notes.includes("Replace fl_example with your key.")).toBe(entry.includes("fl_example"));
   });
@@ -228,7 +296,7 @@ test("without an address the entry has a placeholder, or its client asks for the
   for (const client of CLIENTS) {
     const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client]);
 
-    const asksForUrl = client === "vscode";
+    const asksForUrl = ["vscode", "visual-studio"].includes(client);
     expect([client, stdout.includes(`"${PLACEHOLDER_URL}"`)]).toEqual([client, !asksForUrl]);
     expect([client, stderr.includes(`${PLACEHOLDER_URL} with the service's address.`)]).toEqual([
       client,
@@ -293,8 +361,14 @@ test("the entry for VS Code asks for the key as a password", async () => {
 });
 
 test("the command for Claude Code contains the variable, not its value", async () => {
+  const command =
+    "claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video --";
+
   expect((await printed("claude-code")).notes).toContain(
-    "claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video -- npx -y faceless-video-mcp\n",
+    `Or run there: ${command} npx -y faceless-video-mcp\n`,
+  );
+  expect((await printed("claude-code", "--windows")).notes).toContain(
+    `Or run there in PowerShell: ${command} cmd /c npx -y faceless-video-mcp\n`,
   );
 });
 
