@@ -139,6 +139,8 @@ account, start it with \`--sandbox\`. \`npx -y ${manifest.name} config CLIENT\` 
 \`npx -y ${manifest.name} doctor\` says what is wrong with the settings and how to fix it. A render takes 2 to 4 minutes and spends
 credits; publishing is public. Never repeat either to find out how it went: call get_video_status or list_videos.
 
+CLIENT is one of ${CLIENTS.join(", ")}.
+
 ## Documents
 
 - [README](README.md): what it does, how to add it to a client, every setting

@@ -4,7 +4,7 @@
 import { Console } from "node:console";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type Command, parseCommandLine } from "./command-line.ts";
+import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
 import { type Config, type Flags, readConfig } from "./config.ts";
 import { VERSION } from "./version.ts";
@@ -51,14 +51,9 @@ async function run(command: Command): Promise<void> {
     case "doctor":
       await runDoctorCommand(command.json);
       return;
-    case "config": {
-      const { clientEntry } = await import("./commands/client-config.ts");
-      const baseUrl = configOf(NO_FLAGS).service?.baseUrl;
-      const { text, notes } = clientEntry(command.client, command.options, baseUrl);
-      process.stdout.write(text);
-      process.stderr.write(notes);
+    case "config":
+      await runConfigCommand(command.client, command.options);
       return;
-    }
   }
 }
 
@@ -155,6 +150,29 @@ function readRenderSeconds(): number {
   for (const { variable, problem, fix } of warnings)
     process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${fix}.\n`);
   return sandboxSeconds;
+}
+
+async function runConfigCommand(
+  client: ClientName,
+  { windows, sandbox, installed }: EntryOptions,
+): Promise<void> {
+  const { clientEntry } = await import("./commands/client-config.ts");
+  const { isInNpxCache } = await import("./commands/server-entry.ts");
+  const installation = {
+    node: process.execPath,
+    script: fileURLToPath(new URL("bin.cjs", import.meta.url)),
+  };
+  if (installed && isInNpxCache(installation)) {
+    process.stderr.write(
+      `faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const options = { windows, sandbox, ...(installed && { installation }) };
+  const { text, notes } = clientEntry(client, options, configOf(NO_FLAGS).service?.baseUrl);
+  process.stdout.write(text);
+  process.stderr.write(notes);
 }
 
 async function runDoctorCommand(json: boolean): Promise<void> {

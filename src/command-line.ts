@@ -29,6 +29,8 @@ export interface EntryOptions {
   /** Through cmd. */
   readonly windows: boolean;
   readonly sandbox: boolean;
+  /** By the paths of Node.js and of this installation, instead of npx. */
+  readonly installed: boolean;
 }
 
 export type Command =
@@ -75,7 +77,11 @@ export const COMMANDS = [
     name: "config",
     argument: "CLIENT",
     summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
-    options: { windows: "start npx through cmd", sandbox: "use the sandbox; needs no key and no URL" },
+    options: {
+      installed: "start this installation by its path, without npx and the network",
+      windows: "start npx through cmd",
+      sandbox: "use the sandbox; needs no key and no URL",
+    },
   },
 ] as const;
 
@@ -87,6 +93,7 @@ const OPTIONS = {
   webhook: { type: "string" },
   json: { type: "boolean" },
   windows: { type: "boolean" },
+  installed: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -158,7 +165,13 @@ function commandFrom(
   }
   const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
   if (client !== undefined)
-    return { command: { name, client, options: { windows: given.has("windows"), sandbox } } };
+    return {
+      command: {
+        name,
+        client,
+        options: { windows: given.has("windows"), sandbox, installed: given.has("installed") },
+      },
+    };
   const problem =
     argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
   return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);

@@ -31,10 +31,17 @@ describe("the command line", () => {
     [["sandbox", "--port=65535"], { name: "sandbox", port: 65535 }],
     [["doctor"], { name: "doctor", json: false }],
     [["doctor", "--json"], { name: "doctor", json: true }],
-    [["config", "cursor"], { name: "config", client: "cursor", options: { windows: false, sandbox: false } }],
     [
-      ["config", "--sandbox", "Claude-Desktop", "--windows"],
-      { name: "config", client: "claude-desktop", options: { windows: true, sandbox: true } },
+      ["config", "cursor"],
+      { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
+    ],
+    [
+      ["config", "--sandbox", "Claude-Desktop", "--windows", "--installed"],
+      {
+        name: "config",
+        client: "claude-desktop",
+        options: { windows: true, sandbox: true, installed: true },
+      },
     ],
     [["--help"], { name: "help" }],
     [["-h"], { name: "help" }],

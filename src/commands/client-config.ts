@@ -35,6 +35,11 @@ export function clientEntry(
   ];
   const notes = [
     `This goes into ${where}`,
+    ...(options.installation === undefined
+      ? []
+      : [
+          "It names Node.js and this installation by their paths: print it again after you move or update either.",
+        ]),
     ...(keySource === undefined || options.sandbox ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(hints?.(entry) ?? []),

@@ -221,7 +221,7 @@ function json(value: unknown): string {
 
 /** Links to an entry with npx. */
 function linkHint(hint: (entry: Entry) => string): (entry: Entry) => readonly string[] {
-  return (entry) => (entry.installed === undefined ? [hint(entry)] : []);
+  return (entry) => (entry.installation === undefined ? [hint(entry)] : []);
 }
 
 /** The URL is one more question if it is not known. */

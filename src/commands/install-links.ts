@@ -1,11 +1,10 @@
 // Links that add this server to Cursor or VS Code with one click. They hold no key: Cursor takes it from the environment, VS Code
 // asks for it. Pure.
 
-import type { EntryOptions } from "../command-line.ts";
-import { launch, SERVER, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
+import { launch, type LaunchOptions, SERVER, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
 
 /** A web page that redirects to cursor://, because GitHub removes such links from a README. */
-export function cursorInstallLink(options: EntryOptions): string {
+export function cursorInstallLink(options: LaunchOptions): string {
   const env = {
     FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
     FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
@@ -15,7 +14,7 @@ export function cursorInstallLink(options: EntryOptions): string {
   return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${encodeURIComponent(config)}`;
 }
 
-export function vscodeInstallLink(options: EntryOptions): string {
+export function vscodeInstallLink(options: LaunchOptions): string {
   const config = encodeURIComponent(JSON.stringify(vscodeEntry(options)));
   const inputs = encodeURIComponent(JSON.stringify(VSCODE_INPUTS));
   const link = `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}`;

@@ -1,7 +1,5 @@
 // What every client's entry of this server consists of: its name, how it is started and what it needs. Pure.
 
-import type { EntryOptions } from "../command-line.ts";
-
 /** The name in clients' lists. Some make it part of a tool's name, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
@@ -14,23 +12,31 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** The absolute paths of Node.js and of this server's first file, which start without npx and the network. */
-export interface Installed {
+/** The absolute paths of Node.js and of this server's first file. */
+export interface Installation {
   readonly node: string;
   readonly script: string;
 }
 
 /** How an entry starts this server. */
-export interface LaunchOptions extends EntryOptions {
+export interface LaunchOptions {
+  readonly windows: boolean;
+  readonly sandbox: boolean;
   /** Absent for npx. */
-  readonly installed?: Installed | undefined;
+  readonly installation?: Installation | undefined;
 }
 
-export function launch({ windows, sandbox, installed }: LaunchOptions): Launch {
+export function launch({ windows, sandbox, installation }: LaunchOptions): Launch {
   const options = sandbox ? ["--sandbox"] : [];
-  if (installed !== undefined) return { command: installed.node, args: [installed.script, ...options] };
+  if (installation !== undefined)
+    return { command: installation.node, args: [installation.script, ...options] };
   const args = ["-y", "faceless-video-mcp", ...options];
   return windows ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
+}
+
+/** npm may clear the folder of a package that npx runs at any time. */
+export function isInNpxCache({ script }: Installation): boolean {
+  return /[/\\]_npx[/\\]/.test(script);
 }
 
 /** What VS Code asks the user for when it first starts the server. */

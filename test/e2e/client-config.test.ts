@@ -2,12 +2,15 @@
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { cp } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
 import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/install-links.ts";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
 const KEY = "fl_c4nary_0123456789";
@@ -212,13 +215,17 @@ async function printed(client: ClientName, ...options: string[]): Promise<{ entr
 }
 
 /** Connects to what npx would start, with the built file instead of the published package. */
-async function clientOf({ command, args, env: given }: Start): Promise<Client> {
+function clientOf({ command, args, env: given }: Start): Promise<Client> {
   const words = [command, ...args];
   const start = words.slice(words.indexOf("faceless-video-mcp") + 1);
+  return connect({ command: process.execPath, args: [BUILT_FILE, ...start], env: given });
+}
+
+async function connect(start: Start): Promise<Client> {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [BUILT_FILE, ...start],
-    env: { ...given, FACELESS_STATE_DIR: "off" },
+    command: start.command,
+    args: [...start.args],
+    env: { ...start.env, FACELESS_STATE_DIR: "off" },
     stderr: "ignore",
   });
   const client = new Client({ name: "pasted-entry", version: "1.0.0" });
@@ -281,6 +288,18 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
       command: "cmd",
       args: ["/c", usual.command, ...usual.args],
     });
+  });
+
+  test("with --installed starts this very file with this Node.js, without npx", async () => {
+    const usual = await load();
+    const { entry, notes } = await printed(client, "--installed");
+    const start = LOADERS[client](entry);
+
+    expect(start).toEqual({ ...usual, command: process.execPath, args: [BUILT_FILE] });
+    expect(notes).toContain("print it again after you move or update either");
+    expect(notes).not.toContain("open this link");
+    const { tools } = await (await connect(start)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
   });
 
   test("comes with a note on stderr that says where it goes", async () => {
@@ -370,6 +389,35 @@ test("the command for Claude Code contains the variable, not its value", async (
   expect((await printed("claude-code", "--windows")).notes).toContain(
     `Or run there in PowerShell: ${command} cmd /c npx -y faceless-video-mcp\n`,
   );
+});
+
+test("the command for Claude Code quotes a path with blanks", async () => {
+  const folder = join(temporaryFolder(), "two words");
+  await cp(dirname(BUILT_FILE), folder, { recursive: true });
+  const script = join(folder, "bin.cjs");
+
+  const { stderr } = await run(process.execPath, [script, "config", "claude-code", "--installed"]);
+
+  expect(stderr).toContain(`faceless-video -- ${process.execPath} '${script}'\n`);
+});
+
+test("--installed is refused in npx's cache, and names the installation to make first", async () => {
+  const folder = join(temporaryFolder(), "_npx/0123456789abcdef/node_modules/faceless-video-mcp/dist");
+  await cp(dirname(BUILT_FILE), folder, { recursive: true });
+
+  const { code, stdout, stderr } = await run(process.execPath, [
+    join(folder, "bin.cjs"),
+    "config",
+    "cursor",
+    "--installed",
+  ]);
+
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      "faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config cursor --installed\n",
+  });
 });
 
 test("an unknown client gets one line that lists the clients, and exit 2", async () => {
