@@ -136,8 +136,9 @@ export function llmsTxt(): string {
 
 Start it with \`npx -y ${manifest.name}\`, with FACELESS_API_KEY and FACELESS_BASE_URL in its environment. To try it without an
 account, start it with \`--sandbox\`. \`npx -y ${manifest.name} config CLIENT\` prints the entry for a client's configuration, and
-\`npx -y ${manifest.name} doctor\` says what is wrong with the settings and how to fix it. A render takes 2 to 4 minutes and spends
-credits; publishing is public. Never repeat either to find out how it went: call get_video_status or list_videos.
+\`npx -y ${manifest.name} doctor --client CLIENT\` says what is wrong with the entry in that client's own file and how to fix it. A
+render takes 2 to 4 minutes and spends credits; publishing is public. Never repeat either to find out how it went: call
+get_video_status or list_videos.
 
 CLIENT is one of ${CLIENTS.join(", ")}.
 

@@ -49,7 +49,7 @@ async function run(command: Command): Promise<void> {
       await runSandboxCommand(command);
       return;
     case "doctor":
-      await runDoctorCommand(command.json);
+      await runDoctorCommand(command.json, command.client);
       return;
     case "config":
       await runConfigCommand(command.client, command.options);
@@ -157,7 +157,7 @@ async function runConfigCommand(
   { windows, sandbox, installed }: EntryOptions,
 ): Promise<void> {
   const { clientEntry } = await import("./commands/client-config.ts");
-  const { isInNpxCache } = await import("./commands/server-entry.ts");
+  const { EXAMPLE_KEY, isInNpxCache } = await import("./commands/server-entry.ts");
   const installation = {
     node: process.execPath,
     script: fileURLToPath(new URL("bin.cjs", import.meta.url)),
@@ -170,16 +170,22 @@ async function runConfigCommand(
     return;
   }
   const options = { windows, sandbox, ...(installed && { installation }) };
-  const { text, notes } = clientEntry(client, options, configOf(NO_FLAGS).service?.baseUrl);
+  // The address is used whether or not the key is set here too.
+  const env = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: process.env["FACELESS_BASE_URL"] };
+  const baseUrl = readConfig(env, NO_FLAGS, homedir()).service?.baseUrl;
+  const { text, notes } = clientEntry(client, options, baseUrl);
   process.stdout.write(text);
   process.stderr.write(notes);
 }
 
-async function runDoctorCommand(json: boolean): Promise<void> {
+async function runDoctorCommand(json: boolean, client: ClientName | undefined): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
   const exitCode = await runDoctor({
+    client,
     env: process.env,
     homeDir: homedir(),
+    workingDir: process.cwd(),
+    platform: process.platform,
     nodeVersion: process.versions.node,
     json,
     isTerminal: process.stdout.isTTY,

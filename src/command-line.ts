@@ -37,7 +37,7 @@ export type Command =
   | { readonly name: "help" | "version" | "demo" }
   | { readonly name: "serve"; readonly flags: Flags }
   | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
-  | { readonly name: "doctor"; readonly json: boolean }
+  | { readonly name: "doctor"; readonly json: boolean; readonly client?: ClientName }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
 /** The commands with their options, in the order of --help. The server itself has no name. */
@@ -71,7 +71,10 @@ export const COMMANDS = [
     name: "doctor",
     argument: "",
     summary: "check the settings, the network and the key, and say how to fix what is wrong",
-    options: { json: "print the checks as JSON" },
+    options: {
+      client: "check the entry in the configuration of CLIENT, not this terminal's settings",
+      json: "print the checks as JSON",
+    },
   },
   {
     name: "config",
@@ -91,6 +94,7 @@ const OPTIONS = {
   "no-publish": { type: "boolean" },
   port: { type: "string" },
   webhook: { type: "string" },
+  client: { type: "string" },
   json: { type: "boolean" },
   windows: { type: "boolean" },
   installed: { type: "boolean" },
@@ -99,7 +103,11 @@ const OPTIONS = {
 } as const;
 
 /** What the options that take a value take, as --help shows it. */
-export const OPTION_VALUES: Readonly<Record<string, string>> = { port: "N", webhook: "URL" };
+export const OPTION_VALUES: Readonly<Record<string, string>> = {
+  port: "N",
+  webhook: "URL",
+  client: "CLIENT",
+};
 
 /** `usageError` is one line for stderr; the exit code is then 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
@@ -154,7 +162,7 @@ function commandFrom(
     return { command: { name: "serve", flags } };
   }
   if (name === "demo") return { command: { name } };
-  if (name === "doctor") return { command: { name, json: given.has("json") } };
+  if (name === "doctor") return parseDoctor(given);
   if (name === "sandbox") {
     const port = given.has("port") ? parsePort(given.get("port")) : 0;
     if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
@@ -163,17 +171,26 @@ function commandFrom(
     if (webhookUrl === undefined) return usageError("option --webhook takes an http or https URL");
     return { command: { name, port, webhookUrl } };
   }
-  const client = CLIENTS.find((candidate) => candidate === argument?.toLowerCase());
-  if (client !== undefined)
-    return {
-      command: {
-        name,
-        client,
-        options: { windows: given.has("windows"), sandbox, installed: given.has("installed") },
-      },
-    };
-  const problem =
-    argument === undefined ? "config needs a client" : `unknown ${describe("client", argument)}`;
+  const client = findClient(argument);
+  if (client === undefined) return unknownClient("config needs a client", argument);
+  const options = { windows: given.has("windows"), sandbox, installed: given.has("installed") };
+  return { command: { name, client, options } };
+}
+
+function parseDoctor(given: ReadonlyMap<string, string | undefined>): CommandLine {
+  const json = given.has("json");
+  if (!given.has("client")) return { command: { name: "doctor", json } };
+  const client = findClient(given.get("client"));
+  if (client === undefined) return unknownClient("option --client needs a client", given.get("client"));
+  return { command: { name: "doctor", json, client } };
+}
+
+function findClient(name: string | undefined): ClientName | undefined {
+  return CLIENTS.find((candidate) => candidate === name?.toLowerCase());
+}
+
+function unknownClient(missing: string, name: string | undefined): CommandLine {
+  const problem = name === undefined ? missing : `unknown ${describe("client", name)}`;
   return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
 }
 

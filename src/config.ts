@@ -216,11 +216,16 @@ function readKey(env: Environment, problems: ConfigProblem[]): string | undefine
   return undefined;
 }
 
+const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
+
+function isQuoted(text: string): boolean {
+  return /^["'`“”‘’].*["'`“”‘’]$/s.test(text);
+}
+
 function keyProblem(key: string): Omit<ConfigProblem, "variable"> | undefined {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
-  if (/^["'`“”‘’].*["'`“”‘’]$/s.test(key))
-    return { problem: "is in quotes", fix: "Remove the quotes around it" };
+  if (isQuoted(key)) return IN_QUOTES;
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
   if (key === "fl_") return { problem: "is fl_ alone", fix };
   if (!/^[\x21-\x7E]+$/.test(key)) return { problem: "holds white space or characters that no key has", fix };
@@ -249,6 +254,7 @@ function readBaseUrl(env: Environment, problems: ConfigProblem[]): URL | undefin
 
 function baseUrlProblem(text: string): Omit<ConfigProblem, "variable"> | undefined {
   if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
+  if (isQuoted(text)) return IN_QUOTES;
   if (!URL.canParse(text))
     return { problem: "is not a URL", fix: `Set it to the service's whole address, ${EXAMPLE_ADDRESS}` };
   const { protocol, hostname, username, password, search, hash } = new URL(text);

@@ -366,6 +366,7 @@ describe("FACELESS_BASE_URL", () => {
     ["https://videos.example.com/?", query],
     ["https://videos.example.com/#canary", query],
     ["https://videos.example.com/a#", query],
+    ['"https://canary.example"', { problem: "is in quotes", fix: "Remove the quotes around it" }],
   ])("%j is refused without being shown", (value, expected) => {
     const problem = problemOf({ FACELESS_BASE_URL: value });
 

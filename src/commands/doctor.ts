@@ -1,7 +1,10 @@
-// Checks whether a video could be made with the environment as it is, and says how to fix what is wrong. Only reads: it sends GETs,
-// spends nothing and leaves nothing behind.
+// Checks whether a video could be made with the settings of this terminal or of a client's entry, and says how to fix what is wrong. Only
+// reads: it sends GETs, spends nothing and leaves nothing behind.
 
+import type { ClientName } from "../command-line.ts";
 import { type Environment, readConfig } from "../config.ts";
+import type { ClientEntry } from "./doctor/client-entry.ts";
+import type { Check } from "./doctor/check.ts";
 import { checkConfig, checkNode, readTarget } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/saved-videos.ts";
@@ -10,9 +13,15 @@ import { checkService } from "./doctor/service.ts";
 import { checkWebhooks } from "./doctor/webhooks.ts";
 
 export interface DoctorOptions {
+  /** The client whose entry is checked; absent for this terminal's settings. */
+  readonly client?: ClientName | undefined;
+  /** Of this terminal. */
   readonly env: Environment;
   /** What `~` stands for. */
   readonly homeDir: string;
+  /** Where the files of a project are. */
+  readonly workingDir: string;
+  readonly platform: NodeJS.Platform;
   /** As in process.versions.node. */
   readonly nodeVersion: string;
   readonly json: boolean;
@@ -25,27 +34,49 @@ export interface DoctorOptions {
 
 /** Checks of which each report says how they ended, or that they were skipped. */
 const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "clock", "platforms", "journal"];
+const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 
 /** Prints the report. Returns the exit code: 1 if no video could be made. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { env, homeDir, nodeVersion, json, isTerminal, print, now } = options;
+  const { client, env, nodeVersion, json, isTerminal, print } = options;
   // The timers of requests don't keep the process alive by themselves.
   const keepAlive = setInterval(() => {}, 1_000);
-  const config = readConfig(env, { sandbox: false, readOnly: false, noPublish: false }, homeDir);
-  const checks = [
-    checkNode(nodeVersion),
-    ...checkConfig(env, config),
-    ...(await checkService(readTarget(env, homeDir), now)),
+  const entry = await readEntry(options);
+  const checks = [checkNode(nodeVersion), ...entry.checks, ...(await checkStart(entry, options))];
+  clearInterval(keepAlive);
+  const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
+  const ok = checks.every(({ status }) => status !== "fail");
+  const sandbox = entry.start?.flags.sandbox === true;
+  const expected = sandbox ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
+  const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
+  const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, { client, colours });
+  print(
+    redactReport(
+      text,
+      [env, entry.start?.env ?? {}].map((values) => values["FACELESS_API_KEY"]),
+    ),
+  );
+  return ok ? 0 : 1;
+}
+
+async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
+  const flags = { sandbox: false, readOnly: false, noPublish: false };
+  if (options.client === undefined) return { checks: [], start: { flags, env: options.env, hidden: [] } };
+  const { readClientEntry } = await import("./doctor/client-entry.ts");
+  return readClientEntry(options.client, options);
+}
+
+async function checkStart({ start }: ClientEntry, options: DoctorOptions): Promise<readonly Check[]> {
+  if (start === undefined) return [];
+  const { client, homeDir, now } = options;
+  const { flags, env, hidden } = start;
+  const config = readConfig(env, flags, homeDir);
+  return [
+    ...checkConfig(env, config, { isEntry: client !== undefined, hidden }),
+    ...(flags.sandbox ? [] : await checkService(readTarget(env, homeDir), now)),
     await checkJournal(config),
     ...(await checkSavedVideos(config)),
     ...(await checkWebhooks(config)),
   ];
-  clearInterval(keepAlive);
-  const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
-  const ok = checks.every(({ status }) => status !== "fail");
-  const report = { ok, checks, skipped: CHECK_NAMES.filter((name) => !names.has(name)) };
-  const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, colours);
-  print(redactReport(text, env["FACELESS_API_KEY"]));
-  return ok ? 0 : 1;
 }

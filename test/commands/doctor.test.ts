@@ -10,6 +10,8 @@ async function report(nodeVersion: string, env: Environment = {}, isTerminal = f
   const code = await runDoctor({
     env: { FACELESS_STATE_DIR: "off", ...env },
     homeDir: "/home/user",
+    workingDir: "/home/user",
+    platform: "linux",
     nodeVersion,
     json: false,
     isTerminal,
@@ -36,8 +38,8 @@ describe("the report", () => {
     const lines = await report("22.0.0", { TERM: "xterm" }, true);
 
     // eslint-disable-next-line no-control-regex -- the marks are coloured by escape sequences
-    expect(lines[2]).toMatch(/^\u001B\[31m✖\u001B\[0m {2}settings {2}Set FACELESS_API_KEY and .+\.$/);
-    expect(lines[3]).toMatch(/^ {13}\(neither is set here; .+\)$/);
+    expect(lines[2]).toMatch(/^\u001B\[31m✖\u001B\[0m {2}settings {2}Add --client and .+\.$/);
+    expect(lines[3]).toMatch(/^ {13}\(key and address are not set in this terminal.+\)$/);
     expect(lines[4]).toBe("\u001B[32m✔\u001B[0m  Node.js   22.0.0");
   });
 

@@ -31,7 +31,11 @@ test("the help names every command, option, client and variable", () => {
 });
 
 test("every command and option that the help names is accepted", () => {
-  const values: Readonly<Record<string, string>> = { port: "=8080", webhook: "=http://127.0.0.1:8787" };
+  const values: Readonly<Record<string, string>> = {
+    port: "=8080",
+    webhook: "=http://127.0.0.1:8787",
+    client: "=zed",
+  };
   expect(Object.keys(values)).toEqual(Object.keys(OPTION_VALUES));
   const argvs = COMMANDS.flatMap(({ name, argument, options }) =>
     Object.keys(options).map((option) => [

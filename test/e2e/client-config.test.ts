@@ -324,6 +324,14 @@ test("without an address the entry has a placeholder, or its client asks for the
   }
 });
 
+test("the address is taken from the environment even without a key there", async () => {
+  const { stdout } = await run(process.execPath, [BUILT_FILE, "config", "zed"], {
+    env: { FACELESS_BASE_URL: URL_ },
+  });
+
+  expect(stdout).toContain(`"${URL_}"`);
+});
+
 test("a key in the address is not printed", async () => {
   const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", "zed"], {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `https://videos.test/${KEY}` },

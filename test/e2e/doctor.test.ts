@@ -104,15 +104,15 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "neither key nor address",
     env: () => ({ FACELESS_API_KEY: "" }),
     name: "settings",
-    detail: /doctor sees this terminal's environment only, not the entry in your client$/,
-    fix: /^Set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal/,
+    detail: /^key and address are not set in this terminal, and without --client doctor sees nothing else$/,
+    fix: /^Add --client and the name of your client, .+; or set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal$/,
   },
   {
     what: "no key",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "" }),
     name: "FACELESS_API_KEY",
-    detail: /^it is not set here; doctor sees this terminal's environment only/,
-    fix: /^Set it in this terminal too/,
+    detail: /^it is not set in this terminal, and without --client doctor sees nothing else$/,
+    fix: /^Set it in this terminal too, or add --client/,
   },
   {
     what: "a key of another service",
@@ -125,6 +125,13 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "a key in quotes",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: `"${CANARY}"` }),
     name: "FACELESS_API_KEY",
+    detail: /^it is in quotes$/,
+    fix: /^Remove the quotes around it$/,
+  },
+  {
+    what: "an address in quotes",
+    env: async () => ({ FACELESS_BASE_URL: `'${(await healthy())["FACELESS_BASE_URL"]}'` }),
+    name: "FACELESS_BASE_URL",
     detail: /^it is in quotes$/,
     fix: /^Remove the quotes around it$/,
   },
@@ -146,7 +153,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "no address",
     env: () => ({}),
     name: "FACELESS_BASE_URL",
-    detail: /^it is not set here/,
+    detail: /^it is not set in this terminal/,
     fix: /^Set it in this terminal too/,
   },
   {
@@ -404,10 +411,13 @@ describe("doctor", () => {
 
     const { problems } = await examine({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY });
 
-    const fix = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
     expect(problems).toEqual([
-      { name: "FACELESS_API_KEY", status: "fail", detail: "it holds a URL, not a key", fix },
-      { name: "FACELESS_BASE_URL", status: "fail", detail: "it holds an API key, not a URL", fix },
+      {
+        name: "settings",
+        status: "fail",
+        detail: "the key is where the address belongs, and the address where the key belongs",
+        fix: "Swap the values of FACELESS_API_KEY and FACELESS_BASE_URL",
+      },
     ]);
   });
 
@@ -427,13 +437,14 @@ describe("doctor", () => {
     expect(report).toMatchObject({ ok: true, problems: [], skipped: [] });
     expect(Object.fromEntries(report.checks.map(({ name, detail }) => [name, detail]))).toEqual({
       "Node.js": process.versions.node,
-      settings: "FACELESS_API_KEY and FACELESS_BASE_URL are set",
+      settings:
+        "key and address are set in this terminal; to check your client's entry, add --client and its name",
       service: expect.stringMatching(new RegExp(`^${service.url} answers \\(\\d+ ms\\)$`)),
       key: "the service accepts it",
       requests: "59 of 60 requests left for now",
       clock: "agrees with the service's",
       platforms: "tiktok, [redacted]",
-      journal: folder,
+      journal: `${folder} keeps what was paid and posted, so that nothing is done twice`,
     });
     expect(service.lines()).toEqual([`${VIDEOS}?limit=1`, DOCUMENT, `GET ${PLATFORMS}`]);
     expect(service.requests.map(({ headers: { authorization } }) => authorization)).toEqual(
@@ -447,7 +458,7 @@ describe("doctor", () => {
 
     const { checks } = await examine({ ...(await healthy()), FACELESS_STATE_DIR: folder });
 
-    expect(checks.at(-1)).toEqual({ name: "journal", status: "ok", detail: folder });
+    expect(checks.at(-1)).toMatchObject({ name: "journal", status: "ok" });
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -523,6 +534,17 @@ describe("doctor", () => {
     expect(stdout).not.toMatch(/[\u001B✔✖]/);
   });
 
+  test("explains the words that not everybody knows", async () => {
+    const { stdout } = await doctor({ FACELESS_BASE_URL: await deadUrl() });
+
+    expect(stdout).toContain("check the host and the port");
+    expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
+      "host: the name in an address, such as videos.example.com",
+      "port: the number that can follow it, after a colon",
+      "proxy: a computer of your network that passes requests on",
+    ]);
+  });
+
   test("prints what to fix first, and the skipped checks in one line", async () => {
     const { code, stdout } = await doctor(await at({ status: 503 }));
 
@@ -533,6 +555,8 @@ describe("doctor", () => {
       "",
       "fail  service   Try again in a minute.",
     ]);
-    expect(lines.slice(-3)).toEqual(["", "Not checked: key, requests, clock, platforms.", ""]);
+    expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
+      "Not checked: key, requests, clock, platforms.",
+    ]);
   });
 });

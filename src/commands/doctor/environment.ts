@@ -13,7 +13,19 @@ import { type Check, fail, pass, warn } from "./check.ts";
 
 const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
-const ONLY_THIS_TERMINAL = "doctor sees this terminal's environment only, not the entry in your client";
+const VALUES: Readonly<Record<string, string>> = {
+  [KEY]: "the key from the account settings of the service, section API",
+  [BASE_URL]: "the address of the service",
+};
+const THIS_TERMINAL_ONLY = "in this terminal, and without --client doctor sees nothing else";
+
+/** Where the settings come from. */
+export interface Origin {
+  /** Whether they are those of a client's entry, not of this terminal. */
+  readonly isEntry: boolean;
+  /** Variables that are checked elsewhere, or whose values only the client knows. */
+  readonly hidden: readonly string[];
+}
 
 /** `version` as in process.versions.node. */
 export function checkNode(version: string): Check {
@@ -35,19 +47,29 @@ function isAtLeast(version: string, needed: string): boolean {
 }
 
 /** One check per setting that is wrong, or one for all of them. */
-export function checkConfig(env: Environment, config: Config): readonly Check[] {
-  const { problems, warnings, maxGenerations } = config;
+export function checkConfig(env: Environment, config: Config, { isEntry, hidden }: Origin): readonly Check[] {
+  const { warnings, maxGenerations, sandbox } = config;
+  const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
   const unset = problems.filter(({ problem }) => problem === "is not set");
-  if (unset.length === 2)
+  if (unset.length === 2 && !isEntry)
     return [
       fail(
         "settings",
-        `neither is set here; ${ONLY_THIS_TERMINAL}`,
-        `Set ${KEY} and ${BASE_URL} in this terminal, as they are in your client's entry, and run doctor again`,
+        `key and address are not set ${THIS_TERMINAL_ONLY}`,
+        `Add --client and the name of your client, such as --client cursor, to check its entry; or set ${KEY} and ${BASE_URL} in this terminal`,
+      ),
+    ];
+  const [key, url] = problems;
+  if (key !== undefined && problems.length === 2 && key.fix === url?.fix)
+    return [
+      fail(
+        "settings",
+        "the key is where the address belongs, and the address where the key belongs",
+        `Swap the values of ${KEY} and ${BASE_URL}`,
       ),
     ];
   const checks = [
-    ...problems.map(problemCheck),
+    ...problems.map((problem) => problemCheck(problem, isEntry)),
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
     ...(env[KEY]?.trim() === EXAMPLE_KEY
       ? [
@@ -65,16 +87,27 @@ export function checkConfig(env: Environment, config: Config): readonly Check[] 
       ? [fail("FACELESS_MAX_GENERATIONS", "it allows no video at all", "Raise it, or remove it")]
       : []),
   ];
-  return checks.length > 0 ? checks : [pass("settings", `${KEY} and ${BASE_URL} are set`)];
+  if (checks.length > 0 || hidden.length > 0) return checks;
+  if (sandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
+  const where = isEntry
+    ? "in the entry"
+    : "in this terminal; to check your client's entry, add --client and its name";
+  return [pass("settings", `key and address are set ${where}`)];
 }
 
-function problemCheck({ variable, problem, fix }: ConfigProblem): Check {
+function problemCheck({ variable, problem, fix }: ConfigProblem, isEntry: boolean): Check {
   if (problem !== "is not set") return fail(variable, `it ${problem}`, fix);
-  return fail(
-    variable,
-    `it is not set here; ${ONLY_THIS_TERMINAL}`,
-    "Set it in this terminal too, as it is in your client's entry",
-  );
+  return isEntry
+    ? fail(
+        variable,
+        "the entry does not set it",
+        `Add ${variable} to the entry, with ${VALUES[variable] ?? "its value"}`,
+      )
+    : fail(
+        variable,
+        `it is not set ${THIS_TERMINAL_ONLY}`,
+        "Set it in this terminal too, or add --client and the name of your client, such as --client cursor",
+      );
 }
 
 /** The service to check, as far as the environment names it. */

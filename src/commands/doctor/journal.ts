@@ -10,7 +10,8 @@ export async function checkJournal({ stateDir }: Config): Promise<Check> {
     return pass("journal", "switched off: after a restart nothing protects against paying or posting twice");
   const folder = stateDir ?? stateFolder();
   const problem = await findFolderProblem(folder);
-  if (problem === undefined) return pass("journal", folder);
+  if (problem === undefined)
+    return pass("journal", `${folder} keeps what was paid and posted, so that nothing is done twice`);
   return warn(
     "journal",
     `${folder} can't be written (${problem}): after a restart nothing protects against paying or posting twice`,

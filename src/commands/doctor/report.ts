@@ -1,6 +1,8 @@
 // How doctor's checks are shown: what to fix first, then what is fine, then what was skipped. Pure.
 
+import type { ClientName } from "../../command-line.ts";
 import { createRedact } from "../../redact.ts";
+import { FORMATS } from "../client-formats.ts";
 import type { Check } from "./check.ts";
 
 export interface Report {
@@ -13,7 +15,13 @@ export interface Report {
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
 
-export function formatReport({ ok, checks, skipped }: Report, colours: boolean): string {
+export interface ReportStyle {
+  /** Whose entry was checked. */
+  readonly client: ClientName | undefined;
+  readonly colours: boolean;
+}
+
+export function formatReport({ ok, checks, skipped }: Report, { client, colours }: ReportStyle): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const line = ({ name, status, detail, fix }: Check) => {
     const start = `${colours ? MARKS[status] : status.padEnd(4)}  ${name.padEnd(width)}  `;
@@ -25,18 +33,44 @@ export function formatReport({ ok, checks, skipped }: Report, colours: boolean):
     checks.filter((check) => check.status === status).map(line),
   );
   return [
-    ok ? "A video can be made." : "Before a video can be made, fix this:",
+    headline(ok, skipped, client),
     "",
     ...lines,
     ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
+    ...explainWords(checks),
   ].join("\n");
 }
 
-/** Takes the key out of the report, and whatever else looks like one: a key may be set in the wrong variable. */
-export function redactReport(text: string, key: string | undefined): string {
-  const value = key?.trim() ?? "";
+/** What not everybody knows, where a problem is told with it. */
+const WORDS: Readonly<Record<string, string>> = {
+  host: "the name in an address, such as videos.example.com",
+  port: "the number that can follow it, after a colon",
+  proxy: "a computer of your network that passes requests on",
+  gateway: "a computer in front of the service that passes requests on",
+  certificate: "with it a service shows that it is the one that it claims to be",
+  TLS: "the encryption of https",
+  firewall: "what blocks connections in your network",
+};
+
+function explainWords(checks: readonly Check[]): readonly string[] {
+  const problems = checks.map(({ detail, fix }) => (fix === undefined ? "" : `${fix} ${detail}`)).join(" ");
+  const used = Object.entries(WORDS).filter(([word]) => new RegExp(`\\b${word}\\b`).test(problems));
+  return used.length === 0 ? [] : ["", ...used.map(([word, meaning]) => `${word}: ${meaning}`)];
+}
+
+function headline(ok: boolean, skipped: readonly string[], client: ClientName | undefined): string {
+  if (ok) return skipped.includes("key") ? "Nothing wrong was found." : "A video can be made.";
+  const restart = client === undefined ? "" : ` and restart ${FORMATS[client].title}`;
+  return `Before a video can be made, fix this${restart}:`;
+}
+
+/** Takes the keys out of the report, and whatever else looks like one: a key may be set in the wrong variable. */
+export function redactReport(text: string, keys: readonly (string | undefined)[]): string {
+  const values = keys.map((key) => key?.trim() ?? "");
   // Another word in place of the key, such as "status", would take the report apart.
-  const isLikeKey = value.length <= 512 && (value.startsWith("fl_") || value.length >= 12);
-  const redact = createRedact(isLikeKey ? value : undefined);
-  return redact(text).replace(/fl_[A-Za-z0-9][\w-]*/g, "[redacted]");
+  const likeKeys = values.filter(
+    (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),
+  );
+  const redacted = likeKeys.reduce((rest, value) => createRedact(value)(rest), createRedact(undefined)(text));
+  return redacted.replace(/fl_[A-Za-z0-9][\w-]*/g, "[redacted]");
 }
