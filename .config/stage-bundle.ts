@@ -37,6 +37,7 @@ async function stage(target: string): Promise<void> {
   await cp(join(root, "LICENSE"), join(target, "LICENSE"));
   await cp(join(source, "server"), join(target, "server"), { recursive: true });
   await cp(join(source, "icon.png"), join(target, "icon.png"));
+  await cp(join(source, "screenshots"), join(target, "screenshots"), { recursive: true });
   await writeJson(join(target, "manifest.json"), {
     ...manifest,
     version,

@@ -17,6 +17,8 @@ import { VERSION } from "../version.ts";
 import { createApplication, type Host } from "./application.ts";
 
 export interface ServeOptions {
+  /** Rewrites every text that leaves the process, JSON or not. */
+  readonly reword?: ((text: string) => string) | undefined;
   /** Maximum jobs polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
@@ -46,8 +48,10 @@ export function serve(
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
+  const { reword = (text: string) => text } = options;
   const redact = createRedact(config.service?.apiKey);
-  const log = createLog(config.logLevel, redact, writeLog);
+  const outgoing = (text: string) => redact(reword(text));
+  const log = createLog(config.logLevel, outgoing, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
   const application = createApplication({ config, service, log, redact, host, ...options });
@@ -58,7 +62,7 @@ export function serve(
   const transport = new StdioTransport({
     input,
     output,
-    transformOutgoing: redact,
+    transformOutgoing: outgoing,
     onInbound(message) {
       subscriptions.onInbound(message);
       return tasks.onInbound(message);

@@ -2,11 +2,22 @@
 // some of its surfaces start a bundle with whatever Node the machine has.
 "use strict";
 (function () {
-  var SWITCHES = { FACELESS_BUNDLE_SANDBOX: "--sandbox", FACELESS_BUNDLE_NO_PUBLISH: "--no-publish" };
+  var SWITCHES = {
+    FACELESS_BUNDLE_SANDBOX: "--sandbox",
+    FACELESS_BUNDLE_READ_ONLY: "--read-only",
+    FACELESS_BUNDLE_NO_PUBLISH: "--no-publish",
+  };
   var options = [];
   for (var name in SWITCHES) {
     if (process.env[name] === "true") options.push(SWITCHES[name]);
   }
+  if (process.env.FACELESS_BUNDLE_CONFIRM_PUBLISH === "false") process.env.FACELESS_CONFIRM_PUBLISH = "off";
+  // What was left empty may come as the placeholder that the manifest has for it.
+  for (var variable in process.env) {
+    if (process.env[variable].indexOf("${user_config.") === 0) delete process.env[variable];
+  }
+  // Texts then name the settings as the page does.
+  process.env.FACELESS_BUNDLE = "true";
   // Nothing else comes in by this way: a host may have put words of its own in front.
   process.argv = process.argv.slice(0, 2).concat(options);
   // eslint-disable-next-line import/no-unassigned-import -- it is there for what it does
