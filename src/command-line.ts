@@ -102,6 +102,8 @@ const OPTIONS = {
   version: { type: "boolean", short: "v" },
 } as const;
 
+const SWITCHES = new Set(["--sandbox", "--read-only", "--no-publish"]);
+
 /** What the options that take a value take, as --help shows it. */
 export const OPTION_VALUES: Readonly<Record<string, string>> = {
   port: "N",
@@ -116,7 +118,7 @@ export type CommandLine = { readonly command: Command } | { readonly usageError:
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
   const { tokens, values } = parseArgs({
-    args: [...argv],
+    args: withInlineValues(argv),
     options: OPTIONS,
     strict: false,
     allowPositionals: true,
@@ -138,9 +140,9 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
     if (!Object.hasOwn(command.options, token.name))
       return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
-    if (!Object.hasOwn(OPTION_VALUES, token.name) && token.value !== undefined)
-      return usageError(`${option} takes no value`);
-    given.set(token.name, token.value);
+    if (Object.hasOwn(OPTION_VALUES, token.name)) given.set(token.name, token.value);
+    else if (token.value === undefined || token.value === "true") given.set(token.name, undefined);
+    else if (token.value !== "false") return usageError(`${option} takes no value but true or false`);
   }
   const [argument, ...more] = command.argument === "" ? [undefined, ...positionals] : positionals;
   if (more[0] !== undefined) {
@@ -149,6 +151,16 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   }
 
   return commandFrom(command.name, argument, given);
+}
+
+/** Clients of the MCP Registry give every option that server.json lists a value: `--read-only false`. */
+function withInlineValues(argv: readonly string[]): string[] {
+  const isSwitch = (word: string | undefined) => word !== undefined && SWITCHES.has(word);
+  const isValue = (word: string | undefined) => word === "true" || word === "false";
+  return argv.flatMap((word, index) => {
+    if (isValue(word) && isSwitch(argv[index - 1])) return [];
+    return [isSwitch(word) && isValue(argv[index + 1]) ? `${word}=${argv[index + 1]}` : word];
+  });
 }
 
 function commandFrom(

@@ -6,10 +6,13 @@ import { existsSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
+import { COMMANDS, parseCommandLine } from "../src/command-line.ts";
+import { VARIABLES } from "../src/config.ts";
 import { temporaryFolder } from "./fixtures/folder.ts";
 import { run } from "./fixtures/run.ts";
 
@@ -20,13 +23,13 @@ const exactVersion = z.literal(manifest.version);
 const variableSchema = z.strictObject({
   name: z.string().regex(/^FACELESS_[A-Z_]+$/),
   description: z.string().min(1),
-  isRequired: z.literal(true).optional(),
   isSecret: z.literal(true).optional(),
   format: z.enum(["string", "number", "boolean", "filepath"]).optional(),
   default: z.string().optional(),
   placeholder: z.string().optional(),
   choices: z.array(z.string()).nonempty().optional(),
 });
+const transport = z.strictObject({ type: z.literal("stdio") });
 const rules = z.strictObject({
   $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
   name: z.literal(manifest.mcpName),
@@ -53,7 +56,17 @@ const rules = z.strictObject({
       identifier: z.literal(manifest.name),
       version: exactVersion,
       runtimeHint: z.literal("npx"),
-      transport: z.strictObject({ type: z.literal("stdio") }),
+      transport,
+      // Clients give each option a value, with the default at hand.
+      packageArguments: z.array(
+        z.strictObject({
+          type: z.literal("named"),
+          name: z.string(),
+          description: z.string().min(1),
+          format: z.literal("boolean"),
+          default: z.literal("false"),
+        }),
+      ),
       environmentVariables: z
         .array(variableSchema)
         .refine(
@@ -64,10 +77,10 @@ const rules = z.strictObject({
         )
         .refine(
           (variables) =>
-            ["FACELESS_API_KEY", "FACELESS_BASE_URL"].every((required) =>
-              variables.some(({ name, isRequired }) => name === required && isRequired === true),
+            ["FACELESS_API_KEY", "FACELESS_BASE_URL"].every((needed) =>
+              variables.some(({ name }) => name === needed),
             ),
-          "the key and the base URL are required",
+          "the key and the base URL are there",
         ),
     }),
   ]),
@@ -87,6 +100,69 @@ test.skipIf(!existsSync(SCHEMA))("server.json is valid by the registry's schema"
   const validate = await registrySchema();
   validate(server);
   expect(validate.errors).toBeNull();
+});
+
+test("server.json lists the server's own options, and variables that it knows", () => {
+  const [npm] = server.packages;
+  const options = Object.keys(COMMANDS[0].options).map((option) => `--${option}`);
+  expect(npm?.packageArguments.map(({ name }) => name)).toEqual(options);
+  const known = VARIABLES.map(({ name }): string => name);
+  expect(npm?.environmentVariables.filter(({ name }) => !known.includes(name))).toEqual([]);
+});
+
+test("what a client makes of the untouched defaults starts the server with every tool", () => {
+  const [npm] = server.packages;
+  // As VS Code does: the name, then the answer to its question.
+  const argv = npm?.packageArguments.flatMap((argument) => [argument.name, argument.default]) ?? [];
+
+  expect(parseCommandLine(argv)).toEqual({
+    command: { name: "serve", flags: { sandbox: false, readOnly: false, noPublish: false } },
+  });
+});
+
+describe("the files of a release", () => {
+  const release = async () => {
+    const folder = temporaryFolder();
+    const bundle = join(folder, "faceless-video-mcp.mcpb");
+    await writeFile(bundle, "a bundle");
+    const tsx = join(root, "node_modules/.bin/tsx");
+    const ran = await run(tsx, [join(root, ".config/release-files.ts"), folder, bundle]);
+    expect(ran.code, ran.stderr).toBe(0);
+    return (name: string) => readFile(join(folder, name), "utf8");
+  };
+
+  test("are a server.json with the bundle and its hash", async () => {
+    const released = z
+      .looseObject({ packages: z.array(z.unknown()) })
+      .parse(JSON.parse(await (await release())("server.json")));
+
+    expect(released).toEqual({
+      ...server,
+      packages: [
+        ...server.packages,
+        {
+          registryType: "mcpb",
+          identifier: `https://github.com/faceless-video/faceless-video-mcp/releases/download/v${manifest.version}/faceless-video-mcp.mcpb`,
+          version: manifest.version,
+          fileSha256: createHash("sha256").update("a bundle").digest("hex"),
+          transport: { type: "stdio" },
+        },
+      ],
+    });
+    if (!existsSync(SCHEMA)) return;
+    const validate = await registrySchema();
+    validate(released);
+    expect(validate.errors).toBeNull();
+  });
+
+  test("are notes with what the changelog says of this version alone", async () => {
+    const notes = await (await release())("notes.md");
+    const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
+
+    expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
+    expect(changelog).toContain(notes.trim());
+    expect(notes).not.toMatch(/^## |^\[/m);
+  });
 });
 
 const [entry] = server.packages;
