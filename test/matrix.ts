@@ -98,7 +98,7 @@ async function runSuites(node: string, path: string, reportFile: string): Promis
       "--config=.config/vitest.config.ts",
       "--reporter=json",
       `--outputFile=${reportFile}`,
-      ...SUITES.map((name) => `test/${name}.test.ts`),
+      ...SUITES.map((name) => `test/e2e/${name}.test.ts`),
     ],
     { cwd: root, env: { SERVER_NODE: path } },
   );

@@ -13,6 +13,8 @@ const workflowSchema = z.object({
     z.object({
       permissions: z.record(z.string(), z.enum(["read", "write"])),
       environment: z.string().optional(),
+      needs: z.union([z.string(), z.array(z.string())]).optional(),
+      strategy: z.object({ matrix: z.record(z.string(), z.array(z.unknown())) }).optional(),
       steps: z.array(
         z.object({
           uses: z.string().optional(),
@@ -48,12 +50,13 @@ test("only the jobs that publish may do more than read the source, and they run 
   const more = jobs.filter(({ permissions }) => JSON.stringify(permissions) !== '{"contents":"read"}');
   expect(more.map(({ id, permissions, environment }) => ({ id, permissions, environment }))).toEqual([
     { id: "release.yml npm", permissions: { "id-token": "write" }, environment: "release" },
-    { id: "release.yml assets", permissions: { contents: "write" } },
     {
-      id: "release.yml registry",
-      permissions: { contents: "read", "id-token": "write" },
+      id: "release.yml attest",
+      permissions: { attestations: "write", "id-token": "write" },
       environment: "release",
     },
+    { id: "release.yml assets", permissions: { contents: "write" } },
+    { id: "release.yml registry", permissions: { "id-token": "write" }, environment: "release" },
   ]);
 });
 
@@ -70,6 +73,31 @@ test("no workflow uses a secret, runs with rights on a stranger's pull request, 
     expect(Object.keys(on)).not.toContain("workflow_run");
   }
   expect(steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
+});
+
+test("all tests run on the lowest Node that their tools support and on the even releases since", () => {
+  const full = jobs.find(({ id }) => id === "ci.yml full");
+  expect(full?.strategy?.matrix["node"]).toEqual(["20.19", "22", "24", "26"]);
+  expect(full?.steps.map(({ run }) => run)).toContain("npm test");
+});
+
+test("a release has the changelog's notes, an attested bundle, and the registry's entry made with its hash", () => {
+  const released = new Map(jobs.map(({ id, ...job }) => [id, job]));
+  const runs = (id: string) =>
+    released
+      .get(id)
+      ?.steps.map(({ run }) => run)
+      .join("\n");
+
+  expect(runs("release.yml build")).toMatch(/npm run bundle\n.*tsx \.config\/release-files\.ts dist-bundle /);
+  expect(runs("release.yml assets")).toContain("--notes-file notes.md ./*.mcpb");
+  expect(released.get("release.yml attest")?.steps.at(-1)).toMatchObject({
+    uses: expect.stringMatching(/^actions\/attest-build-provenance@/),
+    with: { "subject-path": "*.mcpb" },
+  });
+  // The registry downloads the bundle that it lists.
+  expect(released.get("release.yml registry")?.needs).toBe("assets");
+  expect(released.get("release.yml registry")?.steps[0]?.with).toEqual({ name: "packed" });
 });
 
 test("no checkout leaves credentials behind, and no install runs a script", () => {
