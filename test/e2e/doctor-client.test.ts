@@ -179,6 +179,23 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: "Write the value itself instead.",
   },
   {
+    what: "a placeholder without braces in a client that needs them",
+    client: "kiro",
+    file: ".kiro/settings/mcp.json",
+    content: (url) => servers({ ...good(url), FACELESS_API_KEY: "$FACELESS_API_KEY" }),
+    env: { FACELESS_API_KEY: CANARY },
+    told: "Write ${FACELESS_API_KEY} instead.",
+  },
+  {
+    what: "an entry without a program",
+    client: "cursor",
+    file: ".cursor/mcp.json",
+    content: () => ({
+      mcpServers: { "faceless-video": { url: "http://127.0.0.1:1/mcp", env: good("http://127.0.0.1:1") } },
+    }),
+    told: 'Run "faceless-video-mcp config cursor" and put what it prints into the file that it names.',
+  },
+  {
     what: "the key as an argument",
     client: "kiro",
     file: ".kiro/settings/mcp.json",
@@ -292,6 +309,21 @@ test.each([
     expect(lines).toContain(`ok    service           ${url} answers`);
   },
 );
+
+test("doctor --client does not object to placeholders that only the client knows", async () => {
+  const { url } = await service();
+  const values = { ...good(url), FACELESS_STATE_DIR: "${userHome}/state", NOTE: "${workspaceFolder}" };
+  const home = await homeWith(".cursor/mcp.json", servers(values));
+  await write(
+    join(home, ".codeium/windsurf/mcp_config.json"),
+    servers({ ...good(url), FACELESS_API_KEY: "${file:/key}" }),
+  );
+
+  const { lines } = await doctor({ client: "cursor", home });
+  expect(problems(lines)).toEqual([]);
+  expect(lines.join("\n")).toContain("~/state keeps what was paid and posted");
+  expect(problems((await doctor({ client: "windsurf", home })).lines)).toEqual(["FACELESS_API_KEY"]);
+});
 
 describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
   const places = CLIENT_FILES[client].files({

@@ -44,12 +44,14 @@ type Entry = z.infer<typeof entrySchema>;
 
 const NAME = "entry";
 const ROOTS = [...new Set(Object.values(CLIENT_FILES).map(({ root }) => root))];
+/** A variable of the environment as some client writes it. What else is in braces, such as ${input:key}, only the client can know. */
+const OTHER_PLACEHOLDER =
+  /\$\{\{[^}]*\}\}|\$\{(?:env:)?[A-Z][A-Z\d_]*(?::-[^}]*)?\}|\{env:\w+\}|^\$[A-Z]\w*$/;
 const ENV_FIELDS = ["env", "environment", "envs"] as const;
 
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
   const { title } = FORMATS[client];
   const { files, root } = CLIENT_FILES[client];
-  const print = `Run "faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
   const places = files(machine);
   for (const file of places) {
     let document: unknown;
@@ -73,7 +75,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
       };
     const entry = entrySchema.safeParse(own.entry);
     if (!entry.success)
-      return { checks: [fail(NAME, `${file} has an entry that ${title} can't use`, print)] };
+      return { checks: [fail(NAME, `${file} has an entry that ${title} can't use`, printAgain(client))] };
     // eslint-disable-next-line no-await-in-loop -- it is the last one
     return checkEntry(client, file, entry.data, machine);
   }
@@ -81,7 +83,13 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
     client === "claude-desktop"
       ? ". If you installed the bundle, look at its settings page: doctor can't read it"
       : "";
-  return { checks: [fail(NAME, `${title} has none in ${places.join(", ")}`, `${print}${bundle}`)] };
+  return {
+    checks: [fail(NAME, `${title} has none in ${places.join(", ")}`, `${printAgain(client)}${bundle}`)],
+  };
+}
+
+function printAgain(client: ClientName): string {
+  return `Run "faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
 }
 
 /** The entry of this name, or the first that starts this server. */
@@ -142,7 +150,10 @@ async function checkEntry(
         `Rename "${other}" to "${format.envField}" in ${file}`,
       ),
     );
-  const missing = await findMissingProgram(words, machine);
+  const [command, ...args] = words;
+  const missing = command === undefined ? undefined : await findMissingProgram(command, args, machine);
+  if (command === undefined)
+    problems.push(fail(NAME, `the entry in ${file} names no program to start`, printAgain(client)));
   if (missing !== undefined)
     problems.push(
       fail(
@@ -170,8 +181,11 @@ async function checkEntry(
 }
 
 /** The program, or the script that it runs, if it does not exist. */
-async function findMissingProgram(words: readonly string[], machine: Machine): Promise<string | undefined> {
-  const [command = "a program that it does not name", ...args] = words;
+async function findMissingProgram(
+  command: string,
+  args: readonly string[],
+  machine: Machine,
+): Promise<string | undefined> {
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
   const folders = isAbsolute(command) ? [""] : (machine.env["PATH"] ?? "").split(delimiter);
   const endings = machine.platform === "win32" ? ["", ".exe", ".cmd"] : [""];
@@ -234,10 +248,10 @@ async function fillIn(client: ClientName, entry: Entry, machine: Machine): Promi
             if (found === undefined) missing.push(variable);
             return found ?? whole;
           });
-    const left = /\$\{\{?[^}]*\}|\{env:\w+\}/.exec(value)?.[0];
+    const left = OTHER_PLACEHOLDER.exec(value)?.[0];
     if (missing[0] !== undefined) checks.push(unset(name, missing[0]));
-    else if (left === undefined) values[name] = value;
-    else if (left.startsWith("${input:") && key.startsWith("${input:")) hide(name);
+    else if (left === undefined && /\$?\{\w+:/.test(value)) hide(name);
+    else if (left === undefined) values[name] = value.replaceAll("${userHome}", machine.homeDir);
     else {
       const own = key.includes("FACELESS_API_KEY")
         ? key.replace("FACELESS_API_KEY", name)
