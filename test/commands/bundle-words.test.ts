@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { inBundleWords } from "../../src/commands/bundle-words.ts";
 
@@ -20,4 +23,28 @@ test("a text within JSON stays JSON", () => {
   expect(JSON.parse(JSON.parse(inBundleWords(text)).text)).toEqual({
     nextStep: "Check “API key”, or use “Sandbox”.",
   });
+});
+
+/**
+ * What users of the bundle have no use for: variables, options and the configuration of a client. Of variables that the page lacks,
+ * only those are told of that are set.
+ */
+const FOREIGN =
+  /FACELESS_(?!POLL_|SANDBOX_|WEBHOOK_)|--[a-z]|in your client|this server's settings(?! page)|restart th/;
+
+test("no text that the server can show names a variable, an option or a client's configuration", () => {
+  const src = fileURLToPath(new URL("../../src/", import.meta.url));
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+    // The commands are not in the bundle, and the tables are for --help and docs/.
+    (name) => name.endsWith(".ts") && !/^(commands|sandbox)\b|^(cli|command-line)\.ts$/.test(name),
+  );
+  const literals = files.flatMap((name) => {
+    const text = readFileSync(join(src, name), "utf8");
+    const code = text.replace(/^export const (ERRORS|VARIABLES) = [^]*?^[}\]] as const/gm, "");
+    return code.match(/"(?:\\.|[^"\\\n])+"|`(?:\\.|[^`\\])+`/g) ?? [];
+  });
+  const sentences = literals.filter((literal) => FOREIGN.test(literal) && /\w \w/.test(literal));
+
+  expect(sentences.length).toBeGreaterThan(10);
+  expect(sentences.map(inBundleWords).filter((sentence) => FOREIGN.test(sentence))).toEqual([]);
 });
