@@ -95,6 +95,20 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: "Repair ~/.cursor/mcp.json near line 4: a comma, a quote or a bracket is missing or too many.",
   },
   {
+    what: "a missing quote in TOML",
+    client: "codex",
+    file: ".codex/config.toml",
+    content: () => '[mcp_servers.faceless-video]\ncommand = "npx\n',
+    told: "Repair ~/.codex/config.toml near line 2: a comma, a quote or a bracket is missing or too many.",
+  },
+  {
+    what: "a missing bracket in YAML",
+    client: "goose",
+    file: ".config/goose/config.yaml",
+    content: () => 'extensions:\n  faceless-video:\n    args: ["-y"\n    enabled: true\n',
+    told: "Repair ~/.config/goose/config.yaml near line 4: a comma, a quote or a bracket is missing or too many.",
+  },
+  {
     what: "an entry in the form of another client",
     client: "vscode",
     file: ".vscode/mcp.json",

@@ -1,8 +1,8 @@
 // A client's configuration file as data: JSON with comments, TOML or YAML. The parsers' own messages quote the file, which may hold a
 // key, so only the line of a mistake is kept. Pure.
 
+import { load as parseYaml, YAMLException } from "js-yaml";
 import { parse as parseToml, TomlError } from "smol-toml";
-import { parse as parseYaml, YAMLParseError } from "yaml";
 
 export class UnreadableFile extends Error {
   /** Counted from 1. */
@@ -35,7 +35,7 @@ function parseJson(text: string): unknown {
 
 function lineOf(error: unknown, text: string): number | undefined {
   if (error instanceof TomlError) return error.line;
-  if (error instanceof YAMLParseError) return error.linePos?.[0].line;
+  if (error instanceof YAMLException) return error.mark === undefined ? undefined : error.mark.line + 1;
   const message = String(error);
   // V8 names the position, or quotes about ten characters on each side of it.
   const quoted = /, (?:\.\.\.)?"([^]+)"(?:\.\.\.)? is not valid JSON$/.exec(message)?.[1] ?? "";
