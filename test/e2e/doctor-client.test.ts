@@ -1,6 +1,6 @@
 // `doctor --client` as a user runs it: with the files of a client in a home directory of their own, and a service on loopback.
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
@@ -207,7 +207,22 @@ const BROKEN: readonly BrokenSetUp[] = [
     content: () => ({
       mcpServers: { "faceless-video": { url: "http://127.0.0.1:1/mcp", env: good("http://127.0.0.1:1") } },
     }),
-    told: 'Run "faceless-video-mcp config cursor" and put what it prints into the file that it names.',
+    told: 'Run "faceless-video-mcp config cursor" and replace the entry with what it prints.',
+  },
+  {
+    what: "an option that the server does not have",
+    client: "cursor",
+    file: ".cursor/mcp.json",
+    content: (url) => servers(good(url), { args: [BUILT_FILE, "--readonly"] }),
+    told: 'Correct "args" in ~/.cursor/mcp.json.',
+  },
+  {
+    what: "a program that this computer does not have",
+    client: "gemini",
+    file: ".gemini/settings.json",
+    content: (url) => servers(good(url), { command: "npx", args: ["-y", "faceless-video-mcp"] }),
+    env: { PATH: "/nowhere" },
+    told: "Install Node.js from https://nodejs.org, and restart Gemini CLI.",
   },
   {
     what: "the key as an argument",
@@ -337,6 +352,25 @@ test("doctor --client does not object to placeholders that only the client knows
   expect(problems(lines)).toEqual([]);
   expect(lines.join("\n")).toContain("~/state keeps what was paid and posted");
   expect(problems((await doctor({ client: "windsurf", home })).lines)).toEqual(["FACELESS_API_KEY"]);
+});
+
+test("doctor --client warns of a program that a desktop application may not find", async () => {
+  const { url } = await service();
+  const home = await homeWith(
+    ".config/Claude/claude_desktop_config.json",
+    servers(good(url), { command: "npx", args: ["-y", "faceless-video-mcp"] }),
+  );
+  const folder = join(home, ".nvm/versions/node/v20.0.0/bin");
+  await mkdir(folder, { recursive: true });
+  await symlink(process.execPath, join(folder, "npx"));
+
+  const { code, lines } = await doctor({ client: "claude-desktop", home, env: { PATH: folder } });
+
+  expect(code).toBe(0);
+  expect(lines.slice(2, 4)).toEqual([
+    'warn  entry      Run "faceless-video-mcp config claude-desktop --installed" and replace the entry with what it prints.',
+    "                 (this terminal has npx in ~/.nvm/versions/node/v20.0.0/bin/npx, where Claude Desktop may not look)",
+  ]);
 });
 
 describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {

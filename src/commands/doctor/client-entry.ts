@@ -1,7 +1,6 @@
 // Reads this server's entry from a client's own files and fills in what the client would. Shows no value of an entry.
 
-import { access, constants, readFile } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
@@ -11,6 +10,7 @@ import { SERVER } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 import { CLIENT_FILES, type ClientFiles, type Machine } from "./client-files.ts";
 import { parseFile, UnreadableFile } from "./parse-file.ts";
+import { checkProgram, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
 export interface ClientStart {
@@ -150,55 +150,22 @@ async function checkEntry(
         `Rename "${other}" to "${format.envField}" in ${file}`,
       ),
     );
-  const [command, ...args] = words;
-  const missing = command === undefined ? undefined : await findMissingProgram(command, args, machine);
-  if (command === undefined)
-    problems.push(fail(NAME, `the entry in ${file} names no program to start`, printAgain(client)));
-  if (missing !== undefined)
-    problems.push(
-      fail(
-        NAME,
-        `the entry starts ${missing}, which is not there`,
-        isAbsolute(missing)
-          ? `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`
-          : `Install Node.js from https://nodejs.org, and restart ${title}`,
-      ),
-    );
+  const program = await checkProgram(client, words, machine);
+  const flags = readFlags(words);
+  if ("problem" in flags && problems.length === 0)
+    problems.push(fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`));
   const { values, hidden, checks } = await fillIn(client, entry, machine);
-  if (problems.length > 0) return { checks: [...problems, ...checks] };
+  const found = [...problems, ...program, ...checks];
+  if ("problem" in flags || [...problems, ...program].some(({ status }) => status === "fail"))
+    return { checks: found };
   return {
-    checks: [pass(NAME, file), ...checks],
+    checks: [pass(NAME, file), ...found],
     start: {
-      flags: {
-        sandbox: words.includes("--sandbox"),
-        readOnly: words.includes("--read-only"),
-        noPublish: words.includes("--no-publish"),
-      },
+      flags,
       env: { ...(format.inherits === true && machine.env), ...values },
       hidden: [...hidden, ...checks.map(({ name }) => name)],
     },
   };
-}
-
-/** The program, or the script that it runs, if it does not exist. */
-async function findMissingProgram(
-  command: string,
-  args: readonly string[],
-  machine: Machine,
-): Promise<string | undefined> {
-  const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
-  const folders = isAbsolute(command) ? [""] : (machine.env["PATH"] ?? "").split(delimiter);
-  const endings = machine.platform === "win32" ? ["", ".exe", ".cmd"] : [""];
-  const paths = folders.flatMap((folder) => endings.map((ending) => join(folder, command) + ending));
-  if (!(await Promise.all(paths.map((path) => exists(path, constants.X_OK)))).includes(true)) return command;
-  return script === undefined || (await exists(script, constants.R_OK)) ? undefined : script;
-}
-
-function exists(path: string, mode: number): Promise<boolean> {
-  return access(path, mode).then(
-    () => true,
-    () => false,
-  );
 }
 
 interface Filled {

@@ -27,6 +27,8 @@ export interface ClientFiles {
   readonly envFiles?: (machine: Machine) => readonly string[];
   /** Whether the client may have further values in a store of its own, which nobody else can read. */
   readonly hasSecrets?: true;
+  /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
+  readonly hasOwnPath?: true;
   /** Whether the server also gets the variables of the shell that the client starts from. */
   readonly inherits?: true;
 }
@@ -70,7 +72,11 @@ const ENV_BRACES = /\$\{env:(\w+)\}/g;
 const usual = { root: "mcpServers", envField: "env" } as const;
 
 export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
-  "claude-desktop": { ...usual, files: inSettings("Claude/claude_desktop_config.json") },
+  "claude-desktop": {
+    ...usual,
+    files: inSettings("Claude/claude_desktop_config.json"),
+    hasOwnPath: true,
+  },
   "claude-code": {
     ...usual,
     files: all(inProject(".mcp.json"), inHome(".claude.json")),
@@ -151,7 +157,7 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
     envField: "envs",
     hasSecrets: true,
   },
-  "lm-studio": { ...usual, files: inHome(".lmstudio/mcp.json") },
+  "lm-studio": { ...usual, files: inHome(".lmstudio/mcp.json"), hasOwnPath: true },
   kiro: {
     ...usual,
     files: all(inProject(".kiro/settings/mcp.json"), inHome(".kiro/settings/mcp.json")),

@@ -1,0 +1,73 @@
+// Checks what an entry starts: that the program and the script are there, that a desktop application finds them, and that the server takes
+// the arguments.
+
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import { type ClientName, parseCommandLine } from "../../command-line.ts";
+import type { Flags } from "../../config.ts";
+import { FORMATS } from "../client-formats.ts";
+import { type Check, fail, warn } from "./check.ts";
+import { CLIENT_FILES, type Machine } from "./client-files.ts";
+
+const NAME = "entry";
+
+/** `words`: the program and its arguments. */
+export async function checkProgram(
+  client: ClientName,
+  words: readonly string[],
+  machine: Machine,
+): Promise<readonly Check[]> {
+  const { title } = FORMATS[client];
+  const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
+  const [command, ...args] = words;
+  if (command === undefined)
+    return [
+      fail(
+        NAME,
+        "the entry names no program to start",
+        `Run "faceless-video-mcp config ${client}" and replace the entry with what it prints`,
+      ),
+    ];
+  const path = await findProgram(command, machine);
+  const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
+  if (path === undefined)
+    return [
+      fail(
+        NAME,
+        `the entry starts ${command}, which is not there`,
+        isAbsolute(command) ? installed : `Install Node.js from https://nodejs.org, and restart ${title}`,
+      ),
+    ];
+  if (script !== undefined && !(await exists(script, constants.R_OK)))
+    return [fail(NAME, `the entry starts ${script}, which is not there`, installed)];
+  // Windows has one list of folders for all.
+  const mayLookElsewhere = CLIENT_FILES[client].hasOwnPath === true && machine.platform !== "win32";
+  return mayLookElsewhere && !isAbsolute(command) && path.startsWith(machine.homeDir)
+    ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]
+    : [];
+}
+
+async function findProgram(command: string, { env, platform }: Machine): Promise<string | undefined> {
+  const folders = isAbsolute(command) ? [""] : (env["PATH"] ?? "").split(delimiter);
+  const endings = platform === "win32" ? ["", ".exe", ".cmd"] : [""];
+  const paths = folders.flatMap((folder) => endings.map((ending) => join(folder, command) + ending));
+  const found = await Promise.all(paths.map((path) => exists(path, constants.X_OK)));
+  return paths.find((_, index) => found[index]);
+}
+
+function exists(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What the server makes of its arguments, or what is wrong with them. Another program's arguments are not known. */
+export function readFlags(words: readonly string[]): Flags | { readonly problem: string } {
+  const start = words.findLastIndex((word) => /faceless-video-mcp(?:@[\w.-]+)?$|\.[cm]?js$/.test(word));
+  const commandLine = start === -1 ? parseCommandLine([]) : parseCommandLine(words.slice(start + 1));
+  if ("usageError" in commandLine)
+    return { problem: commandLine.usageError.replace(/^faceless-video-mcp: |; see .*$/g, "") };
+  if (commandLine.command.name === "serve") return commandLine.command.flags;
+  return { problem: `the command ${commandLine.command.name} is no server` };
+}
