@@ -1,0 +1,58 @@
+// Claude Code as a user has it: in a terminal, with a question before publishing that the user answers by keys.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Start } from "./processes.ts";
+import { ENTER, startInTerminal, type Terminal } from "./pty.ts";
+
+/** Any text: the scripted model does not check it, but Claude Code asks the user about a key that it does not know. */
+export const CLAUDE_API_KEY = "example";
+
+/** Its environment with the scripted model in place of the real one. `modelUrl` has no path. */
+export const claudeCodeEnv = (modelUrl: string) => ({
+  ANTHROPIC_BASE_URL: modelUrl,
+  ANTHROPIC_API_KEY: CLAUDE_API_KEY,
+});
+
+/** Settles in its home directory what it asks a new user, and starts it. Its prompt is open when this resolves. */
+export async function startClaudeCode(start: Start & { readonly home: string }): Promise<Terminal> {
+  const { home, cwd } = start;
+  const settled = {
+    hasCompletedOnboarding: true,
+    theme: "dark",
+    customApiKeyResponses: { approved: [CLAUDE_API_KEY], rejected: [] },
+    projects: { [cwd]: { hasTrustDialogAccepted: true } },
+  };
+  await writeFile(join(home, ".claude.json"), JSON.stringify(settled));
+  // Its own mode by default has the model judge each call.
+  const terminal = startInTerminal({ ...start, args: ["--permission-mode", "default", ...start.args] });
+  await terminal.waitFor(PROMPT_OPEN);
+  return terminal;
+}
+
+/** Types a message and sends it when it has arrived: keys that come at once with Enter would be a pasted text. */
+export async function say(terminal: Terminal, message: string): Promise<void> {
+  terminal.type(message);
+  await terminal.waitFor(new RegExp(message.slice(-20).replaceAll(/\W/g, ".")));
+  terminal.type(ENTER);
+}
+
+/** The last words below the prompt. */
+const PROMPT_OPEN = /\? for shortcuts|← for agents/;
+
+const WORKING_OR_OPEN = /esc to interrupt|\? for shortcuts|← for agents/;
+const RIGHT = "\u001b[C";
+
+/** Waits for the question of this server and answers yes: opens the choices, takes the first, accepts. */
+export async function agreeToPublish(terminal: Terminal): Promise<string> {
+  const question = await terminal.waitFor(/Publish the video[^\n]*(?=[^]*Your decision[^]*to expand)/);
+  await terminal.typeUntil(RIGHT, /❯ ◯ Publish on/);
+  await terminal.typeUntil(ENTER, /✔ Your decision: Publish[^]*❯ Accept/);
+  await terminal.typeUntil(ENTER, WORKING_OR_OPEN);
+  return question;
+}
+
+export async function leave(terminal: Terminal): Promise<number | null> {
+  await say(terminal, "/exit");
+  return terminal.ended;
+}

@@ -1,0 +1,70 @@
+// The job that each client does: from a topic to a published video. The script goes by what the model is offered and shown, as a model would.
+
+import type { Call, Reply, Turn } from "./scripted-model.ts";
+
+export const PROMPT =
+  "Make a 15-second video about why the sea is salty, and publish it on my first connected account.";
+const TOPIC = "Why the sea is salty: rain, rock and four billion years";
+
+const TOOLS = [
+  "generate_video",
+  "get_video_status",
+  "publish_video",
+  "list_videos",
+  "list_connected_platforms",
+];
+/** A video that takes longer than this many calls is not waited for. */
+const MAX_STATUS_CALLS = 10;
+
+/** This server's own name of a tool. Clients put the server's name before it. */
+export function ownName(tool: string): string | undefined {
+  return TOOLS.find((name) => tool === name || new RegExp(`[^a-z]${name}$`).test(tool));
+}
+
+export function fromTopicToPublished(turn: Turn): Reply {
+  const call = (name: string, args: object): Reply => {
+    const tool = turn.tools.find((offered) => ownName(offered) === name);
+    return tool === undefined ? search(turn, name) : { call: tool, args };
+  };
+  const made = turn.calls.flatMap(({ tool, shown }) => {
+    const name = ownName(tool);
+    return name === undefined ? [] : [{ name, shown }];
+  });
+  const shownBy = (name: string) => made.findLast((one) => one.name === name)?.shown;
+
+  const started = shownBy("generate_video");
+  if (started === undefined) return call("generate_video", { topic: TOPIC, duration: 15 });
+  const jobId = fields(started, "jobId")[0];
+  if (jobId === undefined) return { say: `The video was not started: ${started}` };
+
+  const statusCalls = made.filter(({ name }) => name === "get_video_status").length;
+  const status = shownBy("get_video_status") ?? started;
+  if (!/"done\\*":\s*true/.test(status) && statusCalls < MAX_STATUS_CALLS)
+    return call("get_video_status", { jobId, waitSeconds: 20 });
+
+  const accounts = shownBy("list_connected_platforms");
+  if (accounts === undefined) return call("list_connected_platforms", {});
+  const platforms = fields(accounts, "platform").slice(0, 1);
+
+  const published = shownBy("publish_video");
+  if (published === undefined) return call("publish_video", { jobId, platforms });
+  return { say: `The job is over. ${published}` };
+}
+
+/** Some clients name tools without offering them, until the model looks for them. */
+function search({ tools, calls, body }: Turn, name: string): Reply {
+  const tool = tools.find((offered) => /tool_?search/i.test(offered));
+  const searched = calls.findLast((call: Call) => call.tool === tool);
+  if (tool === undefined || searched !== undefined) return { say: `I have no tool ${name}.` };
+  const names = new Set(JSON.stringify(body).match(/mcp__[\w-]+/g));
+  const wanted = [...names].filter((one) => ownName(one) !== undefined);
+  const query = wanted.length > 0 ? `select:${wanted.join(",")}` : "faceless video";
+  return { call: tool, args: { query, max_results: TOOLS.length } };
+}
+
+/** The values of a text field, whether it is shown as JSON or as JSON within JSON. */
+function fields(shown: string, name: string): string[] {
+  return [...shown.matchAll(new RegExp(`"${name}\\\\*":\\s*\\\\*"([\\w-]+)`, "g"))].flatMap(
+    ([, value]) => value ?? [],
+  );
+}

@@ -1,0 +1,87 @@
+// A program in a terminal of its own, as a user would have it, with `script` of util-linux. What it shows is kept as text, without colours.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Start } from "./processes.ts";
+
+export interface Terminal {
+  /** All that was shown so far. */
+  shown(): string;
+  /** Waits until a text is shown that was not there at the last `waitFor`, and returns it. Rejects if the program ends before. */
+  waitFor(text: RegExp): Promise<string>;
+  type(keys: string): void;
+  /** Types keys, again every second until what they lead to is shown: a program may miss keys while it draws. */
+  typeUntil(keys: string, text: RegExp): Promise<string>;
+  /** The exit code, when it has ended. */
+  readonly ended: Promise<number | null>;
+  /** Ends it at once. */
+  stop(): void;
+}
+
+export const ENTER = "\r";
+export const CONTROL_C = "\u0003";
+
+/** As wide as possible, so that no line is broken. */
+const COLUMNS = 400;
+const ROWS = 60;
+const AGAIN_MS = 1_000;
+
+export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
+  const words = [command, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+  const line = `stty cols ${COLUMNS} rows ${ROWS}; exec ${words.join(" ")}`;
+  const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
+    cwd,
+    env: { ...env, TERM: "xterm-256color", SHELL: "/bin/sh" },
+    stdio: ["pipe", "pipe", "ignore"],
+    detached: true,
+  });
+  let text = "";
+  let seen = 0;
+  let hasEnded = false;
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (chunk: string) => (text += chunk));
+  const ended = once(child, "exit").then(([code]) => {
+    hasEnded = true;
+    return typeof code === "number" ? code : null;
+  });
+  async function waitFor(wanted: RegExp): Promise<string> {
+    for (;;) {
+      const fresh = plain(text.slice(seen));
+      const match = wanted.exec(fresh);
+      if (match !== null) {
+        seen = text.length;
+        return match[0];
+      }
+      if (hasEnded) throw new Error(`It ended before it showed ${String(wanted)}: ${fresh.slice(-2_000)}`);
+      // eslint-disable-next-line no-await-in-loop -- until it has shown more
+      await Promise.race([once(child.stdout, "data"), ended]);
+    }
+  }
+  const type = (keys: string) => void child.stdin.write(keys);
+  return {
+    shown: () => plain(text),
+    waitFor,
+    type,
+    async typeUntil(keys, wanted) {
+      type(keys);
+      const timer = setInterval(() => type(keys), AGAIN_MS);
+      return waitFor(wanted).finally(() => clearInterval(timer));
+    },
+    ended,
+    stop: () => void (hasEnded || process.kill(-Number(child.pid), "SIGKILL")),
+  };
+}
+
+/** Without escape sequences. Where one moves the cursor to the right, there is a gap. */
+function plain(text: string): string {
+  return (
+    text
+      // eslint-disable-next-line no-control-regex -- these are what is looked for
+      .replaceAll(/\u001b\[\d*[CG]/g, " ")
+      // eslint-disable-next-line no-control-regex
+      .replaceAll(
+        /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][0-9A-B]|[=>78])/g,
+        "",
+      )
+  );
+}

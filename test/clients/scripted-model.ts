@@ -1,0 +1,101 @@
+// A model server on loopback whose answers are written by a script. It speaks the APIs that real clients call: Anthropic messages, OpenAI
+// chat completions and responses, and Gemini. The script sees what a model would see: the tools that were offered and the results it was shown.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DIALECTS } from "./dialects.ts";
+
+/** One request of a client, read the same way whatever API it came over. */
+export interface Turn {
+  /** The names of the tools that the model may call, as the client offers them. */
+  readonly tools: readonly string[];
+  /** The calls of this conversation so far, oldest first. */
+  readonly calls: readonly Call[];
+  /** The size of the definitions of each offered tool, in bytes of JSON. */
+  readonly toolBytes: Readonly<Record<string, number>>;
+  /** Everything in the request as it was sent. */
+  readonly body: unknown;
+}
+
+/** A call that the model made before, and what it was shown of its result. */
+export interface Call {
+  readonly tool: string;
+  readonly shown: string;
+}
+
+/** What the model answers. */
+export type Reply = { readonly say: string } | { readonly call: string; readonly args: object };
+
+/** Decides the answer of each turn in which tools are offered. */
+export type Script = (turn: Turn) => Reply;
+
+export interface ScriptedModel {
+  /** Without a path. */
+  readonly url: string;
+  /** The turns in which tools were offered, oldest first. */
+  readonly turns: readonly Turn[];
+  /** The requests that the server did not know, as "METHOD path". */
+  readonly unknown: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Clients also ask for titles and the like, without offering tools. */
+const ASIDE: Reply = { say: "A video about the sea" };
+
+export async function startScriptedModel(script: Script): Promise<ScriptedModel> {
+  const turns: Turn[] = [];
+  const unknown: string[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response);
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
+    const dialect = DIALECTS.find(({ path }) => path.test(pathname));
+    if (request.method !== "POST" || dialect === undefined) {
+      if (!QUIET.test(pathname)) unknown.push(`${request.method} ${pathname}`);
+      return answerAside(pathname, response);
+    }
+    const turn = dialect.read(body);
+    const asked = turn.tools.length > 0;
+    if (asked) turns.push(turn);
+    dialect.write(response, asked ? script(turn) : ASIDE, { body, pathname });
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A server that listens on a port has such an address.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, turns, unknown, close: () => close(server) };
+}
+
+/** What clients ask for besides answers. */
+const QUIET = /\/models\b|\/count_tokens$|:countTokens$|\/api\/|^\/$/;
+
+function answerAside(pathname: string, response: ServerResponse): void {
+  const known = pathname.endsWith("/models")
+    ? { object: "list", data: [{ id: "scripted", object: "model", type: "model", display_name: "Scripted" }] }
+    : pathname.endsWith("/count_tokens")
+      ? { input_tokens: 1 }
+      : pathname.endsWith(":countTokens")
+        ? { totalTokens: 1 }
+        : undefined;
+  response.writeHead(known === undefined ? 404 : 200, { "content-type": "application/json" });
+  response.end(JSON.stringify(known ?? { error: { type: "not_found_error", message: "Not found" } }));
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer); // a stream without an encoding has buffers
+  const text = Buffer.concat(chunks).toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
