@@ -250,19 +250,22 @@ const responses: Dialect = {
     const about = { id, object: "response", created_at: 1, model: "scripted" };
     const whole = { ...about, status: "completed", output: [item], usage };
     if (!isStreamed(body)) return writeJson(response, whole);
-    const events: readonly { readonly type: string }[] = [
-      { type: "response.created", ...{ response: { ...about, status: "in_progress", output: [] } } },
-      { type: "response.output_item.added", ...{ output_index: 0, item } },
+    const events: readonly StreamEvent[] = [
+      { type: "response.created", response: { ...about, status: "in_progress", output: [] } },
+      { type: "response.output_item.added", output_index: 0, item },
       ...("say" in reply
         ? [
             {
               type: "response.output_text.delta",
-              ...{ item_id: item.id, output_index: 0, content_index: 0, delta: reply.say },
+              item_id: item.id,
+              output_index: 0,
+              content_index: 0,
+              delta: reply.say,
             },
           ]
         : []),
-      { type: "response.output_item.done", ...{ output_index: 0, item } },
-      { type: "response.completed", ...{ response: whole } },
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.completed", response: whole },
     ];
     writeEvents(
       response,
@@ -340,12 +343,17 @@ const gemini: Dialect = {
 
 export const DIALECTS: readonly Dialect[] = [anthropic, chatCompletions, responses, gemini];
 
+interface StreamEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 function writeJson(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify(value));
 }
 
-function writeEvents(response: ServerResponse, events: readonly { readonly type: string }[]): void {
+function writeEvents(response: ServerResponse, events: readonly StreamEvent[]): void {
   startStream(response);
   for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.end();

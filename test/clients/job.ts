@@ -13,6 +13,8 @@ const TOOLS = [
   "list_videos",
   "list_connected_platforms",
 ];
+/** How the model's last words begin. */
+export const JOB_IS_OVER = "The job is over";
 /** A video that takes longer than this many calls is not waited for. */
 const MAX_STATUS_CALLS = 10;
 
@@ -48,7 +50,7 @@ export function fromTopicToPublished(turn: Turn): Reply {
 
   const published = shownBy("publish_video");
   if (published === undefined) return call("publish_video", { jobId, platforms });
-  return { say: `The job is over. ${published}` };
+  return { say: `${JOB_IS_OVER}: ${published}` };
 }
 
 /** Some clients name tools without offering them, until the model looks for them. */

@@ -1,0 +1,74 @@
+// What a run says about its client, from what the model was offered and shown and from what went over the wire.
+
+import { ownName } from "./job.ts";
+import type { LeftProcess } from "./processes.ts";
+import type { Turn } from "./scripted-model.ts";
+import { answerOf, capabilitiesOf, protocolOf, type ServerRun, toolCalls } from "./wire.ts";
+
+export interface Outcome {
+  readonly protocol: string;
+  /** How many of this server's tools the first turn offered, and the size of their definitions. */
+  readonly firstTurn: { readonly tools: number; readonly bytes: number };
+  readonly shown: string;
+  readonly elicitation: string;
+  /** Whether the client answered the question before publishing by itself, and no user did. */
+  readonly refusedByItself: boolean;
+  readonly published: boolean;
+  /** What the model was last shown. */
+  readonly lastShown: string;
+  readonly left: readonly LeftProcess[];
+}
+
+export function outcomeOf(
+  turns: readonly Turn[],
+  runs: readonly ServerRun[],
+  left: readonly LeftProcess[],
+): Outcome {
+  const run = runs.find((one) => toolCalls(one).length > 0) ?? runs[0];
+  const offered = (turns[0]?.tools ?? []).filter((tool) => ownName(tool) !== undefined);
+  const answer = run === undefined ? undefined : answerOf(run);
+  return {
+    protocol: (run && protocolOf(run)) ?? "none",
+    firstTurn: {
+      tools: offered.length,
+      bytes: offered.reduce((sum, tool) => sum + (turns[0]?.toolBytes[tool] ?? 0), 0),
+    },
+    shown: run === undefined ? "nothing" : shownOf(turns, run),
+    elicitation: elicitationOf(run, answer),
+    refusedByItself: answer !== undefined && answer.action !== "accept",
+    published: run !== undefined && isPublished(run),
+    lastShown: turns.at(-1)?.calls.at(-1)?.shown ?? "",
+    left,
+  };
+}
+
+/** Compares a result that has both forms with what the model was shown of it. */
+function shownOf(turns: readonly Turn[], run: ServerRun): string {
+  const shown = turns
+    .flatMap(({ calls }) => calls)
+    .find(({ tool }) => ownName(tool) === "generate_video")?.shown;
+  const result = toolCalls(run).find(({ tool }) => tool === "generate_video")?.result;
+  if (shown === undefined || result === undefined) return "nothing";
+  const plain = shown.replaceAll("\\", "");
+  const text = result.content[0]?.text?.split("\n")[0] ?? "";
+  const summary = JSON.stringify(result.structuredContent?.["summary"]).replaceAll("\\", "");
+  const hasText = plain.includes(text.replaceAll("\\", ""));
+  const hasStructure = new RegExp(`"summary":\\s*`).test(plain) && plain.includes(summary);
+  if (hasText && hasStructure) return "text and structure";
+  return hasText ? "text" : hasStructure ? "structure" : "neither";
+}
+
+function elicitationOf(run: ServerRun | undefined, answer: ReturnType<typeof answerOf>): string {
+  if (run === undefined || capabilitiesOf(run)["elicitation"] === undefined) return "none";
+  if (answer === undefined) return "not asked";
+  return `${answer.action}${answer.afterMs < 100 ? " at once" : ""}`;
+}
+
+function isPublished(run: ServerRun): boolean {
+  return toolCalls(run).some(({ tool, result }) => {
+    const results = result?.structuredContent?.["results"];
+    return (
+      tool === "publish_video" && Array.isArray(results) && JSON.stringify(results).includes('"ok":true')
+    );
+  });
+}
