@@ -189,3 +189,8 @@ wire_api = "responses"
     },
   },
 ];
+
+/** Clients that this can't run, and why. */
+export const NOT_RUN: readonly { readonly title: string; readonly why: string }[] = [
+  { title: "Claude Desktop, Cursor, Windsurf, Zed", why: "desktop applications that are not on npm" },
+];

@@ -44,7 +44,7 @@ export function reportTable(rows: readonly Row[]): string {
 
 function cells({ title, version, first, unasked, notRun }: Row): string[] {
   const name = `${title} ${version}`;
-  if (first === undefined) return [name, "", "", "", "", `not run: ${notRun}`, ""];
+  if (first === undefined) return [name.trim(), "", "", "", "", `not run: ${notRun}`, ""];
   const { protocol, firstTurn, shown, elicitation } = first;
   return [
     name,
@@ -70,8 +70,5 @@ function leftOf(left: Outcome["left"]): string {
   if (left.length === 0) return "nothing";
   const server = left.some(isServer);
   const own = left.some((one) => !isServer(one));
-  return [
-    ...(server ? ["**this server**"] : []),
-    ...(own ? ["a process of its own, without this server"] : []),
-  ].join(", ");
+  return [...(server ? ["**this server**"] : []), ...(own ? ["its own daemon"] : [])].join(", ");
 }

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { withPart } from "../../.config/docs-parts.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
-import { type Application, APPLICATIONS } from "./applications.ts";
+import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
 import { install, type Installation } from "./installation.ts";
 import { fromTopicToPublished } from "./job.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
@@ -41,7 +41,8 @@ try {
     process.stdout.write(`${reportTable([row]).split("\n")[2]}\n`);
     rows.push(row);
   }
-  if (positionals.length === 0) await writeReport(reportTable(rows));
+  const notRun = NOT_RUN.map(({ title, why }) => ({ title, version: "", notRun: why }));
+  if (positionals.length === 0) await writeReport(reportTable([...rows, ...notRun]));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
