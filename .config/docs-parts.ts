@@ -61,7 +61,7 @@ function fenced(code: string, language: string): string {
 }
 
 function claudeCodeCommand(): string {
-  const [, command] = /: (claude mcp add .*)$/m.exec(printedFor("claude-code").notes.join("\n")) ?? [];
+  const [, command] = /: (claude mcp add-json .*)$/m.exec(printedFor("claude-code").notes.join("\n")) ?? [];
   if (command === undefined) throw new Error("`config claude-code` names no command.");
   return command;
 }

@@ -64,7 +64,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: ".mcp.json in the project's folder.",
     keySource: FROM_VARIABLE,
     key: "${FACELESS_API_KEY}",
-    write: servers("mcpServers", ({ command, args, env }) => ({ type: "stdio", command, args, env })),
+    write: servers("mcpServers", claudeCodeServer),
     hints: (entry) => [`Or run there${entry.windows ? " in PowerShell" : ""}: ${claudeMcpAdd(entry)}`],
   },
   cursor: {
@@ -92,6 +92,12 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: "~/.codex/config.toml.",
     keySource: FROM_VARIABLE,
     write: codexToml,
+    hints: ({ installation }) =>
+      installation === undefined
+        ? [
+            "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
+          ]
+        : [],
   },
   gemini: {
     title: "Gemini CLI",
@@ -276,13 +282,15 @@ function yamlMap(values: Readonly<Record<string, string>>, indent: string): read
   return Object.entries(values).map(([name, value]) => `${indent}${name}: ${JSON.stringify(value)}`);
 }
 
-function codexToml({ command, args, env }: Entry): string {
+/** Codex gives a server 1 s to be ready for the first message, which npx misses, unless the server is required. */
+function codexToml({ command, args, env, installation }: Entry): string {
   const variables = ["FACELESS_API_KEY", ...NETWORK_VARIABLES];
   const lines = [
     `[mcp_servers.${SERVER}]`,
     `command = ${JSON.stringify(command)}`,
     `args = ${list(args)}`,
     ...(env === undefined ? [] : [`env_vars = ${list(variables)}`]),
+    ...(installation === undefined ? ["required = true"] : []),
     `startup_timeout_sec = ${START_SECONDS}`,
     `tool_timeout_sec = ${CALL_SECONDS}`,
     ...(env === undefined
@@ -296,8 +304,16 @@ function codexToml({ command, args, env }: Entry): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** In single quotes, so that Claude Code fills the variable in, not the shell. */
-function claudeMcpAdd({ command, args, env = {} }: Entry): string {
+/** Claude Code keeps tools behind its own search unless told otherwise, and the model then has to know that they exist. */
+function claudeCodeServer({ command, args, env }: Entry): object {
+  return { type: "stdio", command, args, env, alwaysLoad: true };
+}
+
+/** In single quotes, so that Claude Code fills the variable in, not the shell. PowerShell loses the quotes within JSON. */
+function claudeMcpAdd(entry: Entry): string {
+  const { command, args, env = {}, windows } = entry;
+  if (!windows)
+    return `claude mcp add-json --scope project ${SERVER} '${JSON.stringify(claudeCodeServer(entry))}'`;
   const variables = Object.entries(env).map(([name, value]) => `--env '${name}=${value}'`);
   const options = ["--scope project", ...variables, "--transport stdio"].join(" ");
   const words = [command, ...args].map((word) => (/^[\w./:@\\-]+$/.test(word) ? word : `'${word}'`));

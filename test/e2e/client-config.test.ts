@@ -121,7 +121,8 @@ const LOADERS: Record<ClientName, (printed: string) => Start> = {
   "claude-desktop": (printed) => mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
   "claude-code": (printed) =>
     fill(
-      mcpServers({ type: z.literal("stdio") }).parse(JSON.parse(printed)).mcpServers["faceless-video"],
+      mcpServers({ type: z.literal("stdio"), alwaysLoad: z.literal(true) }).parse(JSON.parse(printed))
+        .mcpServers["faceless-video"],
       shell(/\$\{([A-Z_]+)\}/g),
     ),
   cursor: (printed) =>
@@ -189,11 +190,16 @@ function loadToml(printed: string): Start {
       table.set(name, JSON.parse(value));
     } else tables.set(header, (table = new Map()));
   }
-  const { env_vars: forwarded, ...server } = z
+  const {
+    env_vars: forwarded,
+    required: _,
+    ...server
+  } = z
     .strictObject({
       command: text,
       args: z.array(text),
       env_vars: z.array(text).default([]),
+      required: z.literal(true).optional(),
       startup_timeout_sec: z.literal(60),
       tool_timeout_sec: z.literal(120),
     })
@@ -346,6 +352,7 @@ test("the entry for Codex is TOML", async () => {
 command = "npx"
 args = ["-y", "faceless-video-mcp"]
 env_vars = ["FACELESS_API_KEY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"]
+required = true
 startup_timeout_sec = 60
 tool_timeout_sec = 120
 
@@ -355,6 +362,7 @@ FACELESS_BASE_URL = "https://videos.test/prefix"
   expect((await printed("codex", "--sandbox", "--windows")).entry).toBe(`[mcp_servers.faceless-video]
 command = "cmd"
 args = ["/c", "npx", "-y", "faceless-video-mcp", "--sandbox"]
+required = true
 startup_timeout_sec = 60
 tool_timeout_sec = 120
 `);
@@ -387,26 +395,32 @@ test("the entry for VS Code asks for the key as a password", async () => {
 `);
 });
 
-test("the command for Claude Code contains the variable, not its value", async () => {
-  const command =
-    "claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video --";
+test("Codex waits for a server that npx starts, and not for one that is installed", async () => {
+  const script = join(dirname(BUILT_FILE), "bin.cjs");
+  const { stdout, stderr } = await run(process.execPath, [script, "config", "codex", "--installed"]);
 
+  expect((await printed("codex")).notes).toContain("starts no session without it");
+  expect(stdout + stderr).not.toMatch(/required|starts no session/);
+});
+
+test("the command for Claude Code contains the variable, not its value", async () => {
   expect((await printed("claude-code")).notes).toContain(
-    `Or run there: ${command} npx -y faceless-video-mcp\n`,
+    `Or run there: claude mcp add-json --scope project faceless-video '{"type":"stdio","command":"npx","args":["-y","faceless-video-mcp"],"env":{"FACELESS_API_KEY":"\${FACELESS_API_KEY}","FACELESS_BASE_URL":"https://videos.test/prefix"},"alwaysLoad":true}'\n`,
   );
   expect((await printed("claude-code", "--windows")).notes).toContain(
-    `Or run there in PowerShell: ${command} cmd /c npx -y faceless-video-mcp\n`,
+    "Or run there in PowerShell: claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video -- cmd /c npx -y faceless-video-mcp\n",
   );
 });
 
-test("the command for Claude Code quotes a path with blanks", async () => {
+test("the commands for Claude Code keep a path with blanks together", async () => {
   const folder = join(temporaryFolder(), "two words");
   await cp(dirname(BUILT_FILE), folder, { recursive: true });
   const script = join(folder, "bin.cjs");
+  const notes = async (...options: readonly string[]) =>
+    (await run(process.execPath, [script, "config", "claude-code", "--installed", ...options])).stderr;
 
-  const { stderr } = await run(process.execPath, [script, "config", "claude-code", "--installed"]);
-
-  expect(stderr).toContain(`faceless-video -- ${process.execPath} '${script}'\n`);
+  expect(await notes()).toContain(`"args":[${JSON.stringify(script)}]`);
+  expect(await notes("--windows")).toContain(`faceless-video -- ${process.execPath} '${script}'\n`);
 });
 
 test("--installed is refused in npx's cache, and names the installation to make first", async () => {
