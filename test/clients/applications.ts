@@ -3,7 +3,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { agreeToPublish, claudeCodeEnv, leave, say, startClaudeCode } from "./claude-code-terminal.ts";
+import {
+  agreeToPublish,
+  claudeCodeEnv,
+  leave,
+  say,
+  seeConnected,
+  startClaudeCode,
+} from "./claude-code-terminal.ts";
 import type { PackageName } from "./installation.ts";
 import { JOB_IS_OVER, PROMPT } from "./job.ts";
 import type { Place } from "./place.ts";
@@ -64,8 +71,7 @@ export const APPLICATIONS: readonly Application[] = [
     async use(start, given, signal) {
       const terminal = await startClaudeCode({ ...start, home: given.home });
       signal.addEventListener("abort", () => terminal.stop());
-      // Nobody types faster than the server starts.
-      await given.toolsListed();
+      await seeConnected(terminal);
       await say(terminal, PROMPT);
       await agreeToPublish(terminal);
       await terminal.waitFor(new RegExp(JOB_IS_OVER));

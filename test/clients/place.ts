@@ -3,7 +3,6 @@
 
 import { chmod, copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../fixtures/run.ts";
 import { readServerRuns, type ServerRun } from "./wire.ts";
@@ -16,8 +15,6 @@ export interface Place {
   readonly project: string;
   /** What each server process has sent and received so far. */
   serverRuns(): Promise<ServerRun[]>;
-  /** Resolves when a client has been told the server's tools. */
-  toolsListed(): Promise<void>;
 }
 
 /** Installs the package as npm would into `folder`, and returns the project that has it. */
@@ -54,18 +51,5 @@ export async function makePlace(
     join(project, "node_modules/faceless-video-mcp/dist/tapped.json"),
     JSON.stringify({ records, env: { FACELESS_STATE_DIR: join(home, "state"), ...env } }),
   );
-  const serverRuns = () => readServerRuns(records);
-  return {
-    home,
-    project,
-    serverRuns,
-    async toolsListed() {
-      // eslint-disable-next-line no-await-in-loop -- looks again until it is so
-      while (!(await serverRuns()).some(hasListedTools)) await pause(100);
-    },
-  };
-}
-
-function hasListedTools({ messages }: ServerRun): boolean {
-  return messages.some(({ from, result }) => from === "server" && Array.isArray(result?.["tools"]));
+  return { home, project, serverRuns: () => readServerRuns(records) };
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { stripVTControlCharacters } from "node:util";
 import type { Start } from "./processes.ts";
 
 export interface Terminal {
@@ -19,7 +20,6 @@ export interface Terminal {
 }
 
 export const ENTER = "\r";
-export const CONTROL_C = "\u0003";
 
 /** As wide as possible, so that no line is broken. */
 const COLUMNS = 400;
@@ -72,16 +72,9 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
   };
 }
 
+const CURSOR_RIGHT = new RegExp(String.raw`${String.fromCodePoint(27)}\[\d*[CG]`, "g");
+
 /** Without escape sequences. Where one moves the cursor to the right, there is a gap. */
 function plain(text: string): string {
-  return (
-    text
-      // eslint-disable-next-line no-control-regex -- these are what is looked for
-      .replaceAll(/\u001b\[\d*[CG]/g, " ")
-      // eslint-disable-next-line no-control-regex
-      .replaceAll(
-        /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][0-9A-B]|[=>78])/g,
-        "",
-      )
-  );
+  return stripVTControlCharacters(text.replaceAll(CURSOR_RIGHT, " "));
 }

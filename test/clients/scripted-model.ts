@@ -2,8 +2,11 @@
 // chat completions and responses, and Gemini. The script sees what a model would see: the tools that were offered and the results it was shown.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import * as z from "zod";
 import { DIALECTS } from "./dialects.ts";
+
+const addressSchema = z.looseObject({ port: z.number() });
 
 /** One request of a client, read the same way whatever API it came over. */
 export interface Turn {
@@ -64,8 +67,7 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A server that listens on a port has such an address.
-  const { port } = server.address() as AddressInfo;
+  const { port } = addressSchema.parse(server.address());
   return { url: `http://127.0.0.1:${port}`, turns, unknown, close: () => close(server) };
 }
 
@@ -85,11 +87,9 @@ function answerAside(pathname: string, response: ServerResponse): void {
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer); // a stream without an encoding has buffers
-  const text = Buffer.concat(chunks).toString("utf8");
+  const body = await text(request);
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch {
     return undefined;
   }

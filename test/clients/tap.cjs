@@ -28,4 +28,4 @@ process.stdout.write = (chunk, ...rest) => {
   return write(chunk, ...rest);
 };
 
-require("./untapped.cjs");
+require(join(__dirname, "untapped.cjs"));
