@@ -27,13 +27,19 @@ interface Offered {
   readonly definition: unknown;
 }
 
-function turnOf(body: unknown, offered: readonly Offered[], calls: readonly Call[]): Turn {
+function turnOf(
+  body: unknown,
+  offered: readonly Offered[],
+  calls: readonly Call[],
+  lateResults: readonly string[] = [],
+): Turn {
   return {
     tools: offered.map(({ name }) => name),
     toolBytes: Object.fromEntries(
       offered.map(({ name, definition }) => [name, Buffer.byteLength(JSON.stringify(definition))]),
     ),
     calls,
+    lateResults,
     body,
   };
 }
@@ -68,7 +74,9 @@ const anthropic: Dialect = {
           .default([]),
       })
       .parse(body);
-    const blocks = messages.flatMap(({ content }): unknown[] => (Array.isArray(content) ? content : []));
+    const blocks = messages.flatMap(({ content }): unknown[] =>
+      Array.isArray(content) ? content : [{ type: "text", text: content }],
+    );
     const uses = blocks.flatMap((block) => toolUseSchema.safeParse(block).data ?? []);
     const results = blocks.flatMap((block) => toolResultSchema.safeParse(block).data ?? []);
     // The service shows the model a deferred tool only after a search has named it.
@@ -85,6 +93,7 @@ const anthropic: Dialect = {
         tool: uses.find((use) => use.id === id)?.name ?? "",
         shown: textOf(content),
       })),
+      blocks.flatMap((block) => taskResult(textOf([block])) ?? []),
     );
   },
   write(response, reply, { body }) {
@@ -118,6 +127,11 @@ const anthropic: Dialect = {
     ]);
   },
 };
+
+/** Claude Code tells the model in a message when something that went on in the background has ended. */
+function taskResult(message: string): string | undefined {
+  return /<task-notification>[^]*<result>([^]*)<\/result>/.exec(message)?.[1];
+}
 
 const chatCompletions: Dialect = {
   path: /\/chat\/completions$/,

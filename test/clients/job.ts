@@ -34,9 +34,11 @@ export function fromTopicToPublished(turn: Turn): Reply {
   });
   const shownBy = (name: string) => made.findLast((one) => one.name === name)?.shown;
 
-  const started = shownBy("generate_video");
+  const started = turn.lateResults.at(-1) ?? shownBy("generate_video");
   if (started === undefined) return call("generate_video", { topic: TOPIC, duration: 15 });
   const jobId = fields(started, "jobId")[0];
+  if (jobId === undefined && /in the background|to the background/.test(started))
+    return { say: "I go on when the video is ready." };
   if (jobId === undefined) return { say: `The video was not started: ${started}` };
 
   const statusCalls = made.filter(({ name }) => name === "get_video_status").length;

@@ -10,6 +10,8 @@ export interface Outcome {
   /** How many of this server's tools the first turn offered, and the size of their definitions. */
   readonly firstTurn: { readonly tools: number; readonly bytes: number };
   readonly shown: string;
+  /** Whether the video was started as a task, which the client follows by itself. */
+  readonly asTask: boolean;
   readonly elicitation: string;
   /** Whether the client answered the question before publishing by itself, and no user did. */
   readonly refusedByItself: boolean;
@@ -34,6 +36,7 @@ export function outcomeOf(
       bytes: offered.reduce((sum, tool) => sum + (turns[0]?.toolBytes[tool] ?? 0), 0),
     },
     shown: run === undefined ? "nothing" : shownOf(turns, run),
+    asTask: run !== undefined && startedAsTask(run),
     elicitation: elicitationOf(run, answer),
     refusedByItself: answer !== undefined && answer.action !== "accept",
     published: run !== undefined && isPublished(run),
@@ -42,20 +45,29 @@ export function outcomeOf(
   };
 }
 
-/** Compares a result that has both forms with what the model was shown of it. */
+/** Compares a result, which has both forms, with what the model was shown of it. */
 function shownOf(turns: readonly Turn[], run: ServerRun): string {
-  const shown = turns
-    .flatMap(({ calls }) => calls)
-    .find(({ tool }) => ownName(tool) === "generate_video")?.shown;
-  const result = toolCalls(run).find(({ tool }) => tool === "generate_video")?.result;
+  const tool = "list_connected_platforms";
+  const shown = turns.flatMap(({ calls }) => calls).find((call) => ownName(call.tool) === tool)?.shown;
+  const result = toolCalls(run).find((call) => call.tool === tool)?.result;
   if (shown === undefined || result === undefined) return "nothing";
-  const plain = shown.replaceAll("\\", "");
-  const text = result.content[0]?.text?.split("\n")[0] ?? "";
-  const summary = JSON.stringify(result.structuredContent?.["summary"]).replaceAll("\\", "");
-  const hasText = plain.includes(text.replaceAll("\\", ""));
-  const hasStructure = new RegExp(`"summary":\\s*`).test(plain) && plain.includes(summary);
+  const plain = unescaped(shown);
+  const [sentences = ""] = result.content[0]?.text?.split("\n") ?? [];
+  const summary = String(result.structuredContent?.["summary"]);
+  const hasText = plain.includes(`${unescaped(sentences)}\n{`);
+  const hasStructure = plain.includes(`"summary":"${unescaped(summary)}`);
   if (hasText && hasStructure) return "text and structure";
   return hasText ? "text" : hasStructure ? "structure" : "neither";
+}
+
+/** Some clients show JSON within JSON. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\+n/g, "\n").replaceAll("\\", "");
+}
+
+function startedAsTask(run: ServerRun): boolean {
+  const call = toolCalls(run).find(({ tool }) => tool === "generate_video");
+  return call?.result?.["resultType"] === "task";
 }
 
 function elicitationOf(run: ServerRun | undefined, answer: ReturnType<typeof answerOf>): string {

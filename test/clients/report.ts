@@ -58,7 +58,7 @@ function cells({ title, version, first, unasked, notRun }: Row): string[] {
 }
 
 function resultOf(first: Outcome, unasked: Outcome | undefined): string {
-  if (first.published) return "published";
+  if (first.published) return first.asTask ? "published, after a task" : "published";
   if (unasked?.published === true)
     return first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off")
       ? "published with `FACELESS_CONFIRM_PUBLISH=off`; else not, and the model is told why"

@@ -14,6 +14,8 @@ export interface Turn {
   readonly tools: readonly string[];
   /** The calls of this conversation so far, oldest first. */
   readonly calls: readonly Call[];
+  /** Results that came after their calls had ended, as messages. */
+  readonly lateResults: readonly string[];
   /** The size of the definitions of each offered tool, in bytes of JSON. */
   readonly toolBytes: Readonly<Record<string, number>>;
   /** Everything in the request as it was sent. */
