@@ -2,13 +2,19 @@ import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "rolldown";
 import licensePlugin from "rollup-plugin-license";
+import { CARD_HTML } from "../src/mcp/card/html.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { vendoredNotices } from "./vendored-notices.ts";
 
 // Its types declare a default export inside the export, which the file does not have.
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
 const license = licensePlugin as unknown as typeof licensePlugin.default;
-const advertisedFile = fileURLToPath(new URL("../src/mcp/advertised.ts", import.meta.url));
+const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
+/** What these modules work out, worked out here. */
+const WORKED_OUT = new Map([
+  [source("mcp/advertised.ts"), `export const ADVERTISED = ${JSON.stringify(ADVERTISED)};`],
+  [source("mcp/card/html.ts"), `export const CARD_HTML = ${JSON.stringify(CARD_HTML)};`],
+]);
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dist = new URL("../dist/", import.meta.url);
 
@@ -33,6 +39,8 @@ export default {
     codeSplitting: {
       groups: [
         // What cli.ts loads first, so that it handles signals before anything else is loaded.
+        // Loaded when a client reads it.
+        { name: "card", test: /src.mcp.card.html\.ts/, priority: 1 },
         { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
         {
           name: "serve",
@@ -45,10 +53,8 @@ export default {
   },
   plugins: [
     {
-      name: "advertised",
-      // What src/mcp/advertised.ts works out, worked out here.
-      load: (id) =>
-        id === advertisedFile ? `export const ADVERTISED = ${JSON.stringify(ADVERTISED)};` : undefined,
+      name: "worked-out",
+      load: (id) => WORKED_OUT.get(id),
     },
     {
       name: "dist",

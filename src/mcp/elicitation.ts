@@ -110,13 +110,17 @@ function formFor({ message, yes, no }: Question) {
 }
 
 /** An empty `elicitation` means forms, as it did before there were modes. */
-function canAsk(server: McpServer, { envelope }: McpRequest): boolean {
-  // A legacy client declares it once, at initialize; a modern one with each request.
-  const declared: unknown =
-    (envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)) ??
-    server.server.getClientCapabilities();
-  const modes = makeCapabilitySchema().safeParse(declared).data?.elicitation;
+export function canAsk(server: McpServer, request: McpRequest): boolean {
+  const modes = makeCapabilitySchema().safeParse(declaredCapabilities(server, request)).data?.elicitation;
   return modes !== undefined && (modes.form !== undefined || modes.url === undefined);
+}
+
+/** A legacy client declares its capabilities once, at initialize; a modern one with each request. */
+export function declaredCapabilities(server: McpServer, { envelope }: McpRequest): unknown {
+  return (
+    (envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)) ??
+    server.server.getClientCapabilities()
+  );
 }
 
 function declinedError(isAnswered: boolean): BridgeError {

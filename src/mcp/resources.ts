@@ -15,10 +15,21 @@ import { isJobId } from "../tools/arguments.ts";
 import { describeJob } from "../tools/get-video-status.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
+import { showsCards } from "./card/card.ts";
 import { errorMeta } from "./tool-result.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
+const CATALOG = {
+  title: "Options of a video",
+  description: "Styles, music, pacing, voices, limits and defaults of generate_video.",
+  mimeType: JSON_TYPE,
+};
+const JOB = {
+  title: "Video job",
+  description: "A video's status and clips, as get_video_status returns them.",
+  mimeType: JSON_TYPE,
+};
 const LISTED_JOBS = 20;
 /** A client reads the resource after each update: the poll that found the change has the answer. */
 const FRESH_MS = 5_000;
@@ -28,41 +39,22 @@ const LIST_DEADLINE_MS = 2_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, log } = application;
+  const { reader, cardReads, jobs, log } = application;
   const jobContents = async (uri: string, job: Job) => {
     const text = JSON.stringify(await describeKnownJob(job, application));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
   const newestJobs = new NewestJobs(application);
 
-  server.registerResource(
-    "catalog",
-    CATALOG_URI,
-    {
-      title: "Options of a video",
-      description: "Styles, music, pacing, voices, limits and defaults of generate_video.",
-      mimeType: JSON_TYPE,
-    },
-    ({ href }) => ({ contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(catalog()) }] }),
-  );
+  server.registerResource("catalog", CATALOG_URI, CATALOG, ({ href }) => ({
+    contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(catalog()) }],
+  }));
 
   server.registerResource(
     "job",
     new ResourceTemplate("faceless://jobs/{jobId}", {
-      list: async () => {
-        await application.recallJobs();
-        await newestJobs.refresh();
-        return {
-          resources: jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
-            uri: jobs.uri(jobId),
-            name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
-            description:
-              status === "unknown"
-                ? "Video job."
-                : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
-          })),
-        };
-      },
+      // resources/list is answered below.
+      list: undefined,
       complete: {
         jobId: async (prefix) => {
           await application.recallJobs();
@@ -74,19 +66,15 @@ export function registerResources(server: McpServer, application: Application): 
         },
       },
     }),
-    {
-      title: "Video job",
-      description: "A video's status and clips, as get_video_status returns them.",
-      mimeType: JSON_TYPE,
-    },
+    JOB,
     async ({ href }, { jobId }, { mcpReq }) => {
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        return await jobContents(
-          href,
-          await reader.readRecent(jobId, FRESH_MS, { background: false, signal }),
-        );
+        const job = showsCards(server, mcpReq)
+          ? await cardReads.read(jobId, signal)
+          : await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
+        return await jobContents(href, job);
       } catch (error) {
         // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
@@ -97,6 +85,24 @@ export function registerResources(server: McpServer, application: Application): 
       }
     },
   );
+
+  // The SDK would list every resource, the card too.
+  server.server.setRequestHandler("resources/list", async () => {
+    await application.recallJobs();
+    await newestJobs.refresh();
+    return {
+      resources: [
+        { uri: CATALOG_URI, name: "catalog", ...CATALOG },
+        ...jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
+          ...JOB,
+          uri: jobs.uri(jobId),
+          name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
+          description:
+            status === "unknown" ? "Video job." : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+        })),
+      ],
+    };
+  });
 }
 
 /** What get_video_status says of a job, and why it is no longer polled if it has not ended. */

@@ -3,6 +3,7 @@
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
+import { APPS_EXTENSION, registerCard } from "./card/card.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -43,11 +44,13 @@ export function createServer(application: Application, { era, subscriptions, tas
         tools: { listChanged: false },
         prompts: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
+        extensions: { [APPS_EXTENSION]: {} },
       },
     },
   );
   registerTools(server, application, tasks);
   registerResources(server, application);
+  registerCard(server, application);
   registerPrompts(server, application);
   subscriptions.attach(server);
   tasks.attach(server, era);

@@ -7,6 +7,7 @@ import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type ToolContext } from "../tools/tool.ts";
 import { ADVERTISED } from "./advertised.ts";
 import type { Application } from "./application.ts";
+import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
 import type { Tasks } from "./tasks/tasks.ts";
@@ -23,6 +24,7 @@ export function registerTools(server: McpServer, application: Application, tasks
         description,
         annotations,
         ...schemas(name),
+        ...(name === "generate_video" && { _meta: { ui: { resourceUri: CARD_URI } } }),
       },
       async (args, { mcpReq }) => {
         try {

@@ -40,6 +40,8 @@ export interface Service {
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options?: CallOptions): Promise<VideoPage>;
   listConnectedPlatforms(options?: CallOptions): Promise<ConnectedPlatforms>;
+  /** Where the service is, as a URL's origin. */
+  origin(): Promise<string>;
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number;
   /** Closes every connection at once. */
@@ -233,6 +235,7 @@ export function createService(options: RequestsOptions): Service {
         );
       }),
 
+    origin: () => Promise.resolve(config.baseUrl.origin),
     backgroundWaitMs: () => requests.limiter.waitMs("background"),
     close: () => requests.close(),
   };

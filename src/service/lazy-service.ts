@@ -26,6 +26,7 @@ export function lazyService(load: () => Promise<Service>): Service {
     listVideos: async (query, options) => (await get()).listVideos(query, options),
     listNewestVideos: async (options) => (await get()).listNewestVideos(options),
     listConnectedPlatforms: async (options) => (await get()).listConnectedPlatforms(options),
+    origin: async () => (await get()).origin(),
     backgroundWaitMs: () => loaded?.backgroundWaitMs() ?? 0,
     close() {
       closed = true;

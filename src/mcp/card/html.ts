@@ -1,0 +1,32 @@
+// The card as one HTML document: markup, style and script. The build puts the finished text in this file's place.
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+
+const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
+
+const {
+  output: [{ code }],
+} = await build({
+  input: page("card.ts"),
+  platform: "browser",
+  transform: { target: "es2022" },
+  output: { format: "iife", minify: true },
+  write: false,
+});
+const css = readFileSync(page("card.css"), "utf8")
+  .replace(/\s+/g, " ")
+  .replace(/ ?([{};,>]) ?/g, "$1")
+  .replace(/: /g, ":")
+  .replaceAll(";}", "}");
+
+export const CARD_HTML = readFileSync(page("card.html"), "utf8")
+  .replace(/>\s+</g, "><")
+  .replaceAll(" />", ">")
+  .replace(/="([\w-]+)"/g, "=$1")
+  .replace("<style>", () => `<style>${css}`)
+  .replace(
+    "<script>",
+    () => `<script>${code.trim().replaceAll("/* @__PURE__ */ ", "").replaceAll("</", "<\\/")}`,
+  );

@@ -1,0 +1,96 @@
+// What the card is made of. Text from outside is only ever set as text.
+
+type Id =
+  | "topic"
+  | "sandbox"
+  | "settings"
+  | "status"
+  | "problem"
+  | "checked"
+  | "final"
+  | "result"
+  | "publish"
+  | "platforms"
+  | "outcome"
+  | "posts"
+  | "voice"
+  | "clips";
+
+interface Elements extends Record<Id, HTMLElement> {
+  readonly progress: HTMLProgressElement;
+  readonly link: HTMLInputElement;
+  readonly parts: HTMLDetailsElement;
+  readonly open: HTMLButtonElement;
+  readonly copy: HTMLButtonElement;
+  readonly go: HTMLButtonElement;
+}
+
+const withIds = Array.from(document.querySelectorAll<HTMLElement>("[id]"), (element) => [element.id, element]);
+/** Those of card.html that have an id. The markup is ours. */
+// eslint-disable-next-line typescript/no-unsafe-type-assertion
+export const elements = Object.fromEntries(withIds) as Elements;
+
+export function on<Type extends keyof HTMLElementEventMap>(
+  target: Pick<EventTarget, "addEventListener">,
+  type: Type,
+  listener: (event: HTMLElementEventMap[Type]) => void,
+): void {
+  // The overloads of a target are narrower than its events.
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion
+  target.addEventListener(type, listener as EventListener);
+}
+
+/** Hidden while there is nothing to say. Left alone if it says that already: a live region would say it again. */
+export function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+  element.hidden = !text;
+}
+
+export function createButton(text: string, onClick: () => void): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.textContent = text;
+  on(button, "click", onClick);
+  return button;
+}
+
+export interface Player {
+  /** Shows this link, unless it is the one that is shown, signed anew. */
+  show(url: string): void;
+}
+
+/** A video or a voice in `place`. Where it can't be played, a note takes its place; then `onFailure` is called with its link. */
+export function createPlayer(
+  kind: "video" | "audio",
+  label: string,
+  place: HTMLElement,
+  onFailure: (url: string, note: HTMLElement) => void,
+): Player {
+  const media = document.createElement(kind);
+  const note = document.createElement("p");
+  let shown = "";
+  media.controls = true;
+  media.preload = "metadata";
+  media.ariaLabel = label;
+  note.hidden = true;
+  place.append(media, note);
+  on(media, "error", () => {
+    // Emptied on purpose.
+    if (!media.hasAttribute("src")) return;
+    media.hidden = true;
+    setText(note, `${label} can't play here: this app may block its host, or its link has expired.`);
+    onFailure(shown, note);
+  });
+  return {
+    show(url) {
+      if (url === shown || (note.hidden && withoutSignature(url) === withoutSignature(shown))) return;
+      shown = url;
+      media.hidden = false;
+      note.hidden = true;
+      media.src = url;
+    },
+  };
+}
+
+function withoutSignature(url: string): string | undefined {
+  return url.split("?")[0];
+}

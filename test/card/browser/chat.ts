@@ -1,0 +1,138 @@
+// A chat with MCP Apps in a page: the SDK's real client and the real AppBridge. The server's messages come and go through functions
+// that the test puts into the page.
+
+import { Client, type CallToolResult, type JSONRPCMessage } from "@modelcontextprotocol/client";
+import {
+  AppBridge,
+  getToolUiResourceUri,
+  type McpUiHostCapabilities,
+  type McpUiHostContext,
+  type McpUiResourceMeta,
+  PostMessageTransport,
+} from "@modelcontextprotocol/ext-apps/app-bridge";
+
+export interface ChatOptions {
+  readonly hostCapabilities?: McpUiHostCapabilities;
+  readonly hostContext?: McpUiHostContext;
+  /** Whether the host passes on the tool's structured content. */
+  readonly stripsStructuredContent?: boolean;
+  /** When the host reads the card: VS Code does it with the call. */
+  readonly readsCard?: "with the call" | "after the result";
+  /** Declares that the user can be asked. */
+  readonly asksUser?: boolean;
+  readonly protocol?: "legacy" | "modern";
+}
+
+/** What the test puts into the page. */
+interface TestFunctions {
+  sendToServer(message: JSONRPCMessage): Promise<void>;
+  /** The address at which the card is served under this policy. */
+  serveCard(html: string, meta: McpUiResourceMeta): Promise<string>;
+  answerQuestion(message: string): Promise<{ action: "accept" | "decline"; content?: Record<string, string> }>;
+}
+
+declare global {
+  // eslint-disable-next-line typescript/no-empty-object-type
+  interface Window extends TestFunctions {
+    chat: Chat;
+    receiveFromServer: (message: JSONRPCMessage) => void;
+  }
+}
+
+class Chat {
+  readonly openedLinks: string[] = [];
+  readonly modelContext: unknown[] = [];
+  #bridge: AppBridge | undefined;
+
+  /** Connects, calls generate_video and mounts its card, which is told the input and the result. */
+  async generate(args: Record<string, unknown>, options: ChatOptions): Promise<void> {
+    const client = new Client(
+      { name: "card-test-host", version: "1.0.0" },
+      {
+        ...(options.protocol === "modern" && { versionNegotiation: { mode: "auto" } }),
+        capabilities: {
+          ...(options.asksUser === true && { elicitation: {} }),
+          extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
+        },
+      },
+    );
+    if (options.asksUser === true)
+      client.setRequestHandler("elicitation/create", ({ params }) => window.answerQuestion(params.message));
+    await client.connect({
+      start: async () => {},
+      close: async () => {},
+      send: (message) => window.sendToServer(message),
+      set onmessage(receive: ((message: JSONRPCMessage) => void) | undefined) {
+        window.receiveFromServer = (message) => receive?.(message);
+      },
+    });
+    const { tools } = await client.listTools();
+    const tool = tools.find(({ name }) => name === "generate_video");
+    const uri = getToolUiResourceUri(tool ?? {});
+    if (uri === undefined) throw new Error("generate_video names no card.");
+    const read = () => client.readResource({ uri });
+    const early = options.readsCard === "with the call" ? read() : undefined;
+    const result = client.callTool({ name: "generate_video", arguments: args });
+    if (early === undefined) await result;
+    const [content] = (await (early ?? read())).contents;
+    if (content === undefined || !("text" in content)) throw new Error("The card has no text.");
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- as MCP Apps has it
+    const meta = (content._meta?.["ui"] ?? {}) as McpUiResourceMeta;
+    await this.#mount(client, await window.serveCard(content.text, meta), options);
+    await this.#bridge?.sendToolInput({ arguments: args });
+    const { structuredContent, ...stripped } = await result;
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a stripped result is one
+    const sent = (
+      options.stripsStructuredContent === true ? stripped : { ...stripped, structuredContent }
+    ) as CallToolResult;
+    await this.#bridge?.sendToolResult(sent);
+  }
+
+  async #mount(client: Client, url: string, options: ChatOptions): Promise<void> {
+    const {
+      hostContext = {},
+      hostCapabilities = { serverTools: {}, serverResources: {}, openLinks: {}, updateModelContext: {} },
+    } = options;
+    const frame = document.createElement("iframe");
+    frame.title = "Card";
+    frame.sandbox.add("allow-scripts");
+    document.body.append(frame);
+    const { contentWindow } = frame;
+    if (contentWindow === null) throw new Error("The frame has no window.");
+    const bridge = new AppBridge(client, { name: "card-test-host", version: "1.0.0" }, hostCapabilities, {
+      hostContext,
+    });
+    bridge.onopenlink = ({ url: opened }) => {
+      this.openedLinks.push(opened);
+      return Promise.resolve({});
+    };
+    bridge.onupdatemodelcontext = ({ content }) => {
+      this.modelContext.push(content);
+      return Promise.resolve({});
+    };
+    bridge.addEventListener("sizechange", ({ height }) => {
+      const limit =
+        hostContext.containerDimensions !== undefined && "maxHeight" in hostContext.containerDimensions
+          ? hostContext.containerDimensions.maxHeight
+          : undefined;
+      frame.style.height = `${Math.min(height ?? 0, limit ?? Infinity)}px`;
+    });
+    const initialized = new Promise<void>((resolve) => {
+      bridge.addEventListener("initialized", () => resolve());
+    });
+    await bridge.connect(new PostMessageTransport(contentWindow, contentWindow));
+    this.#bridge = bridge;
+    frame.src = url;
+    await initialized;
+  }
+
+  changeContext(context: McpUiHostContext): void {
+    this.#bridge?.setHostContext(context);
+  }
+
+  async tearDown(): Promise<void> {
+    await this.#bridge?.teardownResource({});
+  }
+}
+
+window.chat = new Chat();

@@ -1,0 +1,167 @@
+// A chat that shows cards: Debian's chromium with the page of browser/chat.ts, over the built server on stdio. Each card is served from
+// another origin than the chat, sandboxed, with the policy that MCP Apps prescribes.
+//
+//   const chat = await openChat({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
+//   const card = await chat.generate({ topic: "Why the sea is salty" });
+//   await card.getByRole("button", { name: /tiktok/ }).click();
+
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
+import { build } from "rolldown";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import type { ChatOptions } from "./browser/chat.ts";
+
+/** A browser that is named has to be there; else the usual places are tried. */
+const BROWSERS = [process.env["CARD_BROWSER"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
+export const BROWSER = process.env["CARD_BROWSER"] ?? BROWSERS.find((path) => path !== "" && existsSync(path));
+
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    ...(BROWSER !== undefined && { executablePath: BROWSER }),
+    args: [
+      "--no-sandbox",
+      "--disable-background-networking",
+      // A test that plays a video has to click it, as a user does.
+      "--autoplay-policy=document-user-activation-required",
+    ],
+  });
+}
+
+export interface ChatStart extends ChatOptions {
+  readonly browser: Browser;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** The browser's time stands still until the test moves it. */
+  readonly stopsTime?: boolean;
+  readonly answer?: (question: string) => "yes" | "no";
+}
+
+export interface Chat {
+  readonly page: Page;
+  /** What the page sent to the server, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
+  readonly sent: readonly string[];
+  /** Errors in the console, and uncaught ones. */
+  readonly errors: readonly string[];
+  readonly questions: readonly string[];
+  /** Calls generate_video and gives its card. */
+  generate(args: Record<string, unknown>): Promise<FrameLocator>;
+  openedLinks(): Promise<readonly string[]>;
+  modelContext(): Promise<readonly unknown[]>;
+  close(): Promise<void>;
+}
+
+export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart): Promise<Chat> {
+  const { viewport = { width: 720, height: 900 }, stopsTime = false, answer = () => "no", ...options } = start;
+  const sent: string[] = [];
+  const errors: string[] = [];
+  const questions: string[] = [];
+  const web = await serveChat();
+  const server = new StdioClientTransport({
+    command: SERVER_NODE,
+    args: [BUILT_FILE, ...args],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? "",
+      FACELESS_STATE_DIR: "off",
+      ...env,
+    },
+    stderr: "ignore",
+  });
+  const page = await browser.newPage({ viewport });
+  if (stopsTime) await page.clock.install();
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.exposeFunction("sendToServer", async (message: JSONRPCMessage) => {
+    sent.push(describe(message));
+    await server.send(message);
+  });
+  await page.exposeFunction("serveCard", web.serveCard);
+  await page.exposeFunction("answerQuestion", (question: string) => {
+    questions.push(question);
+    return answer(question) === "yes"
+      ? { action: "accept", content: { decision: /Publish .* on (.*)\? It/.exec(question)?.[1] } }
+      : { action: "decline" };
+  });
+  // The server may still write when the page is gone.
+  server.onmessage = (message) =>
+    void page.evaluate((received) => window.receiveFromServer(received), message).catch(() => {});
+  await server.start();
+  await page.goto(web.chatUrl);
+  return {
+    page,
+    sent,
+    errors,
+    questions,
+    async generate(values) {
+      await page.evaluate(([input, chosen]) => window.chat.generate(input, chosen), [values, options] as const);
+      return page.frameLocator("iframe");
+    },
+    openedLinks: () => page.evaluate(() => window.chat.openedLinks),
+    modelContext: () => page.evaluate(() => window.chat.modelContext),
+    async close() {
+      await page.close();
+      await server.close();
+      await web.close();
+    },
+  };
+}
+
+function describe(message: JSONRPCMessage): string {
+  if (!("method" in message)) return "answer";
+  const { name, uri } = message.params ?? {};
+  return [message.method, name, uri].filter((part) => typeof part === "string").join(" ");
+}
+
+let script: Promise<string> | undefined;
+
+/** The chat's page on one origin, and its cards on another. */
+async function serveChat() {
+  script ??= build({
+    input: fileURLToPath(new URL("browser/chat.ts", import.meta.url)),
+    platform: "browser",
+    output: { format: "iife" },
+    write: false,
+  }).then(({ output: [{ code }] }) => code);
+  const code = await script;
+  const cards: { readonly html: string; readonly policy: string }[] = [];
+  const pages = createServer(({ url }, response) => {
+    const card = cards[Number(url?.slice("/card/".length))];
+    if (card !== undefined)
+      response.writeHead(200, { "content-type": "text/html", "content-security-policy": card.policy }).end(card.html);
+    else if (url === "/chat.js") response.writeHead(200, { "content-type": "text/javascript" }).end(code);
+    else response.writeHead(200, { "content-type": "text/html" }).end(CHAT);
+  });
+  await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
+  const address = pages.address();
+  if (address === null || typeof address === "string") throw new Error("The chat has no port.");
+  return {
+    chatUrl: `http://127.0.0.1:${address.port}/`,
+    serveCard(html: string, { csp }: McpUiResourceMeta): string {
+      cards.push({ html, policy: policyOf(csp?.resourceDomains ?? []) });
+      // Another host name is another origin.
+      return `http://localhost:${address.port}/card/${cards.length - 1}`;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        pages.close(() => resolve());
+        pages.closeAllConnections();
+      }),
+  };
+}
+
+const CHAT =
+  '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Chat</title><style>body{margin:0}iframe{width:100%;border:0}</style><body><script src="/chat.js"></script>';
+
+/** The policy that the specification of MCP Apps prescribes. */
+function policyOf(domains: readonly string[]): string {
+  const named = domains.join(" ");
+  return `default-src 'none'; script-src 'self' 'unsafe-inline' ${named}; style-src 'self' 'unsafe-inline' ${named}; img-src 'self' data: ${named}; font-src 'self' ${named}; media-src 'self' data: ${named}; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'self'`;
+}
