@@ -7,7 +7,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: ["test/e2e/**", "test/faults/**", "test/card/**"] },
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/e2e/**", "test/faults/**", "test/card/**"],
+        },
       },
       { extends: true, test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"] } },
       { extends: true, test: { name: "card", include: ["test/card/**/*.test.ts"] } },

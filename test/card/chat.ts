@@ -7,18 +7,20 @@
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
+import type { McpUiHostContext, McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
 import { build } from "rolldown";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import type { ChatOptions } from "./browser/chat.ts";
+import type { ChatOptions, PageChat } from "./page-chat.ts";
 
 /** A browser that is named has to be there; else the usual places are tried. */
 const BROWSERS = [process.env["CARD_BROWSER"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
-export const BROWSER = process.env["CARD_BROWSER"] ?? BROWSERS.find((path) => path !== "" && existsSync(path));
+export const BROWSER =
+  process.env["CARD_BROWSER"] ?? BROWSERS.find((path) => path !== "" && existsSync(path));
 
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -39,7 +41,8 @@ export interface ChatStart extends ChatOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   /** The browser's time stands still until the test moves it. */
   readonly stopsTime?: boolean;
-  readonly answer?: (question: string) => "yes" | "no";
+  /** How the user answers a question, once they do. */
+  readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 
 export interface Chat {
@@ -51,13 +54,35 @@ export interface Chat {
   readonly questions: readonly string[];
   /** Calls generate_video and gives its card. */
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
+  changeContext(context: McpUiHostContext): Promise<void>;
+  tearDown(): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
   modelContext(): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
+/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
+export function useChats(): (start: Omit<ChatStart, "browser">) => Promise<Chat> {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  return async (start) => {
+    const chat = await openChat({ browser, ...start });
+    onTestFinished(() => chat.close());
+    return chat;
+  };
+}
+
+/** The caller closes it. */
 export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart): Promise<Chat> {
-  const { viewport = { width: 720, height: 900 }, stopsTime = false, answer = () => "no", ...options } = start;
+  const {
+    viewport = { width: 720, height: 900 },
+    stopsTime = false,
+    answer = () => "no",
+    ...options
+  } = start;
   const sent: string[] = [];
   const errors: string[] = [];
   const questions: string[] = [];
@@ -84,28 +109,42 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     await server.send(message);
   });
   await page.exposeFunction("serveCard", web.serveCard);
-  await page.exposeFunction("answerQuestion", (question: string) => {
+  await page.exposeFunction("answerQuestion", async (question: string) => {
     questions.push(question);
-    return answer(question) === "yes"
-      ? { action: "accept", content: { decision: /Publish .* on (.*)\? It/.exec(question)?.[1] } }
+    return (await answer(question)) === "yes"
+      ? { action: "accept", content: { decision: `Publish on ${/ on ([^?]*)\?/.exec(question)?.[1]}` } }
       : { action: "decline" };
   });
-  // The server may still write when the page is gone.
-  server.onmessage = (message) =>
-    void page.evaluate((received) => window.receiveFromServer(received), message).catch(() => {});
-  await server.start();
   await page.goto(web.chatUrl);
+  const inPage = await page.evaluateHandle<PageChat>("chat");
+  // The server may still write when the page is gone.
+  // eslint-disable-next-line unicorn/prefer-add-event-listener -- a Transport has no other way
+  server.onmessage = (message) =>
+    void inPage
+      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), JSON.stringify(message))
+      .catch(() => {});
+  await server.start();
   return {
     page,
     sent,
     errors,
     questions,
     async generate(values) {
-      await page.evaluate(([input, chosen]) => window.chat.generate(input, chosen), [values, options] as const);
+      // As text, here and below: the types are too deep for the evaluation's own.
+      await inPage.evaluate(
+        (chat, call) => {
+          const [input, chosen] = JSON.parse(call);
+          return chat.generate(input, chosen);
+        },
+        JSON.stringify([values, options]),
+      );
       return page.frameLocator("iframe");
     },
-    openedLinks: () => page.evaluate(() => window.chat.openedLinks),
-    modelContext: () => page.evaluate(() => window.chat.modelContext),
+    changeContext: (context) =>
+      inPage.evaluate((chat, changed) => chat.changeContext(JSON.parse(changed)), JSON.stringify(context)),
+    tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
+    openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
+    modelContext: () => inPage.evaluate((chat) => chat.modelContext),
     async close() {
       await page.close();
       await server.close();
@@ -135,7 +174,9 @@ async function serveChat() {
   const pages = createServer(({ url }, response) => {
     const card = cards[Number(url?.slice("/card/".length))];
     if (card !== undefined)
-      response.writeHead(200, { "content-type": "text/html", "content-security-policy": card.policy }).end(card.html);
+      response
+        .writeHead(200, { "content-type": "text/html", "content-security-policy": card.policy })
+        .end(card.html);
     else if (url === "/chat.js") response.writeHead(200, { "content-type": "text/javascript" }).end(code);
     else response.writeHead(200, { "content-type": "text/html" }).end(CHAT);
   });

@@ -54,10 +54,8 @@ export class MediaOrigins {
     this.#note(
       jobs.recent(RECENT_JOBS).flatMap(({ job, finalVideoUrl }) => linksOf({ ...job, finalVideoUrl })),
     );
-    const first = await Promise.race([own, sleep(LIST_DEADLINE_MS, undefined, { ref: false })]);
-    return [...new Set([...(first === undefined ? [] : [first]), ...this.#known])].filter((origin) =>
-      ORIGIN.test(origin),
-    );
+    const first = await own;
+    return first === undefined ? [...this.#known] : [...new Set([first, ...this.#known])];
   }
 
   /** Remembers the origins of links. */

@@ -1,50 +1,44 @@
 // A chat with MCP Apps in a page: the SDK's real client and the real AppBridge. The server's messages come and go through functions
 // that the test puts into the page.
 
-import { Client, type CallToolResult, type JSONRPCMessage } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type CallToolResult,
+  type JSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import {
   AppBridge,
   getToolUiResourceUri,
-  type McpUiHostCapabilities,
   type McpUiHostContext,
   type McpUiResourceMeta,
   PostMessageTransport,
 } from "@modelcontextprotocol/ext-apps/app-bridge";
-
-export interface ChatOptions {
-  readonly hostCapabilities?: McpUiHostCapabilities;
-  readonly hostContext?: McpUiHostContext;
-  /** Whether the host passes on the tool's structured content. */
-  readonly stripsStructuredContent?: boolean;
-  /** When the host reads the card: VS Code does it with the call. */
-  readonly readsCard?: "with the call" | "after the result";
-  /** Declares that the user can be asked. */
-  readonly asksUser?: boolean;
-  readonly protocol?: "legacy" | "modern";
-}
+import type { ChatOptions, PageChat } from "../page-chat.ts";
 
 /** What the test puts into the page. */
 interface TestFunctions {
   sendToServer(message: JSONRPCMessage): Promise<void>;
   /** The address at which the card is served under this policy. */
   serveCard(html: string, meta: McpUiResourceMeta): Promise<string>;
-  answerQuestion(message: string): Promise<{ action: "accept" | "decline"; content?: Record<string, string> }>;
+  answerQuestion(
+    message: string,
+  ): Promise<{ action: "accept" | "decline"; content?: Record<string, string> }>;
 }
 
 declare global {
   // eslint-disable-next-line typescript/no-empty-object-type
   interface Window extends TestFunctions {
-    chat: Chat;
-    receiveFromServer: (message: JSONRPCMessage) => void;
+    chat: PageChat;
   }
 }
 
-class Chat {
+class Chat implements PageChat {
   readonly openedLinks: string[] = [];
   readonly modelContext: unknown[] = [];
+  receiveFromServer: (message: JSONRPCMessage) => void = () => {};
   #bridge: AppBridge | undefined;
 
-  /** Connects, calls generate_video and mounts its card, which is told the input and the result. */
   async generate(args: Record<string, unknown>, options: ChatOptions): Promise<void> {
     const client = new Client(
       { name: "card-test-host", version: "1.0.0" },
@@ -58,14 +52,13 @@ class Chat {
     );
     if (options.asksUser === true)
       client.setRequestHandler("elicitation/create", ({ params }) => window.answerQuestion(params.message));
-    await client.connect({
+    const transport: Transport = {
       start: async () => {},
       close: async () => {},
       send: (message) => window.sendToServer(message),
-      set onmessage(receive: ((message: JSONRPCMessage) => void) | undefined) {
-        window.receiveFromServer = (message) => receive?.(message);
-      },
-    });
+    };
+    this.receiveFromServer = (message) => transport.onmessage?.(message);
+    await client.connect(transport);
     const { tools } = await client.listTools();
     const tool = tools.find(({ name }) => name === "generate_video");
     const uri = getToolUiResourceUri(tool ?? {});

@@ -2,7 +2,7 @@
 // hosts strip tool results. Everything public goes through publish_video, with its guard, limits and question.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
-import { createButton, createPlayer, elements, on, type Player, setText } from "./elements.ts";
+import { create, createButton, createPlayer, elements, on, type Player, setText } from "./elements.ts";
 import { connectHost, type Params } from "./host.ts";
 
 /** What our server says of a job, in the resource as in the tool's result. */
@@ -183,7 +183,7 @@ function applyContext(changed: McpUiHostContext = {}): void {
   if (theme) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) style.setProperty(name, value ?? null);
   if (styles?.css?.fonts) {
-    const sheet = document.createElement("style");
+    const sheet = create("style");
     sheet.textContent = styles.css.fonts;
     document.head.append(sheet);
   }
@@ -311,7 +311,7 @@ function showOrder(): void {
 }
 
 function addClip(number: number): Player {
-  const item = document.createElement("li");
+  const item = create("li");
   elements.clips.append(item);
   return createPlayer("video", `Clip ${number}`, item, offerToOpen);
 }
@@ -418,7 +418,7 @@ async function publishNow(): Promise<void> {
 }
 
 function showPost({ platform, ok, alreadyPublished, url, error }: PlatformResult): void {
-  const item = document.createElement("li");
+  const item = create("li");
   const state = ok ? (alreadyPublished ? "was public already" : "published") : "not published";
   item.textContent = `${platform}: ${state}${typeof error === "string" ? `: ${error}` : ""}`;
   if (typeof url === "string") offerToOpen(url, item);

@@ -25,7 +25,10 @@ interface Elements extends Record<Id, HTMLElement> {
   readonly go: HTMLButtonElement;
 }
 
-const withIds = Array.from(document.querySelectorAll<HTMLElement>("[id]"), (element) => [element.id, element]);
+const withIds = Array.from(document.querySelectorAll<HTMLElement>("[id]"), (element) => [
+  element.id,
+  element,
+]);
 /** Those of card.html that have an id. The markup is ours. */
 // eslint-disable-next-line typescript/no-unsafe-type-assertion
 export const elements = Object.fromEntries(withIds) as Elements;
@@ -40,6 +43,10 @@ export function on<Type extends keyof HTMLElementEventMap>(
   target.addEventListener(type, listener as EventListener);
 }
 
+export function create<Tag extends keyof HTMLElementTagNameMap>(tag: Tag): HTMLElementTagNameMap[Tag] {
+  return document.createElement(tag);
+}
+
 /** Hidden while there is nothing to say. Left alone if it says that already: a live region would say it again. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
@@ -47,7 +54,7 @@ export function setText(element: HTMLElement, text: string): void {
 }
 
 export function createButton(text: string, onClick: () => void): HTMLButtonElement {
-  const button = document.createElement("button");
+  const button = create("button");
   button.textContent = text;
   on(button, "click", onClick);
   return button;
@@ -65,13 +72,13 @@ export function createPlayer(
   place: HTMLElement,
   onFailure: (url: string, note: HTMLElement) => void,
 ): Player {
-  const media = document.createElement(kind);
-  const note = document.createElement("p");
+  const media = create(kind);
+  const note = create("p");
   let shown = "";
   media.controls = true;
   media.preload = "metadata";
   media.ariaLabel = label;
-  note.hidden = true;
+  media.hidden = note.hidden = true;
   place.append(media, note);
   on(media, "error", () => {
     // Emptied on purpose.

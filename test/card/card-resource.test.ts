@@ -1,0 +1,222 @@
+// What a client gets of the card: who is told of it, how large it is, and which origins it may play from. Needs no browser.
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { connectLegacy, connectModern, type ServerStart, TEST_CLIENTS } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
+
+const CARD_URI = "ui://faceless-video/card";
+/** Far above what a busy machine needs. */
+const PATIENCE = { timeout: 30_000 };
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+
+async function readCard(start: ServerStart) {
+  const { raw } = await connectLegacy(start);
+  const { contents } = await raw.readResource({ uri: CARD_URI });
+  const [content] = contents;
+  if (content === undefined || !("text" in content)) throw new Error("The card has no text.");
+  return content;
+}
+
+async function scripted(scripts: Scripts, env: Record<string, string> = {}) {
+  const service = await scriptedService(scripts);
+  const account = { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: service.url };
+  return { service, start: { env: { ...account, ...env } } };
+}
+
+function originsOf({ _meta }: { _meta?: Record<string, unknown> | undefined }): unknown {
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- as MCP Apps has it
+  return (_meta as { ui: { csp: { resourceDomains: unknown } } }).ui.csp.resourceDomains;
+}
+
+describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
+  test("finds the card through generate_video alone, and not among the resources", async () => {
+    const { raw } = await connect();
+
+    const { tools } = await raw.listTools();
+    const { resources } = await raw.listResources();
+    const { resourceTemplates } = await raw.listResourceTemplates();
+
+    const withCard = tools.filter(({ _meta }) => _meta !== undefined);
+    expect(withCard.map(({ name, _meta }) => [name, _meta])).toEqual([
+      ["generate_video", { ui: { resourceUri: CARD_URI } }],
+    ]);
+    expect(JSON.stringify([resources, resourceTemplates])).not.toContain("ui://");
+    expect(raw.getServerCapabilities()).toMatchObject({ extensions: { "io.modelcontextprotocol/ui": {} } });
+  });
+
+  test("reads a whole document of at most 10 kB", async () => {
+    const { raw } = await connect({ args: ["--sandbox"] });
+
+    const { contents } = await raw.readResource({ uri: CARD_URI });
+
+    expect(contents).toEqual([
+      {
+        uri: CARD_URI,
+        mimeType: "text/html;profile=mcp-app",
+        text: expect.stringMatching(/^<!doctype html><html lang=en>.*<\/html>\s*$/s),
+        _meta: {
+          ui: {
+            csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
+            prefersBorder: true,
+          },
+        },
+      },
+    ]);
+    const [card] = contents;
+    expect(Buffer.byteLength(card !== undefined && "text" in card ? card.text : "")).toBeLessThanOrEqual(
+      10_000,
+    );
+  });
+});
+
+test("the card names no other host, and sets no HTML", async () => {
+  const { text } = await readCard({ args: ["--sandbox"] });
+
+  expect(text).not.toMatch(/https?:\/\//);
+  expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/);
+});
+
+test.each<[string, readonly string[], Record<string, string>, boolean, string]>([
+  ["a plain server", [], {}, false, "<body data-publishes data-sandbox>"],
+  ["a client that asks the user", [], {}, true, "<body data-publishes data-asks data-sandbox>"],
+  [
+    "FACELESS_CONFIRM_PUBLISH=off",
+    [],
+    { FACELESS_CONFIRM_PUBLISH: "off" },
+    true,
+    "<body data-publishes data-sandbox>",
+  ],
+  ["--no-publish", ["--no-publish"], {}, true, "<body data-asks data-sandbox>"],
+])("with %s the card is told what there is", async (_, args, env, asks, body) => {
+  const { text } = await readCard({
+    args: ["--sandbox", ...args],
+    env,
+    ...(asks && { user: () => Promise.resolve({ action: "decline" }) }),
+  });
+
+  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(body);
+});
+
+test("a read-only server has a card for nothing", async () => {
+  const { raw } = await connectModern({ args: ["--sandbox", "--read-only"] });
+
+  const { tools } = await raw.listTools();
+
+  expect(tools.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
+});
+
+test("without settings the card is there all the same, for what the call then says", async () => {
+  expect(originsOf(await readCard({}))).toEqual([]);
+});
+
+test("the card may play from the service, the newest videos and those of earlier processes, and remembers them", async () => {
+  const folder = temporaryFolder();
+  const videos = [
+    { jobId: JOB, status: "completed", finalVideoUrl: "https://cdn.example/f.mp4?signed=1" },
+    { jobId: "2", status: "completed", finalVideoUrl: "https://cdn.example:8443/f.mp4" },
+  ];
+  const { service, start } = await scripted(
+    { "GET /api/v1/videos": { json: { videos } } },
+    { FACELESS_STATE_DIR: folder },
+  );
+
+  const origins = [service.url, "https://cdn.example", "https://cdn.example:8443"];
+
+  // A busy machine may not get the list in time for the first card.
+  await expect.poll(async () => originsOf(await readCard(start)), PATIENCE).toEqual(origins);
+  await expect.poll(() => readdirSync(folder), PATIENCE).toEqual(["media-origins.json"]);
+  service.on("GET /api/v1/videos", { json: { videos: [] } });
+
+  expect(originsOf(await readCard(start))).toEqual(origins);
+});
+
+test("the media of a job that was only looked at is remembered too", async () => {
+  const folder = temporaryFolder();
+  const { service, start } = await scripted(
+    {
+      "GET /api/v1/videos": { json: { videos: [] } },
+      [`GET /api/v1/status/${JOB}`]: {
+        json: {
+          status: "completed",
+          videoUrls: ["https://clips.example/1.mp4"],
+          finalVideoUrl: "https://a.example/",
+        },
+      },
+    },
+    { FACELESS_STATE_DIR: folder },
+  );
+  const { call } = await connectLegacy(start);
+  await call("get_video_status", { jobId: JOB });
+  await expect.poll(() => readdirSync(folder), PATIENCE).toEqual(["media-origins.json"]);
+
+  expect(originsOf(await readCard(start))).toEqual([
+    service.url,
+    "https://clips.example",
+    "https://a.example",
+  ]);
+});
+
+test("nothing that could widen the policy gets into it, neither from the service nor from the file", async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "media-origins.json");
+  writeFileSync(
+    file,
+    JSON.stringify(["https://*", "https://x.example; script-src *", 1, null, "https://ok.example"]),
+  );
+  const links = [
+    "https://a;b.example/f.mp4",
+    "https://*.example/f.mp4",
+    "https://a,b.example/",
+    "data:video/mp4,x",
+  ];
+  const videos = links.map((finalVideoUrl, index) => ({
+    jobId: `${index}`,
+    status: "completed",
+    finalVideoUrl,
+  }));
+  const { service, start } = await scripted(
+    { "GET /api/v1/videos": { json: { videos } } },
+    { FACELESS_STATE_DIR: folder },
+  );
+
+  expect(originsOf(await readCard(start))).toEqual([service.url, "https://ok.example"]);
+});
+
+test.each(["not JSON", "{}", '{"a":1}'])("a file that holds %j counts for nothing", async (text) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "media-origins.json"), text);
+  const { service, start } = await scripted({}, { FACELESS_STATE_DIR: folder });
+
+  expect(originsOf(await readCard(start))).toEqual([service.url]);
+  expect(readFileSync(join(folder, "media-origins.json"), "utf8")).toBe(text);
+});
+
+test("a service that never answers holds the card up for no longer than the list may take", async () => {
+  const { service, start } = await scripted({ "GET /api/v1/videos": "hang" });
+
+  expect(originsOf(await readCard(start))).toEqual([service.url]);
+  expect(service.lines()).toEqual(["GET /api/v1/videos"]);
+});
+
+test("a job that a card reads is polled, and a client without cards polls nothing by reading it", async () => {
+  const { service, start } = await scripted(
+    {
+      "GET /api/v1/videos": { json: { videos: [] } },
+      [`GET /api/v1/status/${JOB}`]: { json: { status: "processing", videoUrls: [] } },
+    },
+    { FACELESS_POLL_SECONDS: "0.1" },
+  );
+  const uri = `faceless://jobs/${JOB}`;
+  const plain = await connectLegacy(start);
+  await plain.raw.readResource({ uri });
+  await plain.raw.listTools();
+  expect(service.lines(`GET /api/v1/status/${JOB}`)).toHaveLength(1);
+
+  const withCards = await connectLegacy({ ...start, cards: true });
+  await withCards.raw.readResource({ uri });
+
+  await expect.poll(() => service.lines(`GET /api/v1/status/${JOB}`).length, PATIENCE).toBeGreaterThan(4);
+});

@@ -1,0 +1,28 @@
+// What the test and the page of browser/chat.ts know of each other.
+
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
+
+export interface ChatOptions {
+  /** Default: all that the card uses. */
+  readonly hostCapabilities?: McpUiHostCapabilities;
+  readonly hostContext?: McpUiHostContext;
+  /** The host passes on the tool's result without its structured content. */
+  readonly stripsStructuredContent?: boolean;
+  /** When the host reads the card. VS Code does it with the call. */
+  readonly readsCard?: "with the call" | "after the result";
+  /** Declares that the user can be asked. */
+  readonly asksUser?: boolean;
+  readonly protocol?: "legacy" | "modern";
+}
+
+/** The chat in the page. */
+export interface PageChat {
+  readonly openedLinks: readonly string[];
+  readonly modelContext: readonly unknown[];
+  /** Calls generate_video and mounts its card, which is told the input and the result. */
+  generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
+  changeContext(context: McpUiHostContext): void;
+  tearDown(): Promise<void>;
+  receiveFromServer(message: JSONRPCMessage): void;
+}

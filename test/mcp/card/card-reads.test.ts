@@ -1,0 +1,96 @@
+// What a card's reads cost the service, with the real poller on a virtual clock.
+
+import { expect, it } from "vitest";
+import { CardReads } from "../../../src/mcp/card/card-reads.ts";
+import { failure, job, NOTHING_LEFT, PolledWorld, type WorldOptions } from "../../jobs/polled-service.ts";
+
+const { signal } = new AbortController();
+
+function setUp(options: WorldOptions = {}) {
+  const world = new PolledWorld(options);
+  world.start("a");
+  const { poller, reader, store: jobs, clock } = world;
+  const service = { backgroundWaitMs: () => world.waitMs };
+  const reads = new CardReads({ poller, reader, jobs, service, clock });
+  return {
+    world,
+    /** Reads as the card does, every 3 seconds until then. */
+    async readUntil(seconds: number): Promise<void> {
+      for (; world.seconds() < seconds; await world.until(world.seconds() + 3)) await read();
+    },
+    read,
+  };
+  async function read() {
+    const answer = reads.read("a", signal);
+    await world.clock.runFor(0);
+    return answer;
+  }
+}
+
+it("asks once as a user, and then as polls do, at most once in 10 seconds", async () => {
+  const { world, readUntil } = setUp();
+
+  await readUntil(60);
+
+  expect(world.requests()).toEqual(["0 a user", "12 a", "24 a", "36 a", "48 a"]);
+});
+
+it("answers from the poller's polls where they are frequent", async () => {
+  const { world, readUntil } = setUp({ fixedMs: 5_000 });
+
+  await readUntil(30);
+
+  expect(world.requests()).toEqual(["0 a user", "5 a", "10 a", "15 a", "20 a", "25 a", "30 a"]);
+});
+
+it("ends the polling 15 seconds after the card's last read", async () => {
+  const { world, read } = setUp({ fixedMs: 5_000 });
+  await read();
+
+  await world.until(100);
+
+  expect(world.requests()).toEqual(["0 a user", "5 a", "10 a"]);
+  expect(world.leftovers()).toEqual(NOTHING_LEFT);
+});
+
+it("ends the polling with the job, and looks for the final video as a user's read does", async () => {
+  const { world, read, readUntil } = setUp({ fixedMs: 5_000 });
+  await readUntil(6);
+  world.change("a", { status: "completed" });
+  await readUntil(12);
+  world.requests();
+
+  expect(await read()).toEqual(job("a", { status: "completed" }));
+
+  await world.until(60);
+  expect(world.requests().filter((line) => !line.endsWith("user") && !line.endsWith("list"))).toEqual([]);
+  expect(world.leftovers()).toEqual(NOTHING_LEFT);
+});
+
+it("answers with the last known state while the rate limit has no room for polls", async () => {
+  const { world, read, readUntil } = setUp();
+  await read();
+  world.requests();
+  world.waitMs = 60_000;
+
+  await readUntil(30);
+
+  expect(await read()).toEqual(job("a"));
+  expect(world.requests()).toEqual([]);
+});
+
+it("answers with the last known state where a poll fails", async () => {
+  const { world, read, readUntil } = setUp();
+  await read();
+  world.failing.set("a", failure("network"));
+
+  await readUntil(12);
+
+  expect(await read()).toEqual(job("a"));
+});
+
+it("reads all the same where no more jobs may be watched", async () => {
+  const { read } = setUp({ maxWatched: 0 });
+
+  expect(await read()).toEqual(job("a"));
+});
