@@ -150,6 +150,7 @@ CLIENT is one of ${CLIENTS.join(", ")}.
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
 - [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
 - [Tasks](docs/TASKS.md): clients that wait for a video by themselves
+- [Card](docs/CARD.md): the video in the chats of clients with MCP Apps
 - [Performance](docs/PERFORMANCE.md): measured start time, memory and throughput
 - [Stress tests](docs/STRESS.md): what is promised, with the figures of the last long run
 - [Security](.github/SECURITY.md): what leaves the computer, the journal, the API key

@@ -4,8 +4,8 @@ import axe from "axe-core";
 import type { FrameLocator } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { scriptedService, type ScriptedService } from "../fixtures/scripted-service.ts";
-import { BROWSER, type Chat, useChats } from "./chat.ts";
-import { choose, plays, press, says, secondClick } from "./user.ts";
+import { BROWSER, type Chat } from "./chat.ts";
+import { choose, plays, press, says, secondClick, useChats } from "./user.ts";
 
 const TOPIC = { topic: "Why the sea is salty", duration: 30 };
 const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } };

@@ -13,14 +13,12 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
 import { build } from "rolldown";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import type { ChatOptions, PageChat } from "./page-chat.ts";
 
-/** A browser that is named has to be there; else the usual places are tried. */
-const BROWSERS = [process.env["CARD_BROWSER"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
-export const BROWSER =
-  process.env["CARD_BROWSER"] ?? BROWSERS.find((path) => path !== "" && existsSync(path));
+const USUAL_BROWSERS = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
+/** One that is named has to be there; else the usual places are tried. */
+export const BROWSER = process.env["CARD_BROWSER"] ?? USUAL_BROWSERS.find((path) => existsSync(path));
 
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -59,20 +57,6 @@ export interface Chat {
   openedLinks(): Promise<readonly string[]>;
   modelContext(): Promise<readonly unknown[]>;
   close(): Promise<void>;
-}
-
-/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
-export function useChats(): (start: Omit<ChatStart, "browser">) => Promise<Chat> {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  return async (start) => {
-    const chat = await openChat({ browser, ...start });
-    onTestFinished(() => chat.close());
-    return chat;
-  };
 }
 
 /** The caller closes it. */

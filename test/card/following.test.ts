@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
-import { BROWSER, type ChatStart, useChats } from "./chat.ts";
-import { choose, plays, postsOf, press, publications, says, secondClick } from "./user.ts";
+import { BROWSER, type ChatStart } from "./chat.ts";
+import { choose, plays, postsOf, press, publications, says, secondClick, useChats } from "./user.ts";
 
 const TOPIC = { topic: "Why the sea is salty" };
 const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } };
@@ -16,6 +16,9 @@ const VIDEO = {
   headers: { "content-type": "video/mp4" },
   body: readFileSync(new URL("../../src/sandbox/media/final.mp4", import.meta.url)),
 };
+
+if (BROWSER === undefined)
+  process.stderr.write("The tests of the card are skipped without a browser: apt-get install -y chromium.\n");
 
 describe.skipIf(BROWSER === undefined)("the card", () => {
   const open = useChats();

@@ -1,8 +1,8 @@
 // Publishing from the card: two clicks of the user, then publish_video with its guard and its question.
 
 import { describe, expect, test } from "vitest";
-import { BROWSER, type ChatStart, useChats } from "./chat.ts";
-import { choose, postsOf, press, publications, says, secondClick } from "./user.ts";
+import { BROWSER, type ChatStart } from "./chat.ts";
+import { choose, postsOf, press, publications, says, secondClick, useChats } from "./user.ts";
 
 const TOPIC = { topic: "Why the sea is salty" };
 const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } };

@@ -1,11 +1,25 @@
 // What a user does with a card, and sees of it.
 
-import type { FrameLocator, Page } from "playwright-core";
-import { expect } from "vitest";
-import type { Chat } from "./chat.ts";
+import type { Browser, FrameLocator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { type Chat, type ChatStart, launchBrowser, openChat } from "./chat.ts";
 
 /** Far above what a busy machine needs. */
 const PATIENCE = { timeout: 30_000 };
+
+/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
+export function useChats(): (start: Omit<ChatStart, "browser">) => Promise<Chat> {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  return async (start) => {
+    const chat = await openChat({ browser, ...start });
+    onTestFinished(() => chat.close());
+    return chat;
+  };
+}
 
 /** Waits until the card's status line says this. */
 export async function says(card: FrameLocator, text: string | RegExp): Promise<void> {

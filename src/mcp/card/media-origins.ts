@@ -55,7 +55,8 @@ export class MediaOrigins {
       jobs.recent(RECENT_JOBS).flatMap(({ job, finalVideoUrl }) => linksOf({ ...job, finalVideoUrl })),
     );
     const first = await own;
-    return first === undefined ? [...this.#known] : [...new Set([first, ...this.#known])];
+    const isNamed = first !== undefined && ORIGIN.test(first);
+    return isNamed ? [...new Set([first, ...this.#known])] : [...this.#known];
   }
 
   /** Remembers the origins of links. */

@@ -306,7 +306,7 @@ function showOrder(): void {
   if (typeof order["topic"] === "string") setText(topic, order["topic"]);
   const seconds = Number(order["duration"]);
   const length = seconds > 0 && seconds.toLocaleString(locale, { style: "unit", unit: "second" });
-  const values = ["style", "language", "voice", "music", "pacing"].map((name) => order[name]);
+  const values = ["style", "language", "voice"].map((name) => order[name]);
   setText(settings, [length, ...values].filter(Boolean).join(" · "));
 }
 
