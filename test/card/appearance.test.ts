@@ -26,6 +26,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       });
       const first = await rendering.generate(TOPIC);
       await says(first, /^Rendering/);
+      await first.getByRole("progressbar", { name: "Clips ready" }).waitFor();
       expect(await violations(first)).toEqual([]);
 
       const chat = await open({ ...DONE_AT_ONCE, hostContext });
@@ -56,7 +57,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       args: ["--sandbox"],
       env: { FACELESS_SANDBOX_SECONDS: "3600" },
       // The other variables are the host's to leave out.
-      hostContext: { theme: "dark", locale: "ar-EG", timeZone: "Asia/Tokyo", ...styles(variables) },
+      hostContext: { theme: "dark", locale: "ar-EG", ...styles(variables) },
     });
 
     const card = await chat.generate(TOPIC);
@@ -104,7 +105,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
   test("in a host that cuts the card at 450 pixels, the publish button is above the cut", async () => {
     const chat = await open({
       ...DONE_AT_ONCE,
-      viewport: { width: 480, height: 600 },
+      viewport: { width: 300, height: 600 },
       hostContext: { containerDimensions: { maxHeight: 450 } },
     });
     const card = await chat.generate(TOPIC);

@@ -202,21 +202,22 @@ test("a service that never answers holds the card up for no longer than the list
 });
 
 test("a job that a card reads is polled, and a client without cards polls nothing by reading it", async () => {
+  const other = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+  const rendering = { json: { status: "processing", videoUrls: [] } };
   const { service, start } = await scripted(
     {
       "GET /api/v1/videos": { json: { videos: [] } },
-      [`GET /api/v1/status/${JOB}`]: { json: { status: "processing", videoUrls: [] } },
+      [`GET /api/v1/status/${JOB}`]: rendering,
+      [`GET /api/v1/status/${other}`]: rendering,
     },
     { FACELESS_POLL_SECONDS: "0.1" },
   );
-  const uri = `faceless://jobs/${JOB}`;
-  const plain = await connectLegacy(start);
-  await plain.raw.readResource({ uri });
-  await plain.raw.listTools();
-  expect(service.lines(`GET /api/v1/status/${JOB}`)).toHaveLength(1);
-
   const withCards = await connectLegacy({ ...start, cards: true });
-  await withCards.raw.readResource({ uri });
+  const plain = await connectLegacy(start);
+
+  await plain.raw.readResource({ uri: `faceless://jobs/${other}` });
+  await withCards.raw.readResource({ uri: `faceless://jobs/${JOB}` });
 
   await expect.poll(() => service.lines(`GET /api/v1/status/${JOB}`).length, PATIENCE).toBeGreaterThan(4);
+  expect(service.lines(`GET /api/v1/status/${other}`)).toHaveLength(1);
 });

@@ -54,6 +54,8 @@ export interface Chat {
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
   changeContext(context: McpUiHostContext): Promise<void>;
   tearDown(): Promise<void>;
+  /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
+  pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
   modelContext(): Promise<readonly unknown[]>;
   close(): Promise<void>;
@@ -126,6 +128,12 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     },
     changeContext: (context) =>
       inPage.evaluate((chat, changed) => chat.changeContext(JSON.parse(changed)), JSON.stringify(context)),
+    async pass(seconds) {
+      for (let second = 0; second < seconds; second += 4) {
+        await page.clock.runFor(4_000);
+        await inPage.evaluate((chat) => chat.roundTrip());
+      }
+    },
     tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
     openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
     modelContext: () => inPage.evaluate((chat) => chat.modelContext),

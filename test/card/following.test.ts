@@ -64,7 +64,8 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     ]);
     expect(publications(chat)).toHaveLength(1);
     await card.getByRole("button", { name: "tiktok: public" }).waitFor();
-    const told = /the user chose to publish it\. Published on tiktok\. Not published on instagram/;
+    const told =
+      /^The user chose to publish video [\w-]+ in its card\. Published on tiktok\. Not published on instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
     await card.getByRole("listitem").getByRole("button", { name: "Open" }).click();
     expect(await chat.openedLinks()).toEqual([expect.stringMatching(/\/media\/posts\/tiktok\//)]);
@@ -115,11 +116,15 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
 
   test("copies the link", async () => {
     const chat = await open(DONE_AT_ONCE);
+    await chat.page.context().grantPermissions(["clipboard-read"]);
     const card = await chat.generate(TOPIC);
 
     await press(card, "Copy link");
 
     expect(await card.getByRole("button").allInnerTexts()).toContain("Copied");
+    expect(await chat.page.evaluate("navigator.clipboard.readText()")).toMatch(
+      /^http:.*\/media\/final\/.*\.mp4$/,
+    );
   });
 
   test("says of media that the app blocks that it can't play, and opens it; the next card may play it", async () => {
@@ -278,9 +283,9 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       const { chat, reads, ...render } = await longRender();
 
       await render[set](true);
-      await chat.page.clock.runFor(1_000);
+      await chat.pass(4);
       const before = reads();
-      await chat.page.clock.runFor(60_000);
+      await chat.pass(24);
       expect(reads()).toBe(before);
 
       await render[set](false);
@@ -294,7 +299,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     await chat.tearDown();
 
     const before = reads();
-    await chat.page.clock.runFor(60_000);
+    await chat.pass(24);
     expect(reads()).toBe(before);
     expect(await card.locator("video[src], audio[src]").count()).toBe(0);
   });

@@ -22,6 +22,8 @@ export interface PageChat {
   readonly modelContext: readonly unknown[];
   /** Calls generate_video and mounts its card, which is told the input and the result. */
   generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
+  /** A request to the server and its answer: what was sent before is at the server then. */
+  roundTrip(): Promise<void>;
   changeContext(context: McpUiHostContext): void;
   tearDown(): Promise<void>;
   receiveFromServer(message: JSONRPCMessage): void;

@@ -21,12 +21,16 @@ describe.skipIf(BROWSER === undefined)("publishing from the card", () => {
   }
 
   test("one click never publishes, nor does a double click, a held key, or a click after another choice", async () => {
-    const { chat, card } = await readyToPublish();
+    const { chat, card } = await readyToPublish({ stopsTime: true });
     const go = card.locator("#go");
 
     await go.dblclick();
     await go.focus();
-    for (let repeat = 0; repeat < 5; repeat++) await chat.page.keyboard.down("Enter");
+    // Held for two seconds.
+    for (let repeat = 0; repeat < 20; repeat++) {
+      await chat.page.keyboard.down("Enter");
+      await chat.page.clock.runFor(100);
+    }
     await chat.page.keyboard.up("Enter");
     expect(await go.innerText()).toBe(SECOND);
     await choose(card, "youtube Sandbox Clips");

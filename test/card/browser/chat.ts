@@ -38,6 +38,7 @@ class Chat implements PageChat {
   readonly modelContext: unknown[] = [];
   receiveFromServer: (message: JSONRPCMessage) => void = () => {};
   #bridge: AppBridge | undefined;
+  #client: Client | undefined;
 
   async generate(args: Record<string, unknown>, options: ChatOptions): Promise<void> {
     const client = new Client(
@@ -59,6 +60,7 @@ class Chat implements PageChat {
     };
     this.receiveFromServer = (message) => transport.onmessage?.(message);
     await client.connect(transport);
+    this.#client = client;
     const { tools } = await client.listTools();
     const tool = tools.find(({ name }) => name === "generate_video");
     const uri = getToolUiResourceUri(tool ?? {});
@@ -117,6 +119,10 @@ class Chat implements PageChat {
     this.#bridge = bridge;
     frame.src = url;
     await initialized;
+  }
+
+  async roundTrip(): Promise<void> {
+    await this.#client?.listTools();
   }
 
   changeContext(context: McpUiHostContext): void {

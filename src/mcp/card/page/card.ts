@@ -76,7 +76,6 @@ const platformButtons = new Map<string, HTMLButtonElement>();
 const chosen = new Set<string>();
 
 let capabilities: McpUiInitializeResult["hostCapabilities"] = {};
-let context: McpUiHostContext = {};
 /** As BCP 47; undefined for the browser's own. */
 let locale: string | undefined;
 let input: Params = {};
@@ -92,6 +91,8 @@ let linkReads = 0;
 let failedUrl = "";
 let arePlatformsKnown = false;
 let isBusy = false;
+/** While the button copies, and not the user some text. */
+let isCopying = false;
 /** As of Event.timeStamp; 0 while one click publishes nothing. */
 let armedAt = 0;
 let readTimer = 0;
@@ -137,10 +138,16 @@ const voice = createPlayer("audio", "The voiceover", elements.voice, offerToOpen
 elements.sandbox.hidden = sandbox === undefined;
 
 on(elements.open, "click", () => open(link.value));
+// The modern way needs a permission that hosts rarely give to a frame.
 on(elements.copy, "click", () => {
-  link.select();
-  // The modern way needs a permission that hosts rarely give to a frame.
-  elements.copy.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
+  isCopying = true;
+  elements.copy.textContent = document.execCommand("copy") ? "Copied" : "Can't copy";
+  isCopying = false;
+});
+on(document, "copy", (event) => {
+  if (!isCopying) return;
+  event.clipboardData?.setData("text/plain", link.value);
+  event.preventDefault();
 });
 on(go, "click", ({ timeStamp }) => {
   if (isBusy) return;
@@ -172,12 +179,12 @@ void host
     const { hostCapabilities, hostContext } = answer as McpUiInitializeResult;
     capabilities = hostCapabilities ?? {};
     elements.open.hidden = !capabilities.openLinks;
+    link.hidden = !elements.open.hidden;
     applyContext(hostContext);
     host.notify("ui/notifications/initialized", {});
   });
 
 function applyContext(changed: McpUiHostContext = {}): void {
-  context = { ...context, ...changed };
   const { theme, styles, containerDimensions } = changed;
   const { style } = document.documentElement;
   if (theme) style.colorScheme = theme;
@@ -189,9 +196,9 @@ function applyContext(changed: McpUiHostContext = {}): void {
   }
   // A host cuts the card at its own height: what is below the video stays above that.
   const { maxHeight } = (containerDimensions ?? {}) as { maxHeight?: number };
-  if (maxHeight) style.setProperty("--video", `${Math.max(120, Math.min(280, maxHeight - 190))}px`);
+  if (maxHeight) style.setProperty("--video", `${Math.max(120, Math.min(280, maxHeight - 230))}px`);
   try {
-    [locale] = Intl.getCanonicalLocales(context.locale);
+    [locale] = Intl.getCanonicalLocales(changed.locale ?? locale);
   } catch {
     // Not one that can be used.
   }
@@ -206,7 +213,7 @@ async function follow(): Promise<void> {
   clearTimeout(readTimer);
   if (!uri || isReading || isOver() || !canRead() || document.hidden || !isInView) return;
   await read();
-  if (!isOver()) readTimer = window.setTimeout(follow, Math.min(MAX_PAUSE_MS, READ_MS * 2 ** failures));
+  if (!isOver()) readTimer = setTimeout(follow, Math.min(MAX_PAUSE_MS, READ_MS * 2 ** failures));
 }
 
 function resume(): void {
@@ -278,12 +285,11 @@ function show(shown: Job): void {
   progress.hidden = done;
   progress.max = total || 1;
   progress.value = total && completed + failed;
-  const time = new Date().toLocaleTimeString(locale, { timeZone: context.timeZone });
+  const time = new Date().toLocaleTimeString(locale);
   setText(checked, done ? "" : `Renders take 2 to 4 minutes. Last checked ${time}.`);
 
   for (const [index, url] of videoUrls.entries()) (clips[index] ??= addClip(index + 1)).show(url);
   if (audioUrl) voice.show(audioUrl);
-  elements.voice.hidden = !audioUrl;
   parts.hidden = !videoUrls.length && !audioUrl;
 
   if (finalVideoUrl) {
@@ -372,7 +378,7 @@ function markPublished(platform: string): void {
 
 function arm(timeStamp: number): void {
   armedAt = timeStamp;
-  armTimer = window.setTimeout(disarm, ARMED_MS);
+  armTimer = setTimeout(disarm, ARMED_MS);
   setText(outcome, "Click again to make it public. That can't be undone from here.");
   showGo();
 }
@@ -406,7 +412,7 @@ async function publishNow(): Promise<void> {
     const { summary = "", results = [] } = await call("publish_video", { jobId, platforms: [...chosen] });
     setText(outcome, summary);
     for (const post of results) showPost(post);
-    const text = `In the card of video ${jobId} the user chose to publish it. ${summary}`;
+    const text = `The user chose to publish video ${jobId} in its card. ${summary}`;
     if (capabilities.updateModelContext)
       void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
   } catch (error) {
