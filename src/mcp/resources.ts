@@ -98,7 +98,9 @@ export function registerResources(server: McpServer, application: Application): 
           uri: jobs.uri(jobId),
           name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
           description:
-            status === "unknown" ? "Video job." : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+            status === "unknown"
+              ? "Video job."
+              : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
         })),
       ],
     };
