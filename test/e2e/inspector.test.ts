@@ -39,3 +39,22 @@ test("calls a tool, and reports a failed call by its exit code", async () => {
   );
   expect(bad.code).toBe(5);
 }, 60_000);
+
+test("finds the card of generate_video, which may play from the service", async () => {
+  const { code, stdout } = await inspect(
+    "--method",
+    "tools/call",
+    "--tool-name",
+    "generate_video",
+    "--app-info",
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    appInfo: {
+      hasApp: true,
+      resourceUri: "ui://faceless-video/card",
+      resourceMimeType: "text/html;profile=mcp-app",
+      csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
+    },
+  });
+}, 60_000);
