@@ -78,7 +78,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       .toMatchObject({ backgroundColor: "rgb(200, 201, 202)", colorScheme: "light" });
   });
 
-  test.each(["not a language", "*", ""])("works in a host whose locale is %j", async (locale) => {
+  test.each(["not a language"])("works in a host whose locale is %j", async (locale) => {
     const chat = await open({ ...DONE_AT_ONCE, hostContext: { locale } });
 
     const card = await chat.generate(TOPIC);

@@ -50,7 +50,7 @@ export interface Chat {
   /** Errors in the console, and uncaught ones. */
   readonly errors: readonly string[];
   readonly questions: readonly string[];
-  /** Calls generate_video and gives its card. */
+  /** Calls generate_video and gives its card, which comes below those of earlier calls. */
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
   changeContext(context: McpUiHostContext): Promise<void>;
   tearDown(): Promise<void>;
@@ -124,7 +124,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
         },
         JSON.stringify([values, options]),
       );
-      return page.frameLocator("iframe");
+      return page.frameLocator("iframe >> nth=-1");
     },
     changeContext: (context) =>
       inPage.evaluate((chat, changed) => chat.changeContext(JSON.parse(changed)), JSON.stringify(context)),

@@ -120,6 +120,27 @@ describe.skipIf(BROWSER === undefined)("publishing from the card", () => {
     expect(publications(chat)).toHaveLength(1);
   });
 
+  test("a later card of the same video shows where it is public", async () => {
+    const { chat, card } = await readyToPublish();
+    await press(card, FIRST);
+    await secondClick(card, SECOND);
+    await card.getByText("Published on tiktok.").waitFor();
+
+    const later = await chat.generate(TOPIC);
+
+    await later.getByRole("button", { name: "tiktok: public" }).waitFor();
+    await later.getByRole("button", { name: "youtube Sandbox Clips" }).waitFor();
+    expect(await later.getByRole("button").allInnerTexts()).toEqual([
+      "Open",
+      "Copy link",
+      "tiktok: public",
+      "youtube Sandbox Clips",
+      "instagram @sandbox.reels",
+      "Choose where to publish",
+    ]);
+    expect(chat.errors).toEqual([]);
+  });
+
   test("with --no-publish there is none, and no account is looked up", async () => {
     const chat = await open({ ...DONE_AT_ONCE, args: ["--sandbox", "--no-publish"] });
 

@@ -40,7 +40,7 @@ class Chat implements PageChat {
   #bridge: AppBridge | undefined;
   #client: Client | undefined;
 
-  async generate(args: Record<string, unknown>, options: ChatOptions): Promise<void> {
+  async #connect(options: ChatOptions): Promise<Client> {
     const client = new Client(
       { name: "card-test-host", version: "1.0.0" },
       {
@@ -60,7 +60,11 @@ class Chat implements PageChat {
     };
     this.receiveFromServer = (message) => transport.onmessage?.(message);
     await client.connect(transport);
-    this.#client = client;
+    return client;
+  }
+
+  async generate(args: Record<string, unknown>, options: ChatOptions): Promise<void> {
+    const client = (this.#client ??= await this.#connect(options));
     const { tools } = await client.listTools();
     const tool = tools.find(({ name }) => name === "generate_video");
     const uri = getToolUiResourceUri(tool ?? {});
