@@ -48,7 +48,10 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   });
 
   test("reads a whole document of at most 10 kB", async () => {
-    const { raw } = await connect({ args: ["--sandbox"] });
+    const { raw } = await connect({
+      args: ["--sandbox"],
+      user: () => Promise.resolve({ action: "decline" }),
+    });
 
     const { contents } = await raw.readResource({ uri: CARD_URI });
 

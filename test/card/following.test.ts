@@ -114,6 +114,16 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open", "Copy link"]);
   });
 
+  test("says so where the host does not open its link", async () => {
+    const chat = await open({ ...DONE_AT_ONCE, refusesLinks: true });
+    const card = await chat.generate(TOPIC);
+
+    await press(card, "Open");
+
+    await card.getByRole("alert").filter({ hasText: "Your app did not open the link." }).waitFor();
+    expect(await chat.openedLinks()).toHaveLength(1);
+  });
+
   test("copies the link", async () => {
     const chat = await open(DONE_AT_ONCE);
     await chat.page.context().grantPermissions(["clipboard-read"]);

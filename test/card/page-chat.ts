@@ -9,6 +9,7 @@ export interface ChatOptions {
   readonly hostContext?: McpUiHostContext;
   /** The host passes on the tool's result without its structured content. */
   readonly stripsStructuredContent?: boolean;
+  readonly refusesLinks?: boolean;
   /** When the host reads the card. VS Code does it with the call. */
   readonly readsCard?: "with the call" | "after the result";
   /** Declares that the user can be asked. */

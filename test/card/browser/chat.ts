@@ -103,7 +103,7 @@ class Chat implements PageChat {
     });
     bridge.onopenlink = ({ url: opened }) => {
       this.openedLinks.push(opened);
-      return Promise.resolve({});
+      return Promise.resolve({ isError: options.refusesLinks === true });
     };
     bridge.onupdatemodelcontext = ({ content }) => {
       this.modelContext.push(content);

@@ -137,7 +137,7 @@ const final = createPlayer("video", "The final video", elements.final, (url) => 
 const voice = createPlayer("audio", "The voiceover", elements.voice, offerToOpen);
 elements.sandbox.hidden = sandbox === undefined;
 
-on(elements.open, "click", () => open(link.value));
+on(elements.open, "click", () => void open(link.value));
 // The modern way needs a permission that hosts rarely give to a frame.
 on(elements.copy, "click", () => {
   isCopying = true;
@@ -165,7 +165,7 @@ new IntersectionObserver(([entry]) => {
   resume();
 }).observe(document.body);
 new ResizeObserver(() => {
-  const { scrollWidth, offsetHeight } = document.documentElement;
+  const { scrollWidth, offsetHeight } = document.body;
   host.notify("ui/notifications/size-changed", { width: scrollWidth, height: offsetHeight });
 }).observe(document.body);
 
@@ -326,19 +326,19 @@ function offerToOpen(url: string, place: HTMLElement): void {
   if (capabilities.openLinks)
     place.append(
       " ",
-      createButton("Open", () => open(url)),
+      createButton("Open", () => void open(url)),
     );
 }
 
-function open(url: string): void {
-  host
-    .request("ui/open-link", { url })
-    .catch((error: unknown) => setText(problem, `The link was not opened: ${wordsOf(error)}`));
+async function open(url: string): Promise<void> {
+  const answer = await host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the host's word
+  if ((answer as { isError?: boolean }).isError) setText(problem, "Your app did not open the link.");
 }
 
 async function loadPlatforms(): Promise<void> {
   isBusy = true;
-  setText(outcome, "Looking for your accounts…");
+  setText(outcome, "");
   showGo();
   try {
     const { platforms = [], summary = "" } = await call("list_connected_platforms", {});
