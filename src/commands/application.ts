@@ -117,7 +117,7 @@ export function createApplication(options: ApplicationOptions): Application {
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
     mediaOrigins: new MediaOrigins({ service, jobs, folder: journalFolder(config), log }),
-    cardReads: new CardReads({ poller, reader, jobs, service, clock }),
+    cardReads: new CardReads({ poller, reader, jobs, service, savedVideos, clock }),
     log,
   };
 }

@@ -6,6 +6,7 @@ import type { Unsubscribe } from "../../jobs/emitter.ts";
 import type { JobReader } from "../../jobs/job-reader.ts";
 import type { JobStore } from "../../jobs/job-store.ts";
 import type { Poller } from "../../jobs/poller.ts";
+import type { SavedVideos } from "../../jobs/saved-videos.ts";
 import type { Service } from "../../service/client.ts";
 import type { Job } from "../../service/schemas.ts";
 
@@ -14,6 +15,7 @@ export interface CardReadsOptions {
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly jobs: Pick<JobStore, "get">;
   readonly service: Pick<Service, "backgroundWaitMs">;
+  readonly savedVideos: Pick<SavedVideos, "want">;
   readonly clock: Pick<Clock, "after">;
 }
 
@@ -55,7 +57,9 @@ export class CardReads {
   }
 
   #watch(jobId: string): void {
-    const { poller, clock } = this.#options;
+    const { poller, savedVideos, clock } = this.#options;
+    // A video that is watched is saved.
+    savedVideos.want(jobId);
     const watch = this.#watches.get(jobId) ?? {
       unwatch: watchIfPossible(poller, jobId),
       cancelTimer: () => {},

@@ -11,9 +11,12 @@ function setUp(options: WorldOptions = {}) {
   world.start("a");
   const { poller, reader, store: jobs, clock } = world;
   const service = { backgroundWaitMs: () => world.waitMs };
-  const reads = new CardReads({ poller, reader, jobs, service, clock });
+  const wanted = new Set<string>();
+  const savedVideos = { want: (jobId: string) => void wanted.add(jobId) };
+  const reads = new CardReads({ poller, reader, jobs, service, savedVideos, clock });
   return {
     world,
+    wanted,
     /** Reads as the card does, every 3 seconds until then. */
     async readUntil(seconds: number): Promise<void> {
       for (; world.seconds() < seconds; await world.until(world.seconds() + 3)) await read();
@@ -33,6 +36,17 @@ it("asks once as a user, and then as polls do, at most once in 10 seconds", asyn
   await readUntil(60);
 
   expect(world.requests()).toEqual(["0 a user", "12 a", "24 a", "36 a", "48 a"]);
+});
+
+it("has the video of a running job saved, as every video that is watched, and of an ended one not", async () => {
+  const running = setUp();
+  await running.read();
+  expect([...running.wanted]).toEqual(["a"]);
+
+  const ended = setUp();
+  ended.world.change("a", { status: "failed" });
+  await ended.read();
+  expect([...ended.wanted]).toEqual([]);
 });
 
 it("answers from the poller's polls where they are frequent", async () => {
