@@ -343,7 +343,7 @@ test("initialize and tools/list load nothing but the server: no HTTP, no sandbox
   const files = await readdir(folder);
   const reports = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
   const loaded = reports.join("\n").match(/dist\/[^"]*\.cjs/g) ?? [];
-  const loads = new Set(loaded.map((file) => /([^/]+?)(?:-[^-.]{8})?\.cjs$/.exec(file)?.[1]));
+  const loads = new Set(loaded.map((file) => /([^/]+?)(?:-[\w-]{8})?\.cjs$/.exec(file)?.[1]));
   expect(loads).toEqual(new Set(["bin", "cli", "rolldown-runtime", "serve", "start"]));
 });
 
