@@ -3,7 +3,7 @@
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
-import { APPS_EXTENSION, registerCard } from "./card/card.ts";
+import { registerCard } from "./card/card.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -44,7 +44,6 @@ export function createServer(application: Application, { era, subscriptions, tas
         tools: { listChanged: false },
         prompts: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
-        extensions: { [APPS_EXTENSION]: {} },
       },
     },
   );

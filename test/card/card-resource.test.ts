@@ -103,12 +103,14 @@ test.each<[string, readonly string[], Record<string, string>, boolean, string]>(
   expect(/<body[^>]*>/.exec(text)?.[0]).toBe(body);
 });
 
-test("a read-only server has a card for nothing", async () => {
+test("a read-only server has no card", async () => {
   const { raw } = await connectModern({ args: ["--sandbox", "--read-only"] });
 
   const { tools } = await raw.listTools();
 
   expect(tools.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
+  expect(raw.getServerCapabilities()?.extensions).toBeUndefined();
+  await expect(raw.readResource({ uri: CARD_URI })).rejects.toThrow(/not found/i);
 });
 
 test("without settings the card is there all the same, for what the call then says", async () => {

@@ -7,7 +7,7 @@ import type { Application } from "../application.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
 const MIME_TYPE = "text/html;profile=mcp-app";
-export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 
 /** Whether the client shows cards. */
 export function showsCards(server: McpServer, request: ServerContext["mcpReq"]): boolean {
@@ -18,6 +18,9 @@ export function showsCards(server: McpServer, request: ServerContext["mcpReq"]):
 
 /** Not listed: clients show what they list to users and models, who have no use for it. */
 export function registerCard(server: McpServer, application: Application): void {
+  // Its tool is not offered.
+  if (application.config.readOnly) return;
+  server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
   server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
     readCard(application, { asks: application.config.confirmPublish && canAsk(server, mcpReq) }),
   );
