@@ -153,7 +153,7 @@ export class Subscriptions {
       const { message } = toBridgeError(error, "not_sent");
       log.warn(`${uri} is not watched: ${message}`);
       this.#add(key, uri, jobId, () => {});
-      setImmediate(() => jobs.endWatch(jobId, `Not watched: ${message}`));
+      setImmediate(() => jobs.endWatch(jobId, `Not watched. ${message}`));
     }
   }
 

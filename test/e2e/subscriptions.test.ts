@@ -601,9 +601,9 @@ describe("a modern client", () => {
       jobId: JOB_A,
       done: false,
       ...processing(),
-      watchEnded: "Not watched: The limit of 200 watched jobs is reached.",
+      watchEnded: "Not watched. The limit of 200 watched jobs is reached.",
     });
-    expect(client.stderr()).toContain(`${A} is not watched: 200 jobs are watched already`);
+    expect(client.stderr()).toContain(`${A} is not watched: The limit of 200 watched jobs`);
   });
 
   test("may name URIs that are not jobs, which are ignored", async () => {
