@@ -148,7 +148,7 @@ export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved
 }
 
 /** The state in a few words, for a progress bar. */
-function describeProgress(job: Job): string {
+export function describeProgress(job: Job): string {
   if (job.status === "completed") return `Ready: ${countClips(job)}`;
   if (job.status === "failed") return "Failed, credits are refunded";
   const { total, completed, failed = 0 } = job.progress ?? {};

@@ -1,5 +1,6 @@
 // generate_video as a task: the built file over real stdio, with real clients of both protocols that know tasks.
 
+import { ProgressNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -419,6 +420,22 @@ describe("a legacy client", () => {
     const client = await connectLegacyWithTasks(service.start);
     const raw = await client.ask("tools/call", { name: "generate_video", arguments: TIDES });
     expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+  });
+
+  test("that sent a progress token is told of each clip, and of the end, while its task goes on", async () => {
+    const service = await taskService();
+    const client = await connectLegacyWithTasks(service.start);
+    const told: unknown[] = [];
+    client.raw.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void told.push(params));
+    const _meta = { progressToken: "video" };
+    await client.ask("tools/call", { name: "generate_video", arguments: TIDES, task: {}, _meta });
+    await until(() => told.length === 1);
+    service.become(JOB, completed);
+    await client.end(JOB);
+    expect(told).toEqual([
+      { progressToken: "video", progress: 1, total: 4, message: "1 of 3 clips" },
+      { progressToken: "video", progress: expect.any(Number), message: "Ready: 1 clip" },
+    ]);
   });
 
   test("is answered tasks/result when the video has ended, with the task named", async () => {

@@ -56,15 +56,16 @@ export class JobTasks {
 
   /**
    * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress, and where too many
-   * jobs are watched.
+   * jobs are watched. `onChange` is called with each change of the job until its task ends, the end included.
    */
-  start(jobId: string): Task | undefined {
+  start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
     const { jobs, log } = this.#application;
     if (jobs.get(jobId)?.job?.done === true) return undefined;
     // After a cancellation, or an end of the polling, the same call waits again.
     if (this.get(jobId).status !== "working") this.#forget(jobId);
     try {
       this.#wait(jobId);
+      if (onChange !== undefined) this.#follow(jobId, onChange);
       return this.get(jobId);
     } catch (error) {
       log.info(`${jobId} is no task: ${toBridgeError(error, "not_sent").message}`);
@@ -156,6 +157,19 @@ export class JobTasks {
     const { poller, savedVideos } = this.#application;
     this.#waits.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
     savedVideos.want(jobId);
+  }
+
+  /** Ends with the waiting. */
+  #follow(jobId: string, onChange: (job: Job) => void): void {
+    const { jobs } = this.#application;
+    const wait = this.#waits.get(jobId);
+    const stop = jobs.changes.on((changed) => {
+      if (changed !== jobId) return;
+      if (this.#waits.get(jobId) !== wait || wait?.cancellation.signal.aborted === true) return stop();
+      const job = jobs.get(jobId)?.job;
+      if (job !== undefined) onChange(job);
+      if (this.get(jobId).status !== "working") stop();
+    });
   }
 
   #forget(jobId: string): void {

@@ -14,11 +14,14 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import type { Job } from "../../service/schemas.ts";
 import { generateVideo } from "../../tools/generate-video.ts";
+import { describeProgress } from "../../tools/get-video-status.ts";
+import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
 
-type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
@@ -67,7 +70,8 @@ export class Tasks {
     if (tool !== generateVideo.name || typeof jobId !== "string") return result;
     const isModern = request.envelope !== undefined;
     if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
-    const task = this.#jobTasks.start(jobId);
+    // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.
+    const task = this.#jobTasks.start(jobId, isModern ? undefined : reportTo(request));
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
@@ -142,6 +146,14 @@ export class Tasks {
 
 const taskParams = () => z.looseObject({ taskId: z.string() });
 const pageParams = () => z.looseObject({ cursor: z.string().optional() });
+
+function reportTo(request: McpRequest): (job: Job) => void {
+  const progress = new ProgressReporter(request, describeProgress);
+  return (job) => {
+    progress.report(job);
+    void progress.finish(job);
+  };
+}
 
 function declaresExtension({ envelope }: McpRequest): boolean {
   return has(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION);
