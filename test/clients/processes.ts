@@ -42,7 +42,8 @@ export interface LeftProcess {
   readonly command: string;
 }
 
-const LEAVING_MS = 3_000;
+/** VS Code takes four seconds on a busy machine. */
+const LEAVING_MS = 10_000;
 
 /** The processes of a run that are still there some time after its client has ended. They have its home directory in their environment. */
 export async function leftProcesses(home: string): Promise<LeftProcess[]> {

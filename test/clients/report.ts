@@ -25,7 +25,9 @@ export function isGood({ first, unasked }: Row): boolean {
   return published && told && firstTurn.tools === TOOLS && !left.some(isServer);
 }
 
-const isServer = ({ command }: { readonly command: string }) => /faceless-video-mcp|npm exec/.test(command);
+/** By the server's executable or file: other programs may have its name in their paths. */
+const isServer = ({ command }: { readonly command: string }) =>
+  /npm exec|faceless-video-mcp('|\s|$)|faceless-video-mcp\/dist\//.test(command);
 
 export function reportTable(rows: readonly Row[]): string {
   return table(
