@@ -15,6 +15,7 @@ import type { PackageName } from "./installation.ts";
 import { JOB_IS_OVER, PROMPT } from "./job.ts";
 import type { Place } from "./place.ts";
 import type { Start } from "./processes.ts";
+import { prepareVscode, useVscode } from "./vscode/vscode.ts";
 
 /** What an application is given. */
 export interface Given extends Place {
@@ -193,6 +194,14 @@ wire_api = "responses"
       await write(home, ".continue/config.yaml", entry + model);
       return { args: ["--print", PROMPT, "--auto", "--config", join(home, ".continue/config.yaml")] };
     },
+  },
+  {
+    title: "VS Code, as code-server",
+    npmPackage: "code-server",
+    executable: "code-server",
+    client: "vscode",
+    prepare: prepareVscode,
+    use: useVscode,
   },
 ];
 

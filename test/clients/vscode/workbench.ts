@@ -1,0 +1,123 @@
+// VS Code's workbench in a real browser, used as a user does: a prompt is typed into the chat, and what VS Code or the server asks is
+// answered by clicking.
+
+import { chromium, type BrowserContext, type Locator, type Page } from "playwright-core";
+
+export interface OpenOptions {
+  readonly url: string;
+  /** The folder that is opened in VS Code. */
+  readonly project: string;
+  /** The browser's path, the folder for its files, and its environment. */
+  readonly browser: string;
+  readonly profile: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Ends a wait for something that never comes; far above what a busy machine needs. */
+const HANG_MS = 120_000;
+/** The workbench loads its parts one after the other. A command that is not there yet is looked for again after this time. */
+const LOOK_AGAIN_MS = 3_000;
+
+export class Workbench {
+  readonly #context: BrowserContext;
+  readonly #page: Page;
+
+  private constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
+    this.#page = page;
+  }
+
+  static async open({ url, project, browser, profile, env }: OpenOptions): Promise<Workbench> {
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: browser,
+      chromiumSandbox: false,
+      viewport: { width: 1400, height: 1000 },
+      env: { ...env },
+    });
+    context.setDefaultTimeout(HANG_MS);
+    const page = context.pages()[0] ?? (await context.newPage());
+    await page.goto(`${url}?folder=${encodeURIComponent(project)}`);
+    return new Workbench(context, page);
+  }
+
+  /** A model of chatLanguageModels.json. VS Code offers it once the list of models has been opened. */
+  async chooseModel(name: string): Promise<void> {
+    await this.#chatInput().waitFor();
+    await this.#runCommand("Chat: Manage Language Models");
+    await this.#chatInput(name).waitFor();
+    await this.#page.keyboard.press("Escape");
+    await this.#page.locator(".modal-editor-part").waitFor({ state: "detached" });
+  }
+
+  async prompt(text: string): Promise<void> {
+    await this.#chatInput().focus();
+    await this.#page.keyboard.type(text);
+    await this.#page.keyboard.press("Enter");
+  }
+
+  /** Agrees to whatever the user is asked, until the chat shows these words. */
+  async agreeUntil(words: string): Promise<void> {
+    const allow = this.#page.getByRole("button", { name: /^Allow/ }).first();
+    // An answered question stays in the chat, without its options.
+    const yes = this.#page
+      .getByRole("region", { name: /^Chat question/ })
+      .getByRole("option")
+      .first();
+    const end = this.#page.locator(".interactive-response").getByText(words).first();
+    for (;;) {
+      // eslint-disable-next-line no-await-in-loop -- one question after the other
+      await allow.or(yes).or(end).first().waitFor();
+      // eslint-disable-next-line no-await-in-loop
+      if (await end.isVisible()) return;
+      // eslint-disable-next-line no-await-in-loop
+      await clickAway((await yes.isVisible()) ? yes : allow);
+    }
+  }
+
+  /** What the chat shows. */
+  shown(): Promise<string> {
+    return this.#page.locator(".interactive-session").innerText();
+  }
+
+  close(): Promise<void> {
+    return this.#context.close();
+  }
+
+  /** By the model that it names. */
+  #chatInput(model = ""): Locator {
+    return this.#page.getByRole("textbox", { name: new RegExp(`^Chat Input.*${model}`) });
+  }
+
+  async #runCommand(title: string): Promise<void> {
+    const palette = this.#page.locator(".quick-input-widget");
+    const command = palette.locator(".monaco-list-row").filter({ hasText: title }).first();
+    const deadline = performance.now() + HANG_MS;
+    for (;;) {
+      // eslint-disable-next-line no-await-in-loop -- looks again until it is there
+      await this.#page.keyboard.press("F1");
+      // eslint-disable-next-line no-await-in-loop
+      await palette.locator("input.input").fill(`>${title}`);
+      const wait = command.waitFor({ timeout: LOOK_AGAIN_MS });
+      // eslint-disable-next-line no-await-in-loop
+      if (
+        await wait.then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
+      if (performance.now() > deadline) throw new Error(`VS Code has no command "${title}".`);
+      // eslint-disable-next-line no-await-in-loop
+      await this.#page.keyboard.press("Escape");
+    }
+    await command.click();
+    await palette.waitFor({ state: "hidden" });
+  }
+}
+
+/** Clicks what goes away when it is clicked. */
+async function clickAway(locator: Locator): Promise<void> {
+  const element = await locator.elementHandle();
+  await element?.click();
+  await element?.waitForElementState("hidden");
+}
