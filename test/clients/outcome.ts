@@ -67,7 +67,7 @@ function unescaped(text: string): string {
 
 function startedAsTask(run: ServerRun): boolean {
   const call = toolCalls(run).find(({ tool }) => tool === "generate_video");
-  return call?.result?.["resultType"] === "task";
+  return call?.result?.["resultType"] === "task" || call?.result?.["task"] !== undefined;
 }
 
 function elicitationOf(run: ServerRun | undefined, answer: ReturnType<typeof answerOf>): string {
