@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/e2e/**", "test/faults/**", "test/card/**"],
+          exclude: ["test/e2e/**", "test/faults/**", "test/{card,gateways,plugins}/**"],
         },
       },
       { extends: true, test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"] } },
