@@ -1,7 +1,8 @@
 // npm run docs: writes the generated parts into the documents. A test fails while they are out of date.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
+import { PLUGIN_FILES } from "./plugin-files.ts";
 
 for (const [name, parts] of Object.entries(PARTS)) {
   const file = new URL(`../${name}`, import.meta.url);
@@ -10,3 +11,8 @@ for (const [name, parts] of Object.entries(PARTS)) {
   await writeFile(file, text);
 }
 await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
+for (const [name, text] of Object.entries(PLUGIN_FILES)) {
+  const file = new URL(`../${name}`, import.meta.url);
+  await mkdir(new URL(".", file), { recursive: true });
+  await writeFile(file, text);
+}

@@ -44,7 +44,7 @@ export function styleAndLength({ style, language, durationSeconds }: Target): st
     : `${styleRules(style)}\n\n${lengthSection({ ...request, ...STYLE_BRIEFS[style] })}`;
 }
 
-function styleRules(style: Style): string {
+export function styleRules(style: Style): string {
   const { hook, beats, ending, pictures, voice, facts, avoid } = STYLE_BRIEFS[style];
   return `## What \`${style}\` needs
 - Hook: ${hook}

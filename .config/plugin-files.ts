@@ -1,0 +1,229 @@
+// The plugin's files for each client, made from the code: names, versions and the server's entry, and the skill from the prompts' craft.
+// Pure. `npm run docs` writes them.
+
+import manifest from "../package.json" with { type: "json" };
+import { CLIENTS } from "../src/command-line.ts";
+import { launch, SERVER } from "../src/commands/server-entry.ts";
+import * as craft from "../src/prompts/craft.ts";
+import { DEFAULTS, DURATION, STYLES } from "../src/service/options.ts";
+
+const NAME = "faceless-video";
+/** Below docs/, because each of its files would otherwise stand at the top level of the repository. */
+const FOLDER = "docs/plugin";
+const DISPLAY_NAME = "Faceless Video";
+const SKILL = "make-faceless-video";
+
+const { version, description, homepage, license, keywords } = manifest;
+const repository = manifest.repository.url.replace(/^git\+|\.git$/g, "");
+const author = { name: manifest.author };
+const about = { name: NAME, version, description, author, homepage, repository, license, keywords };
+const server = launch({ windows: false, sandbox: false });
+
+const KEY = {
+  title: "API key",
+  description:
+    "Begins with fl_. Create it in the account settings of the service, section API. Leave it empty to look around first.",
+};
+const URL = {
+  title: "Service address",
+  description: "The address of your Faceless Video service, such as https://videos.example.com",
+};
+
+/** The text of each file by its path. */
+export const PLUGIN_FILES: Readonly<Record<string, string>> = {
+  // Claude Code. It asks for the values and keeps the key in the system's key store.
+  [`${FOLDER}/.claude-plugin/plugin.json`]: json({
+    ...about,
+    displayName: DISPLAY_NAME,
+    userConfig: {
+      api_key: { type: "string", ...KEY, sensitive: true },
+      base_url: { type: "string", ...URL },
+    },
+    mcpServers: {
+      [SERVER]: {
+        ...server,
+        env: { FACELESS_API_KEY: "${user_config.api_key}", FACELESS_BASE_URL: "${user_config.base_url}" },
+      },
+    },
+  }),
+  ".claude-plugin/marketplace.json": json({
+    name: NAME,
+    description: DISPLAY_NAME,
+    owner: author,
+    plugins: [{ name: NAME, source: `./${FOLDER}`, description }],
+  }),
+
+  // Codex. It starts servers with few variables, and passes these on from its shell.
+  [`${FOLDER}/.codex-plugin/plugin.json`]: json({
+    ...about,
+    skills: "./skills/",
+    mcpServers: "./codex-mcp.json",
+    interface: {
+      displayName: DISPLAY_NAME,
+      shortDescription: description,
+      category: "Creativity",
+      websiteURL: homepage,
+    },
+  }),
+  [`${FOLDER}/codex-mcp.json`]: json({
+    mcpServers: {
+      [SERVER]: {
+        ...server,
+        env_vars: ["FACELESS_API_KEY", "FACELESS_BASE_URL"],
+        startup_timeout_sec: 60,
+        tool_timeout_sec: 120,
+      },
+    },
+  }),
+  ".agents/plugins/marketplace.json": json({
+    name: NAME,
+    interface: { displayName: DISPLAY_NAME },
+    plugins: [
+      {
+        name: NAME,
+        source: { source: "local", path: `./${FOLDER}` },
+        policy: { installation: "AVAILABLE", authentication: "ON_INSTALL" },
+        category: "Creativity",
+      },
+    ],
+  }),
+
+  // Cursor. It fills in variables of the shell that it was started from.
+  [`${FOLDER}/.cursor-plugin/plugin.json`]: json({
+    ...about,
+    displayName: DISPLAY_NAME,
+    skills: "./skills/",
+    mcpServers: {
+      [SERVER]: {
+        ...server,
+        env: {
+          FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
+          FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
+        },
+      },
+    },
+  }),
+  ".cursor-plugin/marketplace.json": json({
+    name: NAME,
+    owner: author,
+    metadata: { description: DISPLAY_NAME },
+    plugins: [{ name: NAME, source: FOLDER, description }],
+  }),
+
+  // Gemini CLI. It asks for the settings when the extension is installed and keeps the key in the system's key store.
+  [`${FOLDER}/gemini-extension.json`]: json({
+    name: NAME,
+    version,
+    description,
+    settings: [
+      { name: KEY.title, description: KEY.description, envVar: "FACELESS_API_KEY", sensitive: true },
+      { name: URL.title, description: URL.description, envVar: "FACELESS_BASE_URL" },
+    ],
+    mcpServers: {
+      [SERVER]: {
+        ...server,
+        env: { FACELESS_API_KEY: "$FACELESS_API_KEY", FACELESS_BASE_URL: "$FACELESS_BASE_URL" },
+      },
+    },
+  }),
+
+  // Cline's marketplace looks for it at the top level and nowhere else.
+  "llms-install.md": installation(),
+  [`${FOLDER}/skills/${SKILL}/SKILL.md`]: skill(),
+  [`${FOLDER}/skills/${SKILL}/references/styles.md`]: styles(),
+};
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** For a model that sets the server up for its user. */
+function installation(): string {
+  return `# Installing ${manifest.name}
+
+For an AI agent that sets this MCP server up for its user.
+
+1. Node.js ${manifest.engines.node.replace(">=", "")} or newer is needed: \`node --version\`.
+2. Ask the user for the address of their Faceless Video service, such as https://videos.example.com, and whether they have an API key. A key
+   begins with \`fl_\` and comes from the service's account settings, section API. Without an account, add \`--sandbox\` to the command in
+   the next step: it needs neither, and charges and posts nothing.
+3. Print the entry for the client, and read what it says about the place of the entry:
+
+   \`\`\`sh
+   FACELESS_BASE_URL=https://videos.example.com npx -y ${manifest.name} config CLIENT
+   \`\`\`
+
+   CLIENT is one of ${CLIENTS.join(", ")}. On Windows add \`--windows\`.
+
+4. Add the entry to the client's file beside what is there. Let the user put the key in its place themselves: don't ask for it in the chat, don't
+   repeat it, and never pass it as an argument.
+5. Check the settings with the user's values in the environment. It costs nothing, and says what to fix:
+
+   \`\`\`sh
+   npx -y ${manifest.name} doctor
+   \`\`\`
+
+6. Restart the client. It should list five tools: \`generate_video\`, \`get_video_status\`, \`publish_video\`, \`list_videos\` and
+   \`list_connected_platforms\`. Try \`list_videos\`: it is free. Don't try \`generate_video\`, which spends credits, or \`publish_video\`, which is
+   public.
+`;
+}
+
+/** https://agentskills.io/specification */
+function skill(): string {
+  const target = { language: DEFAULTS.language, durationSeconds: DEFAULTS.duration, style: undefined };
+  return `---
+name: ${SKILL}
+description: >-
+  Makes a good faceless short video with the ${SERVER} tools: narrows a subject down to one idea, writes hook, beats and ending with
+  what is seen, asks before spending credits, follows the render and publishes only when asked. Use it when the user wants a
+  short video, a reel, a TikTok or a YouTube Short from a topic.
+license: ${license}
+---
+
+# Make a faceless short video
+
+“I” and “me” are the user in this text. It needs the tools of the MCP server \`${SERVER}\`.
+
+## One idea
+
+Narrow the subject down to the one thing in it that is most concrete or surprising, in one sentence. Hook, beats and ending serve
+this idea; leave out what does not, however good it is. If I gave no language, use the one that I write in, and say so; if I gave no
+length, take ${DEFAULTS.duration} seconds. Lengths are ${DURATION.min} to ${DURATION.max} seconds. The numbers below are for ${DEFAULTS.duration} seconds of English.
+
+${markdown(craft.styleAndLength(target)).replace("None was given. Choose", "If I gave none, choose")}
+
+[references/styles.md](references/styles.md) has the whole rules of each style: read those of the chosen one before you write.
+
+For other lengths and pacings, the voice speaks about ${craft.ratesOfPacings(target.language)} in English.
+
+${markdown(craft.WHAT_CAN_BE_SEEN)}
+
+${markdown(craft.formSection(target.language))}
+
+## Then
+
+1. Show me the topic, how much is spoken, the settings and, under “To check”, every claim that I should look up. Say that making the
+   video ${craft.WHAT_IT_COSTS}. Ask whether to make it, and wait for my answer.
+2. Only when I have agreed, call \`generate_video\`, exactly once, with the topic and the settings. ${craft.LEAVE_OUT_VOICE}
+3. ${craft.FOLLOW_THE_JOB}
+4. Give me the link to the final video first, and ask me to watch it. If the render failed, its credits are refunded: tell me, and ask
+   before you start another.
+5. ${craft.PUBLISH_IF_ASKED}
+
+${craft.WITHOUT_TOOLS}
+`;
+}
+
+function styles(): string {
+  const rules = STYLES.map((style) => markdown(craft.styleRules(style)));
+  return `# What each style needs\n\n${rules.join("\n\n")}\n`;
+}
+
+/** With the empty lines around headings and lists that the formatter wants. */
+function markdown(text: string): string {
+  return text
+    .replaceAll(/^(## .*)\n(?!\n)/gm, "$1\n\n")
+    .replaceAll(/^(?!- )(.+)\n(?=- )/gm, "$1\n\n")
+    .replaceAll(/^(- .*)\n(?!- |\n)/gm, "$1\n\n");
+}
