@@ -38,13 +38,17 @@ export default {
     // One file for the first answer: each further file costs a millisecond.
     codeSplitting: {
       groups: [
-        // What cli.ts loads first, so that it handles signals before anything else is loaded.
         // Loaded when a client reads it.
         { name: "card", test: /src.mcp.card.html\.ts/, priority: 1 },
-        { name: "start", test: /src.(command-line|config|loopback|version)\.ts|package\.json/, priority: 1 },
+        // What cli.ts loads first, so that it handles signals before anything else is loaded.
+        {
+          name: "start",
+          test: /src.(command-line|compile-cache|config|loopback|version)\.ts|package\.json|env-paths|is-safe-filename|src.commands.state-folder/,
+          priority: 1,
+        },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|env-paths|is-safe-filename|src.(mcp|tools|jobs|once).|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application|state-folder)|sdk-shims|service.(lazy-service|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|tools|jobs|once).|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|service.(lazy-service|options|languages)\.ts/,
         },
         // What is left of the prompts is loaded by their first use.
         { name: "prompts", test: /src.prompts./ },
