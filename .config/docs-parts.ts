@@ -148,6 +148,7 @@ CLIENT is one of ${CLIENTS.join(", ")}.
 - [Clients](docs/CLIENTS.md): the entry for each client, and which clients were tested
 - [Errors](docs/ERRORS.md): each error code, why it occurs and what to do
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
+- [Plugins](docs/plugin/README.md): for Claude Code, Codex, Cursor and Gemini CLI, with a skill
 - [Gateways](docs/GATEWAYS.md): teams on one key, HTTP clients, and a backend for thousands of videos, with an example
 - [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
 - [Tasks](docs/TASKS.md): clients that wait for a video by themselves
