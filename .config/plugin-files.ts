@@ -157,10 +157,10 @@ For an AI agent that sets this MCP server up for its user.
 
 4. Add the entry to the client's file beside what is there. Let the user put the key in its place themselves: don't ask for it in the chat, don't
    repeat it, and never pass it as an argument.
-5. Check the settings with the user's values in the environment. It costs nothing, and says what to fix:
+5. Check the entry. It costs nothing, never shows the key, and says what to fix:
 
    \`\`\`sh
-   npx -y ${manifest.name} doctor
+   npx -y ${manifest.name} doctor --client CLIENT
    \`\`\`
 
 6. Restart the client. It should list five tools: \`generate_video\`, \`get_video_status\`, \`publish_video\`, \`list_videos\` and
