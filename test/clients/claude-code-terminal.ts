@@ -8,6 +8,13 @@ import { ENTER, startInTerminal, type Terminal } from "./pty.ts";
 /** Any text: the scripted model does not check it, but Claude Code asks the user about a key that it does not know. */
 const CLAUDE_API_KEY = "example";
 
+/** The last words below the prompt, while it is open and while the model works. */
+const PROMPT_OPEN = /\? for shortcuts|← for agents/;
+const WORKING_OR_OPEN = /esc to interrupt|\? for shortcuts|← for agents/;
+
+const ESCAPE = "\u001b";
+const RIGHT = "\u001b[C";
+
 /** Its environment with the scripted model in place of the real one. `modelUrl` has no path. */
 export const claudeCodeEnv = (modelUrl: string) => ({
   ANTHROPIC_BASE_URL: modelUrl,
@@ -37,19 +44,12 @@ export async function say(terminal: Terminal, message: string): Promise<void> {
   terminal.type(ENTER);
 }
 
-/** The last words below the prompt. */
-const PROMPT_OPEN = /\? for shortcuts|← for agents/;
-
-const WORKING_OR_OPEN = /esc to interrupt|\? for shortcuts|← for agents/;
 /** Looks at the list of servers, as a user may, until the only one has its tools. */
 export async function seeConnected(terminal: Terminal): Promise<void> {
   await say(terminal, "/mcp");
   await terminal.waitFor(/✔[^\n]*\d tools/);
   await terminal.typeUntil(ESCAPE, PROMPT_OPEN);
 }
-
-const ESCAPE = "\u001b";
-const RIGHT = "\u001b[C";
 
 /** Waits for the question of this server and answers yes: opens the choices, takes the first, accepts. */
 export async function agreeToPublish(terminal: Terminal): Promise<string> {

@@ -19,7 +19,7 @@ import { leftProcesses, runToEnd, stop } from "./processes.ts";
 import { isGood, reportTable, type Row } from "./report.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
-/** Long enough for a few calls to get_video_status, so that they are seen waiting. */
+/** Long enough that the client has to wait for the video. */
 const RENDER_SECONDS = "6";
 const LIMIT_MS = 180_000;
 

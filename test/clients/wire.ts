@@ -86,7 +86,7 @@ function answerTo(method: string, messages: readonly WireMessage[]): unknown {
   )?.result;
 }
 
-/** The name and version by which the client introduces itself. */
+/** What the client declares that it can do. */
 export function capabilitiesOf({ messages }: ServerRun): Record<string, unknown> {
   const capabilities = z.looseObject({}).catch({});
   const initialize = messages.find(({ method }) => method === "initialize");
