@@ -25,8 +25,8 @@ export default defineConfig({
       },
       { extends: true, test: { name: "card", include: ["test/card/**/*.test.ts"] } },
     ],
-    // Many tests wait for child processes and timers: four files fill two cores.
-    maxWorkers: 4,
+    // Many tests wait for child processes and timers: six files fill two cores.
+    maxWorkers: 6,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
     expect: { poll: { timeout: 50_000, interval: 10 } },
