@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-/** The only test that looks at what the whole process holds. */
-const OF_THE_PROCESS = "test/service/leaks.test.ts";
+/** Replace a module, or look at what the whole process holds. */
+const ISOLATED = ["test/once/journal*.test.ts", "test/service/leaks.test.ts", "test/faults/deadline.test.ts"];
 
 /** `unit` runs the source; `e2e` runs the built file in child processes and needs `npm run build` first; `card` needs a browser too. */
 export default defineConfig({
@@ -13,15 +13,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/e2e/**", "test/faults/**", "test/{card,gateways,plugins}/**", OF_THE_PROCESS],
+          exclude: ["test/e2e/**", "test/faults/**", "test/{card,gateways,plugins}/**", ...ISOLATED],
           // Modules have no state of their own, so files may share them: a third of the time went into loading them anew.
           isolate: false,
         },
       },
-      { extends: true, test: { name: "process", include: [OF_THE_PROCESS] } },
+      { extends: true, test: { name: "isolated", include: ISOLATED } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"], isolate: false },
+        test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"], exclude: ISOLATED, isolate: false },
       },
       { extends: true, test: { name: "card", include: ["test/card/**/*.test.ts"] } },
     ],

@@ -97,13 +97,14 @@ export class Elicitation {
   }
 }
 
-/** One choice in words, with nothing chosen in advance. */
+/** One choice in words, with nothing chosen in advance. Some clients mark the first choice all the same: that is the no. */
 function formFor({ message, yes, no }: Question) {
   return {
     message,
     requestedSchema: {
       type: "object" as const,
-      properties: { [FIELD]: { type: "string" as const, title: "Your decision", enum: [yes, no] } },
+      // Some show the title alone.
+      properties: { [FIELD]: { type: "string" as const, title: `${yes}?`, enum: [no, yes] } },
       required: [FIELD],
     },
   };

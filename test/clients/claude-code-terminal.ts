@@ -14,6 +14,7 @@ const WORKING_OR_OPEN = /esc to interrupt|\? for shortcuts|← for agents/;
 
 const ESCAPE = "\u001b";
 const RIGHT = "\u001b[C";
+const DOWN = "\u001b[B";
 
 /** Its environment with the scripted model in place of the real one. `modelUrl` has no path. */
 export const claudeCodeEnv = (modelUrl: string) => ({
@@ -51,11 +52,12 @@ export async function seeConnected(terminal: Terminal): Promise<void> {
   await terminal.typeUntil(ESCAPE, PROMPT_OPEN);
 }
 
-/** Waits for the question of this server and answers yes: opens the choices, takes the first, accepts. */
+/** Waits for the question of this server and answers yes: opens the choices, takes the second, accepts. */
 export async function agreeToPublish(terminal: Terminal): Promise<string> {
-  const question = await terminal.waitFor(/Publish the video[^\n]*(?=[^]*Your decision[^]*to expand)/);
-  await terminal.typeUntil(RIGHT, /❯ ◯ Publish on/);
-  await terminal.typeUntil(ENTER, /✔ Your decision: Publish[^]*❯ Accept/);
+  const question = await terminal.waitFor(/Publish the video[^\n]*(?=[^]*Publish on[^]*to expand)/);
+  await terminal.typeUntil(RIGHT, /❯ ◯ Don't publish/);
+  await terminal.typeUntil(DOWN, /❯ ◯ Publish on/);
+  await terminal.typeUntil(ENTER, /✔ Publish on[^\n]*\?: Publish[^]*❯ Accept/);
   await terminal.typeUntil(ENTER, WORKING_OR_OPEN);
   return question;
 }

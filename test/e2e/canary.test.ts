@@ -149,7 +149,9 @@ function startWithKey(url: string) {
   const finish = async () => {
     server.stdin.end();
     const { code } = await server.ended;
-    const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    const journal = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
     return { code, stdout, stderr: server.stderr(), journal: journal.join("\n") };
   };
   return { server, finish };

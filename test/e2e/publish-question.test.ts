@@ -103,8 +103,8 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
           properties: {
             decision: {
               type: "string",
-              title: "Your decision",
-              enum: ["Publish on tiktok and youtube", "Don't publish"],
+              title: "Publish on tiktok and youtube?",
+              enum: ["Don't publish", "Publish on tiktok and youtube"],
             },
           },
           required: ["decision"],
@@ -288,7 +288,7 @@ describe.each(TEST_CLIENTS)("the user of %s", (_name, connect) => {
     await publish({ jobId: JOB, platforms: names.slice(1) });
 
     expect(questions.map(({ form }) => form.properties)).toEqual([
-      { decision: expect.objectContaining({ enum: ["Publish on these 20 platforms", "Don't publish"] }) },
+      { decision: expect.objectContaining({ enum: ["Don't publish", "Publish on these 20 platforms"] }) },
     ]);
     for (const name of names.slice(1)) expect(questions[0]?.message).toContain(name);
   });

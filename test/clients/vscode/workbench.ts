@@ -62,6 +62,7 @@ export class Workbench {
     const yes = this.#page
       .getByRole("region", { name: /^Chat question/ })
       .getByRole("option")
+      .filter({ hasText: "Publish on" })
       .first();
     const end = this.#page.locator(".interactive-response").getByText(words).first();
     for (;;) {
