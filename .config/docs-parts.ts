@@ -18,8 +18,8 @@ export const PARTS = {
     entry: fenced(entryFor("claude-desktop"), "json"),
     "claude-code": fenced(`${claudeCodeCommand()}\n`, "sh"),
     tools: toolsTable(),
-    variables: variablesTable(),
   },
+  "docs/SETTINGS.md": { variables: variablesTable() },
   "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
   "docs/ERRORS.md": { errors: errorsTable() },
 };
@@ -144,7 +144,8 @@ CLIENT is one of ${CLIENTS.join(", ")}.
 
 ## Documents
 
-- [README](README.md): what it does, how to add it to a client, every setting
+- [README](README.md): what it does and how to add it to a client
+- [Settings](docs/SETTINGS.md): every variable and option
 - [Clients](docs/CLIENTS.md): the entry for each client, and which clients were tested
 - [Errors](docs/ERRORS.md): each error code, why it occurs and what to do
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
