@@ -15,7 +15,7 @@ import { makeFolder, removeFolder } from "../fixtures/folder.ts";
 import { installed, npmProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
 import { until } from "../fixtures/until.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../fixtures/free-port.ts";
 import { findPostgres, type Postgres, startPostgres } from "./postgres.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/backend", import.meta.url));

@@ -16,7 +16,7 @@ import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { npmProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
 import { until } from "../fixtures/until.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../fixtures/free-port.ts";
 
 interface Gateway {
   readonly name: "mcp-proxy" | "supergateway";
