@@ -17,6 +17,8 @@ export interface KnownJob {
   readonly job?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
+  /** The same, in milliseconds since the epoch: for showing. */
+  readonly updatedAtMs?: number;
   /** From the video list. */
   readonly finalVideoUrl?: string;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
@@ -110,6 +112,7 @@ export class JobStore {
       status: job.status,
       job,
       fetchedAtMs: this.#clock.monotonicMs(),
+      updatedAtMs: this.#clock.now(),
       ...(watchEnded !== undefined && !job.done && { watchEnded }),
     });
     if (hasChanged(before.job, job)) this.#changes.emit(job.jobId);
@@ -141,7 +144,8 @@ export class JobStore {
   putListedEnd(jobId: string, status: string): void {
     const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
     if (before.job?.done === true) return;
-    this.#set({ ...before, jobId, status, job: { videoUrls: [], ...before.job, jobId, status, done: true } });
+    const job: Job = { videoUrls: [], ...before.job, jobId, status, done: true };
+    this.#set({ ...before, jobId, status, job, updatedAtMs: this.#clock.now() });
     this.#changes.emit(jobId);
   }
 

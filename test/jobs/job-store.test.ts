@@ -68,6 +68,7 @@ describe("the known jobs", () => {
         createdAtMs: NOW,
         job: state,
         fetchedAtMs: NOW + 5_000,
+        updatedAtMs: NOW + 5_000,
       },
     ]);
   });
@@ -92,7 +93,7 @@ describe("the known jobs", () => {
       { jobId: "c", status: "completed", finalVideoUrl: FINAL },
       { jobId: "b", status: "completed" },
       { jobId: "d", status: "failed" },
-      { jobId: "a", status: "processing", job: job("a"), fetchedAtMs: NOW },
+      { jobId: "a", status: "processing", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
     ]);
   });
 
@@ -130,7 +131,7 @@ describe("the jobs of earlier processes", () => {
     store.recall([recalled("old"), recalled("older")]);
 
     expect(store.recent(10)).toEqual([
-      { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW },
+      { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW, updatedAtMs: NOW },
       { ...recalled("old"), status: "unknown" },
       { ...recalled("older"), status: "unknown" },
     ]);
@@ -153,8 +154,9 @@ describe("the jobs of earlier processes", () => {
         status: "completed",
         job: job("a", { status: "completed" }),
         fetchedAtMs: NOW,
+        updatedAtMs: NOW,
       },
-      { ...recalled("b"), status: "processing", job: job("b"), fetchedAtMs: NOW },
+      { ...recalled("b"), status: "processing", job: job("b"), fetchedAtMs: NOW, updatedAtMs: NOW },
     ]);
     expect(changed).toEqual([]);
   });
@@ -254,7 +256,7 @@ describe("a job that has ended", () => {
     await clock.runFor(1_000);
 
     expect(store.put(job("a"))).toEqual(ended);
-    expect(store.get("a")).toEqual({ jobId: "a", status, job: ended, fetchedAtMs: NOW });
+    expect(store.get("a")).toEqual({ jobId: "a", status, job: ended, fetchedAtMs: NOW, updatedAtMs: NOW });
     expect(changed).toEqual(["a"]);
   });
 
@@ -266,7 +268,13 @@ describe("a job that has ended", () => {
     store.list([video("a", "processing"), video("b", "processing")], true);
 
     expect(store.recent(10)).toEqual([
-      { jobId: "a", status: "completed", job: job("a", { status: "completed" }), fetchedAtMs: NOW },
+      {
+        jobId: "a",
+        status: "completed",
+        job: job("a", { status: "completed" }),
+        fetchedAtMs: NOW,
+        updatedAtMs: NOW,
+      },
       { jobId: "b", status: "failed" },
     ]);
     expect(changed).toEqual(["a"]);
@@ -291,6 +299,7 @@ describe("a job that has ended", () => {
       jobId: "a",
       status: "completed",
       job: job("a", { status: "completed", videoUrls: [CLIP] }),
+      updatedAtMs: NOW,
     });
     const confirmed = job("a", { status: "completed", videoUrls: [CLIP, FINAL] });
     store.put(confirmed);
@@ -319,7 +328,9 @@ describe("the video list", () => {
     store.list([video("a", "completed")], true);
 
     expect(changed).toEqual([]);
-    expect(store.recent(10)).toEqual([{ jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW }]);
+    expect(store.recent(10)).toEqual([
+      { jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
+    ]);
   });
 
   test("adds the final video to a completed job, whichever is known first", () => {
@@ -385,6 +396,7 @@ describe("the reason why polling ended", () => {
       status: "processing",
       job: job("a"),
       fetchedAtMs: NOW,
+      updatedAtMs: NOW,
       watchEnded: "Watching ended.",
     });
   });
@@ -409,7 +421,13 @@ describe("the reason why polling ended", () => {
     store.put(job("b", { status: "completed" }));
 
     expect(store.recent(10)).toEqual([
-      { jobId: "b", status: "completed", job: job("b", { status: "completed" }), fetchedAtMs: NOW },
+      {
+        jobId: "b",
+        status: "completed",
+        job: job("b", { status: "completed" }),
+        fetchedAtMs: NOW,
+        updatedAtMs: NOW,
+      },
       { jobId: "a", status: "unknown" },
     ]);
   });

@@ -93,12 +93,11 @@ export class JobTasks {
     const { jobs, canPublish } = this.#application;
     const known = jobs.get(taskId);
     const job = lastSeen(taskId, known);
-    const { createdAtMs, fetchedAtMs, watchEnded } = known ?? {};
-    const seenMs = fetchedAtMs === undefined ? createdAtMs : Date.now() - (performance.now() - fetchedAtMs);
+    const { createdAtMs, updatedAtMs = createdAtMs, watchEnded } = known ?? {};
     const common = {
       taskId,
-      createdAt: isoTime(createdAtMs ?? seenMs),
-      lastUpdatedAt: isoTime(seenMs),
+      createdAt: isoTime(createdAtMs ?? updatedAtMs),
+      lastUpdatedAt: isoTime(updatedAtMs),
     };
     if (this.#waits.get(taskId)?.cancellation.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
