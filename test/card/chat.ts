@@ -54,6 +54,8 @@ export interface Chat {
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
   changeContext(context: McpUiHostContext): Promise<void>;
   tearDown(): Promise<void>;
+  /** Passes on the result of the last call, where `holdsResult` holds it. */
+  sendResult(): Promise<void>;
   /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
   pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
@@ -134,6 +136,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
         await inPage.evaluate((chat) => chat.roundTrip());
       }
     },
+    sendResult: () => inPage.evaluate((chat) => chat.sendResult()),
     tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
     openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
     modelContext: () => inPage.evaluate((chat) => chat.modelContext),

@@ -6,7 +6,18 @@ import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { BROWSER, type ChatStart } from "./chat.ts";
-import { choose, plays, postsOf, press, publications, says, secondClick, useChats } from "./user.ts";
+import {
+  choose,
+  plays,
+  postsOf,
+  press,
+  publications,
+  says,
+  secondClick,
+  setHidden,
+  setOutOfSight,
+  useChats,
+} from "./user.ts";
 
 const TOPIC = { topic: "Why the sea is salty" };
 const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } };
@@ -269,21 +280,8 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       chat,
       card,
       reads: () => chat.sent.filter((line) => line.includes("faceless://jobs/")).length,
-      async setHidden(isHidden: boolean) {
-        await card.locator("body").evaluate((body, hidden) => {
-          const page = Reflect.get(body, "ownerDocument");
-          Object.defineProperty(page, "hidden", { value: hidden, configurable: true });
-          page.dispatchEvent(new Event("visibilitychange"));
-        }, isHidden);
-      },
-      async setOutOfSight(isOut: boolean) {
-        await chat.page.locator("iframe").evaluate(
-          (frame, display) => {
-            Reflect.get(frame, "style").display = display;
-          },
-          isOut ? "none" : "block",
-        );
-      },
+      setHidden: (isHidden: boolean) => setHidden(card, isHidden),
+      setOutOfSight: (isOut: boolean) => setOutOfSight(chat, isOut),
     };
   }
 

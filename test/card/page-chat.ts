@@ -12,6 +12,8 @@ export interface ChatOptions {
   readonly refusesLinks?: boolean;
   /** When the host reads the card. VS Code does it with the call. */
   readonly readsCard?: "with the call" | "after the result";
+  /** The host waits for the end of the call as a task before it passes on its result: the test says when that is, with `sendResult`. */
+  readonly holdsResult?: boolean;
   /** Declares that the user can be asked. */
   readonly asksUser?: boolean;
   readonly protocol?: "legacy" | "modern";
@@ -23,6 +25,8 @@ export interface PageChat {
   readonly modelContext: readonly unknown[];
   /** Calls generate_video and mounts its card, which is told the input and the result. */
   generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
+  /** Passes on the result that was held. */
+  sendResult(): Promise<void>;
   /** A request to the server and its answer: what was sent before is at the server then. */
   roundTrip(): Promise<void>;
   changeContext(context: McpUiHostContext): void;

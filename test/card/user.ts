@@ -69,3 +69,22 @@ export async function postsOf(card: FrameLocator, count: number): Promise<readon
 export function publications({ sent }: Chat): readonly string[] {
   return sent.filter((line) => line === "tools/call publish_video");
 }
+
+/** As when another tab is in front. */
+export async function setHidden(card: FrameLocator, isHidden: boolean): Promise<void> {
+  await card.locator("body").evaluate((body, hidden) => {
+    const page = Reflect.get(body, "ownerDocument");
+    Object.defineProperty(page, "hidden", { value: hidden, configurable: true });
+    page.dispatchEvent(new Event("visibilitychange"));
+  }, isHidden);
+}
+
+/** As when the chat has scrolled on. */
+export async function setOutOfSight({ page }: Chat, isOut: boolean): Promise<void> {
+  await page.locator("iframe").evaluate(
+    (frame, display) => {
+      Reflect.get(frame, "style").display = display;
+    },
+    isOut ? "none" : "block",
+  );
+}

@@ -19,6 +19,9 @@ const css = readFileSync(page("card.css"), "utf8")
   .replace(/\s+/g, " ")
   .replace(/ ?([{};,>]) ?/g, "$1")
   .replace(/: /g, ":")
+  .replace(/="(\w+)"/g, "=$1")
+  .replaceAll(" !", "!")
+  .replace(/\b0\./g, ".")
   .replaceAll(";}", "}");
 
 export const CARD_HTML = readFileSync(page("card.html"), "utf8")

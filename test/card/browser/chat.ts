@@ -39,6 +39,7 @@ class Chat implements PageChat {
   receiveFromServer: (message: JSONRPCMessage) => void = () => {};
   #bridge: AppBridge | undefined;
   #client: Client | undefined;
+  sendResult: () => Promise<void> = () => Promise.reject(new Error("No result is held."));
 
   async #connect(options: ChatOptions): Promise<Client> {
     const client = new Client(
@@ -79,12 +80,15 @@ class Chat implements PageChat {
     const meta = (content._meta?.["ui"] ?? {}) as McpUiResourceMeta;
     await this.#mount(client, await window.serveCard(content.text, meta), options);
     await this.#bridge?.sendToolInput({ arguments: args });
-    const { structuredContent, ...stripped } = await result;
-    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a stripped result is one
-    const sent = (
-      options.stripsStructuredContent === true ? stripped : { ...stripped, structuredContent }
-    ) as CallToolResult;
-    await this.#bridge?.sendToolResult(sent);
+    this.sendResult = async () => {
+      const { structuredContent, ...stripped } = await result;
+      // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a stripped result is one
+      const sent = (
+        options.stripsStructuredContent === true ? stripped : { ...stripped, structuredContent }
+      ) as CallToolResult;
+      await this.#bridge?.sendToolResult(sent);
+    };
+    if (options.holdsResult !== true) await this.sendResult();
   }
 
   async #mount(client: Client, url: string, options: ChatOptions): Promise<void> {

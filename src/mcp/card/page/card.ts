@@ -33,7 +33,8 @@ interface PlatformResult {
 interface Data {
   readonly summary?: string;
   readonly jobId?: string;
-  readonly resourceUri?: string;
+  /** `topic` is the service's own field, which it may not have. */
+  readonly videos?: readonly { readonly jobId: string; readonly status: string; readonly topic?: unknown }[];
   readonly platforms?: readonly { readonly platform: string; readonly account?: unknown }[];
   readonly results?: readonly PlatformResult[];
 }
@@ -46,6 +47,9 @@ interface ToolResult {
 }
 
 const READ_MS = 3_000;
+/** A search is a request to the service, where most reads are none. */
+const SEARCH_MS = 6_000;
+const MAX_SEARCHES = 100;
 const MAX_PAUSE_MS = 60_000;
 const MAX_FAILURES = 6;
 /** How often a finished job is read for a link that the service has not listed yet. */
@@ -79,20 +83,20 @@ let capabilities: McpUiInitializeResult["hostCapabilities"] = {};
 /** As BCP 47; undefined for the browser's own. */
 let locale: string | undefined;
 let input: Params = {};
+/** As the result names it or, while that is late, as the card has found it in the list. */
 let jobId = "";
-let uri = "";
 let job: Job | undefined;
+/** No result came soon after the input: the call is a task, whose result comes when the video is ready. */
+let isResultLate = false;
+let searches = 0;
 let isReading = false;
-let isInView = true;
-let isTornDown = false;
+let isInView: boolean | undefined = true;
 let failures = 0;
 let linkReads = 0;
 /** The link that was looked up again because it did not play. */
 let failedUrl = "";
 let arePlatformsKnown = false;
 let isBusy = false;
-/** While the button copies, and not the user some text. */
-let isCopying = false;
 /** As of Event.timeStamp; 0 while one click publishes nothing. */
 let armedAt = 0;
 let readTimer = 0;
@@ -102,30 +106,38 @@ let armTimer = 0;
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
 const host = connectHost({
-  "ui/notifications/tool-input": (params) => {
+  "tool-input": (params) => {
     input = (params["arguments"] ?? {}) as Params;
     showOrder();
-  },
-  "ui/notifications/tool-result": (params) => {
-    try {
-      ({ jobId = "", resourceUri: uri = "" } = dataOf(params));
-      setText(status, canRead() ? "Started." : "Started. Ask in the chat how far it is.");
+    readTimer = setTimeout(() => {
+      isResultLate = true;
       void follow();
+    }, READ_MS);
+  },
+  "tool-result": (params) => {
+    try {
+      settle(dataOf(params).jobId);
+      if (job) show(job);
+      else setText(status, canRead() ? "Started." : "Started. Ask in the chat how far it is.");
+      resume();
     } catch (error) {
+      settle();
       setText(status, "No video was started.");
       setText(problem, wordsOf(error));
     }
   },
-  "ui/notifications/tool-cancelled": () => setText(status, "The call was cancelled."),
-  "ui/notifications/host-context-changed": applyContext,
-  "ui/resource-teardown": () => {
-    isTornDown = true;
-    clearTimeout(readTimer);
+  "tool-cancelled": () => {
+    // The render goes on.
+    if (jobId) return;
+    settle();
+    setText(status, "The call was cancelled.");
+  },
+  "host-context-changed": applyContext,
+  "resource-teardown": () => {
+    // Nothing is asked of the host any more.
+    capabilities = {};
+    settle();
     disarm();
-    for (const media of document.querySelectorAll<HTMLMediaElement>("video,audio")) {
-      media.removeAttribute("src");
-      media.load();
-    }
   },
 });
 
@@ -137,23 +149,25 @@ const final = createPlayer("video", "The final video", elements.final, (url) => 
 const voice = createPlayer("audio", "The voiceover", elements.voice, offerToOpen);
 elements.sandbox.hidden = sandbox === undefined;
 
-on(elements.open, "click", () => void open(link.value));
+on(elements.open, "click", () => open(link.value));
 // The modern way needs a permission that hosts rarely give to a frame.
 on(elements.copy, "click", () => {
-  isCopying = true;
+  // What is hidden can't be selected.
+  link.hidden = false;
+  link.select();
   elements.copy.textContent = document.execCommand("copy") ? "Copied" : "Can't copy";
-  isCopying = false;
-});
-on(document, "copy", (event) => {
-  if (!isCopying) return;
-  event.clipboardData?.setData("text/plain", link.value);
-  event.preventDefault();
+  link.hidden = !elements.open.hidden;
+  elements.copy.focus();
 });
 on(go, "click", ({ timeStamp }) => {
   if (isBusy) return;
   if (!arePlatformsKnown) void loadPlatforms();
-  else if (chosen.size > 0 && !armedAt) arm(timeStamp);
-  else if (armedAt && timeStamp - armedAt > SECOND_CLICK_MS) void publishNow();
+  else if (chosen.size && !armedAt) {
+    armedAt = timeStamp;
+    armTimer = setTimeout(disarm, ARMED_MS);
+    setText(outcome, "Click again to make it public. That can't be undone from here.");
+    showGo();
+  } else if (armedAt && timeStamp - armedAt > SECOND_CLICK_MS) void publishNow();
 });
 // A held key is one click.
 on(go, "keydown", (event) => {
@@ -161,12 +175,12 @@ on(go, "keydown", (event) => {
 });
 on(document, "visibilitychange" as "change", resume);
 new IntersectionObserver(([entry]) => {
-  isInView = entry?.isIntersecting === true;
+  isInView = entry?.isIntersecting;
   resume();
 }).observe(document.body);
 new ResizeObserver(() => {
   const { scrollWidth, offsetHeight } = document.body;
-  host.notify("ui/notifications/size-changed", { width: scrollWidth, height: offsetHeight });
+  host.notify("size-changed", { width: scrollWidth, height: offsetHeight });
 }).observe(document.body);
 
 void host
@@ -181,7 +195,7 @@ void host
     elements.open.hidden = !capabilities.openLinks;
     link.hidden = !elements.open.hidden;
     applyContext(hostContext);
-    host.notify("ui/notifications/initialized", {});
+    host.notify("initialized", {});
   });
 
 function applyContext(changed: McpUiHostContext = {}): void {
@@ -195,8 +209,8 @@ function applyContext(changed: McpUiHostContext = {}): void {
     document.head.append(sheet);
   }
   // A host cuts the card at its own height: what is below the video stays above that.
-  const { maxHeight } = (containerDimensions ?? {}) as { maxHeight?: number };
-  if (maxHeight) style.setProperty("--video", `${Math.max(120, Math.min(280, maxHeight - 230))}px`);
+  const maxHeight = (containerDimensions as { maxHeight?: number } | undefined)?.maxHeight;
+  if (maxHeight) style.setProperty("--video", `clamp(120px,${maxHeight - 230}px,280px)`);
   try {
     [locale] = Intl.getCanonicalLocales(changed.locale ?? locale);
   } catch {
@@ -204,16 +218,31 @@ function applyContext(changed: McpUiHostContext = {}): void {
   }
 }
 
-function canRead(): boolean {
-  return Boolean(capabilities.serverResources ?? capabilities.serverTools);
+function canRead(): unknown {
+  return capabilities.serverResources ?? capabilities.serverTools;
 }
 
-/** Reads the job until it has ended; never while nobody sees the card. */
-async function follow(): Promise<void> {
+/** Ends the search with what the host says of the call. Another job than this one goes from the card. */
+function settle(named = ""): void {
   clearTimeout(readTimer);
-  if (!uri || isReading || isOver() || !canRead() || document.hidden || !isInView) return;
+  isResultLate = false;
+  if (jobId !== named) {
+    job = undefined;
+    linkReads = 0;
+    for (const player of [final, voice, ...clips]) player.show();
+    progress.hidden = checked.hidden = result.hidden = parts.hidden = true;
+  }
+  jobId = named;
+}
+
+/** Reads the job until it has ended, and searches for it first where the result is late; never while nobody sees the card. */
+async function follow(): Promise<void> {
+  if (!(jobId ? canRead() : isResultLate && capabilities.serverTools)) return;
+  if (isReading || isOver() || document.hidden || !isInView) return;
+  clearTimeout(readTimer);
   await read();
-  if (!isOver()) readTimer = setTimeout(follow, Math.min(MAX_PAUSE_MS, READ_MS * 2 ** failures));
+  if (isOver()) return;
+  readTimer = setTimeout(follow, Math.min(MAX_PAUSE_MS, (jobId ? READ_MS : SEARCH_MS) * 2 ** failures));
 }
 
 function resume(): void {
@@ -221,19 +250,28 @@ function resume(): void {
   void follow();
 }
 
-function isOver(): boolean {
-  if (isTornDown || failures >= MAX_FAILURES) return true;
-  if (!job?.done) return Boolean(job?.watchEnded);
-  return Boolean(job.finalVideoUrl) || job.status === "failed" || linkReads >= MAX_LINK_READS;
+function isOver(): unknown {
+  if (failures >= MAX_FAILURES) return true;
+  if (!job?.done) return job?.watchEnded || (!jobId && searches >= MAX_SEARCHES);
+  return job.finalVideoUrl || job.status === "failed" || linkReads >= MAX_LINK_READS;
 }
 
 async function read(): Promise<void> {
   isReading = true;
   try {
-    job = await readJob();
+    const id = jobId || (isResultLate && (await search()));
+    if (id) {
+      const answer = await readJob(id);
+      // A video that was found and has ended is an earlier one: the list lags behind.
+      if (isResultLate && !jobId && !answer.done) jobId = id;
+      // The result may have come meanwhile, and knows better.
+      if (jobId === id) {
+        job = answer;
+        if (job.done) linkReads += 1;
+        show(job);
+      }
+    }
     failures = 0;
-    if (job.done) linkReads += 1;
-    if (!isTornDown) show(job);
   } catch (error) {
     failures += 1;
     if (failures > 1) setText(problem, `The video can't be looked up: ${wordsOf(error)}`);
@@ -241,9 +279,24 @@ async function read(): Promise<void> {
   isReading = false;
 }
 
-async function readJob(): Promise<Job> {
-  if (!capabilities.serverResources) return (await call("get_video_status", { jobId })) as Job;
-  const { contents } = (await host.request("resources/read", { uri })) as { contents: [{ text: string }] };
+/** The newest video that renders this topic; one without a topic counts if no other renders. */
+async function search(): Promise<string | undefined> {
+  searches += 1;
+  const wanted = String(input["topic"]).trim();
+  const { videos = [] } = await call("list_videos", {});
+  const running = videos.filter(({ status: state }) => state !== "completed" && state !== "failed");
+  return running.find(({ topic: listed = running[1] ? "" : wanted }) => {
+    const text = String(listed);
+    // Lists cut long texts.
+    return text === wanted || (/.{99}…$/s.test(text) && wanted.startsWith(text.slice(0, -1)));
+  })?.jobId;
+}
+
+async function readJob(id: string): Promise<Job> {
+  if (!capabilities.serverResources) return call("get_video_status", { jobId: id }) as Promise<Job>;
+  const { contents } = (await host.request("resources/read", {
+    uri: `faceless://jobs/${encodeURIComponent(id)}`,
+  })) as { contents: [{ text: string }] };
   return JSON.parse(contents[0].text);
 }
 
@@ -268,12 +321,20 @@ function wordsOf(error: unknown): string {
 
 /* eslint-enable typescript/no-unsafe-type-assertion */
 
-function show(shown: Job): void {
-  const { status: state, done, videoUrls, audioUrl, finalVideoUrl, watchEnded, savedTo, publishedTo } = shown;
-  const { total = 0, completed = videoUrls.length, failed = 0 } = shown.progress ?? {};
+function show({
+  status: state,
+  done,
+  videoUrls,
+  audioUrl,
+  finalVideoUrl,
+  watchEnded,
+  savedTo,
+  publishedTo,
+  progress: { total = 0, completed = videoUrls.length, failed = 0 } = {},
+}: Job): void {
   const count = (value: number) => value.toLocaleString(locale);
   showOrder();
-  setText(problem, watchEnded ?? "");
+  setText(problem, watchEnded);
   const rendering = `Rendering: ${count(completed)}${total ? ` of ${count(total)}` : ""} clips ready${failed ? `, ${count(failed)} failed` : ""}.`;
   const ready = finalVideoUrl
     ? `Your video is ready.${savedTo ? ` Saved to ${savedTo}` : ""}`
@@ -285,8 +346,10 @@ function show(shown: Job): void {
   progress.hidden = done;
   progress.max = total || 1;
   progress.value = total && completed + failed;
-  const time = new Date().toLocaleTimeString(locale);
-  setText(checked, done ? "" : `Renders take 2 to 4 minutes. Last checked ${time}.`);
+  setText(
+    checked,
+    done ? "" : `Renders take 2 to 4 minutes. Last checked ${new Date().toLocaleTimeString(locale)}.`,
+  );
 
   for (const [index, url] of videoUrls.entries()) (clips[index] ??= addClip(index + 1)).show(url);
   if (audioUrl) voice.show(audioUrl);
@@ -299,7 +362,8 @@ function show(shown: Job): void {
     link.value = finalVideoUrl;
     final.show(finalVideoUrl);
   }
-  if (state === "completed" && publishes !== undefined && capabilities.serverTools) {
+  // Nothing is made public before the result has named it.
+  if (state === "completed" && !isResultLate && publishes !== undefined && capabilities.serverTools) {
     if (publish.hidden) void loadPlatforms();
     publish.hidden = false;
     for (const platform of publishedTo ?? []) markPublished(platform);
@@ -312,8 +376,8 @@ function showOrder(): void {
   if (typeof order["topic"] === "string") setText(topic, order["topic"]);
   const seconds = Number(order["duration"]);
   const length = seconds > 0 && seconds.toLocaleString(locale, { style: "unit", unit: "second" });
-  const values = ["style", "language", "voice"].map((name) => order[name]);
-  setText(settings, [length, ...values].filter(Boolean).join(" · "));
+  const values = [length, order["style"], order["language"], order["voice"]];
+  setText(settings, values.filter(Boolean).join(" · "));
 }
 
 function addClip(number: number): Player {
@@ -326,7 +390,7 @@ function offerToOpen(url: string, place: HTMLElement): void {
   if (capabilities.openLinks)
     place.append(
       " ",
-      createButton("Open", () => void open(url)),
+      createButton("Open", () => open(url)),
     );
 }
 
@@ -338,7 +402,7 @@ async function open(url: string): Promise<void> {
 
 async function loadPlatforms(): Promise<void> {
   isBusy = true;
-  setText(outcome, "");
+  setText(outcome);
   showGo();
   try {
     const { platforms = [], summary = "" } = await call("list_connected_platforms", {});
@@ -376,22 +440,15 @@ function markPublished(platform: string): void {
   showGo();
 }
 
-function arm(timeStamp: number): void {
-  armedAt = timeStamp;
-  armTimer = setTimeout(disarm, ARMED_MS);
-  setText(outcome, "Click again to make it public. That can't be undone from here.");
-  showGo();
-}
-
 function disarm(): void {
   clearTimeout(armTimer);
-  if (armedAt) setText(outcome, "");
+  if (armedAt) setText(outcome);
   armedAt = 0;
   showGo();
 }
 
 function showGo(): void {
-  const names = new Intl.ListFormat("en").format(chosen);
+  const names = [...chosen].join(" and ");
   const publishing = armedAt ? `Yes, publish on ${names} now` : `Publish on ${names}…`;
   const choosing = chosen.size ? publishing : "Choose where to publish";
   setText(go, isBusy ? "One moment…" : arePlatformsKnown ? choosing : "Try again");

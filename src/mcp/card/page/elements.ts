@@ -36,7 +36,7 @@ export const elements = Object.fromEntries(withIds) as Elements;
 export function on<Type extends keyof HTMLElementEventMap>(
   target: Pick<EventTarget, "addEventListener">,
   type: Type,
-  listener: (event: HTMLElementEventMap[Type]) => void,
+  listener: (event: HTMLElementEventMap[Type]) => unknown,
 ): void {
   // The overloads of a target are narrower than its events.
   // eslint-disable-next-line typescript/no-unsafe-type-assertion
@@ -48,12 +48,12 @@ export function create<Tag extends keyof HTMLElementTagNameMap>(tag: Tag): HTMLE
 }
 
 /** Hidden while there is nothing to say. Left alone if it says that already: a live region would say it again. */
-export function setText(element: HTMLElement, text: string): void {
+export function setText(element: HTMLElement, text = ""): void {
   if (element.textContent !== text) element.textContent = text;
   element.hidden = !text;
 }
 
-export function createButton(text: string, onClick: () => void): HTMLButtonElement {
+export function createButton(text: string, onClick: () => unknown): HTMLButtonElement {
   const button = create("button");
   button.textContent = text;
   on(button, "click", onClick);
@@ -61,8 +61,8 @@ export function createButton(text: string, onClick: () => void): HTMLButtonEleme
 }
 
 export interface Player {
-  /** Shows this link, unless it is the one that is shown, signed anew. */
-  show(url: string): void;
+  /** Shows this link, unless it is the one that is shown, signed anew. Without a link it is emptied. */
+  show(url?: string): void;
 }
 
 /** A video or a voice in `place`. Where it can't be played, a note takes its place; then `onFailure` is called with its link. */
@@ -88,12 +88,13 @@ export function createPlayer(
     onFailure(shown, note);
   });
   return {
-    show(url) {
+    show(url = "") {
       if (url === shown || (note.hidden && withoutSignature(url) === withoutSignature(shown))) return;
       shown = url;
-      media.hidden = false;
+      media.hidden = !url;
       note.hidden = true;
       media.src = url;
+      if (!url) media.removeAttribute("src");
     },
   };
 }

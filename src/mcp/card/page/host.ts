@@ -6,10 +6,14 @@ export type Params = Readonly<Record<string, unknown>>;
 export interface Host {
   /** Rejects with the host's words. */
   request(method: string, params: Params): Promise<unknown>;
-  notify(method: string, params: Params): void;
+  /** Without the prefix that all notifications have. */
+  notify(name: string, params: Params): void;
 }
 
-/** Handles messages from the moment it returns. Requests of the host are answered with an empty result. */
+/**
+ * Handles messages from the moment it returns, each by the last part of its method. Requests of the host are answered with an empty
+ * result.
+ */
 export function connectHost(handlers: Readonly<Record<string, (params: Params) => void>>): Host {
   const pending = new Map<unknown, (message: { result?: unknown; error?: { message: string } }) => void>();
   let lastId = 0;
@@ -19,7 +23,7 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
     if (source !== parent || !data) return;
     const { id, method, params } = data;
     if (method) {
-      handlers[method]?.(params ?? {});
+      handlers[method.split("/").pop()]?.(params ?? {});
       if (id !== undefined) post({ id, result: {} });
     } else {
       pending.get(id)?.(data);
@@ -31,11 +35,13 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
     request: (method, params) =>
       new Promise((resolve, reject) => {
         pending.set(++lastId, ({ result, error }) => {
-          if (error) reject(new Error(error.message));
+          // An error of JSON-RPC has a message, as any other.
+          // eslint-disable-next-line prefer-promise-reject-errors -- see above
+          if (error) reject(error);
           else resolve(result);
         });
         post({ id: lastId, method, params });
       }),
-    notify: (method, params) => post({ method, params }),
+    notify: (name, params) => post({ method: `ui/notifications/${name}`, params }),
   };
 }
