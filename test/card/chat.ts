@@ -56,6 +56,8 @@ export interface Chat {
   tearDown(): Promise<void>;
   /** Passes on the result of the last call, where `holdsResult` holds it. */
   sendResult(): Promise<void>;
+  /** Tells the last card that its call was cancelled. */
+  sendCancelled(): Promise<void>;
   /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
   pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
@@ -137,6 +139,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
       }
     },
     sendResult: () => inPage.evaluate((chat) => chat.sendResult()),
+    sendCancelled: () => inPage.evaluate((chat) => chat.sendCancelled()),
     tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
     openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
     modelContext: () => inPage.evaluate((chat) => chat.modelContext),

@@ -201,11 +201,14 @@ describe.skipIf(BROWSER === undefined)("the card of a call whose result is late"
 
   test.each<[string, (chat: Chat) => Promise<void>]>([
     ["it was torn down", (chat) => chat.tearDown()],
+    ["the call was cancelled", (chat) => chat.sendCancelled()],
     ["the result came", (chat) => chat.sendResult()],
   ])("does not look any more after %s", async (_, end) => {
-    const { chat } = await openSearching();
+    const { chat, card } = await openSearching();
 
     await end(chat);
+    await setHidden(card, true);
+    await setHidden(card, false);
 
     await chat.pass(8);
     const before = searches(chat).length;

@@ -27,6 +27,8 @@ export interface PageChat {
   generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
   /** Passes on the result that was held. */
   sendResult(): Promise<void>;
+  /** Tells the card that its call was cancelled. */
+  sendCancelled(): Promise<void>;
   /** A request to the server and its answer: what was sent before is at the server then. */
   roundTrip(): Promise<void>;
   changeContext(context: McpUiHostContext): void;

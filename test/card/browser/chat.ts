@@ -129,6 +129,10 @@ class Chat implements PageChat {
     await initialized;
   }
 
+  async sendCancelled(): Promise<void> {
+    await this.#bridge?.sendToolCancelled({});
+  }
+
   async roundTrip(): Promise<void> {
     await this.#client?.listTools();
   }
