@@ -5,7 +5,6 @@ import { createSecureContext } from "node:tls";
 import { startFaultServer } from "../service/fault-server.ts";
 import { startProxyServer } from "../service/proxy-server.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { startScriptedService } from "../fixtures/scripted-service.ts";
 import { createCertificate } from "./certificate.ts";
 import { type Method, type Point, POINTS, type ExpectedFailures, type Via } from "./fault-points.ts";
 import { type Called, CERTIFICATE, openTools } from "./tools-under-test.ts";
@@ -73,15 +72,14 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
   await using proxy = disposable(
     await startProxyServer(() => (typeof point.proxy === "number" ? point.proxy : proxyBehaviour(point))),
   );
-  const closed = await closedPort();
   const { port } = new URL(server.url);
   const baseUrl =
     point.unreachable === undefined
       ? `https://127.0.0.1:${port}`
       : point.unreachable === "closed port"
-        ? `https://127.0.0.1:${closed}`
+        ? `https://127.0.0.1:${CLOSED_PORT}`
         : "https://nowhere.invalid";
-  const proxyUrl = point.proxy === "closed port" ? `http://127.0.0.1:${closed}` : proxy.url;
+  const proxyUrl = point.proxy === "closed port" ? `http://127.0.0.1:${CLOSED_PORT}` : proxy.url;
   const tools = openTools({
     baseUrl,
     deadlineMs: point.deadlineMs ?? DEADLINE_MS,
@@ -106,14 +104,11 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
   }
 }
 
+/** Nothing listens there. A port that was just closed could be another test's by then. */
+const CLOSED_PORT = "1";
+
 function proxyBehaviour({ proxy }: Point) {
   return proxy === undefined || proxy === "closed port" ? "tunnel" : proxy;
-}
-
-async function closedPort(): Promise<string> {
-  const closed = await startScriptedService();
-  await closed.close();
-  return new URL(closed.url).port;
 }
 
 function disposable<Server extends { close(): Promise<void> }>(server: Server) {

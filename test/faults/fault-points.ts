@@ -45,7 +45,7 @@ export interface Failure {
 }
 
 /** Long enough on a busy machine to connect and to send a request. */
-const SHORT_MS = 1_000;
+const SHORT_MS = 3_000;
 const MINUTE = "Try again in a minute.";
 const URL_WRONG = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const LOOK =
@@ -91,7 +91,7 @@ const CLOSED = "the connection was closed (UND_ERR_SOCKET)";
 const REFUSED = "the proxy refused the connection";
 const UNAUTHENTICATED = "the proxy requires a user name and a password (HTTP 407)";
 const DROPPED = "the proxy closed the connection";
-const WAIT = "it took longer than 1 s";
+const WAIT = "it took longer than 3 s";
 const FAILED =
   "The service, or a gateway in front of it, failed while handling the request to {verb} (HTTP {status}).";
 const failedWith = (status: number) => sent(FAILED.replace("{status}", String(status)), "service_failed");

@@ -23,7 +23,7 @@ const QUICK_MS = 15_000;
 const SHORT_MS = 120;
 /** Without the points that wait for seconds by design. */
 const USED = POINTS.filter(({ kept, deadlineMs = 0, unreachable, server }) => {
-  return kept === undefined && deadlineMs <= 1_000 && unreachable === undefined && server === undefined;
+  return kept === undefined && deadlineMs <= 3_000 && unreachable === undefined && server === undefined;
 });
 
 /** How often the service … one POST. */
