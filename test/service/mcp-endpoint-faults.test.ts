@@ -205,7 +205,7 @@ describe("a call of the MCP endpoint ends", () => {
     ])("is answered with %s", async (_, reply) => {
       const { facts } = await failureAt(
         onCall(method, () => reply),
-        300,
+        1_000,
       );
 
       // Some of it the client recognises at once.
