@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 /** The tests for mutation testing: of the modules that decide what may be sent and when, and what may be shown. */
 export default defineConfig({
   test: {
+    globalSetup: "test/fixtures/no-leftovers.ts",
     include: [
       "test/service/{retry,rate-limiter,rate-limit-headers,requests,client,errors}.test.ts",
       "test/once/*.test.ts",
