@@ -135,7 +135,7 @@ export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved
     return {
       summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
       nextStep:
-        "Call get_video_status again in a few seconds for that link. Of an older video, list_videos has it.",
+        "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos.",
     };
   const isPublic = publishedTo.length === 0 ? "" : ` It is public on ${inWords(publishedTo)}.`;
   return {

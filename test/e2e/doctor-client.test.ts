@@ -85,7 +85,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "cursor",
     file: ".cursor/mcp.json",
     content: () => ({ mcpServers: {} }),
-    told: 'Run "faceless-video-mcp config cursor" and put what it prints into the file that it names.',
+    told: 'Run "npx -y faceless-video-mcp config cursor" and put what it prints into the file that it names.',
   },
   {
     what: "a missing comma",
@@ -207,7 +207,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     content: () => ({
       mcpServers: { "faceless-video": { url: "http://127.0.0.1:1/mcp", env: good("http://127.0.0.1:1") } },
     }),
-    told: 'Run "faceless-video-mcp config cursor" and replace the entry with what it prints.',
+    told: 'Run "npx -y faceless-video-mcp config cursor" and replace the entry with what it prints.',
   },
   {
     what: "an option that the server does not have",
@@ -280,7 +280,7 @@ test("doctor --client leaves alone what another client has in the same file", as
 
   const { lines } = await doctor({ client: "visual-studio", home });
 
-  expect(lines[2]).toMatch(/^fail {2}entry +Run "faceless-video-mcp config visual-studio"/);
+  expect(lines[2]).toMatch(/^fail {2}entry +Run "npx -y faceless-video-mcp config visual-studio"/);
 });
 
 test("doctor --client reads files with comments and further commas", async () => {

@@ -52,7 +52,7 @@ describe("get_video_status says of a video", () => {
 
     expect(await guidanceFor(job)).toEqual([
       "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
-      "Call get_video_status again in a few seconds for that link. Of an older video, list_videos has it.",
+      "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos.",
     ]);
   });
 

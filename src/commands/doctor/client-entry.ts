@@ -89,7 +89,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
 }
 
 function printAgain(client: ClientName): string {
-  return `Run "faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
+  return `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
 }
 
 /** The entry of this name, or the first that starts this server. */

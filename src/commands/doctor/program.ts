@@ -25,7 +25,7 @@ export async function checkProgram(
       fail(
         NAME,
         "the entry names no program to start",
-        `Run "faceless-video-mcp config ${client}" and replace the entry with what it prints`,
+        `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`,
       ),
     ];
   const path = await findProgram(command, machine);
