@@ -225,6 +225,20 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: "Install Node.js from https://nodejs.org, and restart Gemini CLI.",
   },
   {
+    what: "a file of variables that is not there",
+    client: "vscode",
+    file: ".vscode/mcp.json",
+    content: (url) => ({ servers: entry(good(url), { envFile: "${workspaceFolder}/.env" }) }),
+    told: 'Correct the path of "envFile" in ~/.vscode/mcp.json, or create that file.',
+  },
+  {
+    what: "a file of variables in a client that reads none",
+    client: "claude-desktop",
+    file: ".config/Claude/claude_desktop_config.json",
+    content: () => servers({}, { envFile: "/home/me/.env" }),
+    told: 'Write its variables under "env" in ~/.config/Claude/claude_desktop_config.json.',
+  },
+  {
     what: "the key as an argument",
     client: "kiro",
     file: ".kiro/settings/mcp.json",
@@ -316,6 +330,22 @@ test("doctor --client takes Continue's key from its .env file", async () => {
   await write(join(home, ".continue/.env"), `FACELESS_API_KEY="${CANARY}"\n`);
   expect((await doctor({ client: "continue", home })).lines[0]).toBe("A video can be made.");
 });
+
+test.each([
+  ["cursor", ".cursor/mcp.json", "mcpServers"],
+  ["vscode", ".vscode/mcp.json", "servers"],
+] as const)(
+  "doctor --client %s reads the file that envFile names, before the entry's own variables",
+  async (client, file, root) => {
+    const { url } = await service();
+    const home = await homeWith(file, {
+      [root]: entry({ FACELESS_BASE_URL: url }, { envFile: "${workspaceFolder}/secrets.env" }),
+    });
+    await write(join(home, "secrets.env"), `FACELESS_API_KEY="${CANARY}"\nFACELESS_BASE_URL=nonsense\n`);
+
+    expect((await doctor({ client, home })).lines[0]).toBe("A video can be made.");
+  },
+);
 
 test.each([
   ["vscode", "VS Code", ".vscode/mcp.json"],

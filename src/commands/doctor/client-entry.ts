@@ -1,6 +1,7 @@
 // Reads this server's entry from a client's own files and fills in what the client would. Shows no value of an entry.
 
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
@@ -35,6 +36,7 @@ const entrySchema = z.looseObject({
   env: variablesSchema,
   environment: variablesSchema,
   envs: variablesSchema,
+  envFile: z.string().optional(),
   env_vars: z.array(z.unknown()).default([]),
   env_keys: z.array(z.unknown()).default([]),
   enabled: z.boolean().default(true),
@@ -150,11 +152,26 @@ async function checkEntry(
         `Rename "${other}" to "${format.envField}" in ${file}`,
       ),
     );
+  const filed = await readEnvFile(client, entry, machine);
+  if (filed === undefined)
+    problems.push(
+      format.readsEnvFile === true
+        ? fail(
+            NAME,
+            `${title} can't read "${entry.envFile}"`,
+            `Correct the path of "envFile" in ${file}, or create that file`,
+          )
+        : fail(
+            NAME,
+            `${title} does not read "envFile"`,
+            `Write its variables under "${format.envField}" in ${file}`,
+          ),
+    );
   const program = await checkProgram(client, words, machine);
   const flags = readFlags(words);
   if ("problem" in flags && problems.length === 0)
     problems.push(fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`));
-  const { values, hidden, checks } = await fillIn(client, entry, machine);
+  const { values, hidden, checks } = await fillIn(client, entry, filed ?? {}, machine);
   const found = [...problems, ...program, ...checks];
   if ("problem" in flags || [...problems, ...program].some(({ status }) => status === "fail"))
     return { checks: found };
@@ -176,13 +193,18 @@ interface Filled {
 }
 
 /** The variables as the client passes them on. */
-async function fillIn(client: ClientName, entry: Entry, machine: Machine): Promise<Filled> {
+async function fillIn(
+  client: ClientName,
+  entry: Entry,
+  filed: Environment,
+  machine: Machine,
+): Promise<Filled> {
   const { envField, placeholder, hasSecrets } = CLIENT_FILES[client];
   const { title, key = "" } = FORMATS[client];
   const known = await knownVariables(CLIENT_FILES[client], machine);
   const hidden: string[] = [];
   const checks: Check[] = [];
-  const values: Record<string, string> = {};
+  const values: Record<string, string | undefined> = { ...filed };
   const hide = (name: string) => {
     const value = machine.env[name];
     if (value !== undefined) values[name] = value;
@@ -227,6 +249,19 @@ async function fillIn(client: ClientName, entry: Entry, machine: Machine): Promi
     }
   }
   return { values, hidden, checks };
+}
+
+/** The variables of the file that the entry names, which its own win over; undefined if the client can't read it. */
+async function readEnvFile(
+  client: ClientName,
+  { envFile }: Entry,
+  { homeDir, workingDir }: Machine,
+): Promise<Environment | undefined> {
+  if (envFile === undefined) return {};
+  if (CLIENT_FILES[client].readsEnvFile !== true) return undefined;
+  const named = envFile.replaceAll("${userHome}", homeDir).replaceAll("${workspaceFolder}", workingDir);
+  const text = await readFile(resolve(workingDir, named), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : parseEnv(text);
 }
 
 async function knownVariables({ envFiles }: ClientFiles, machine: Machine): Promise<Environment> {

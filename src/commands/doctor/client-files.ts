@@ -25,6 +25,8 @@ export interface ClientFiles {
   readonly placeholder?: RegExp;
   /** Files of variables that placeholders are also filled in from. */
   readonly envFiles?: (machine: Machine) => readonly string[];
+  /** Whether an entry may name a file with further variables, in `envFile`. */
+  readonly readsEnvFile?: true;
   /** Whether the client may have further values in a store of its own, which nobody else can read. */
   readonly hasSecrets?: true;
   /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
@@ -87,12 +89,14 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
     ...usual,
     files: all(inProject(".cursor/mcp.json"), inHome(".cursor/mcp.json")),
     placeholder: ENV_BRACES,
+    readsEnvFile: true,
   },
   vscode: {
     ...usual,
     files: all(inProject(".vscode/mcp.json"), inSettings("Code/User/mcp.json")),
     root: "servers",
     placeholder: ENV_BRACES,
+    readsEnvFile: true,
     inherits: true,
   },
   codex: {
