@@ -15,6 +15,8 @@ export interface RequestOptions {
 /** The requests that this module sends. */
 export interface JobSource {
   getJob(jobId: string, options: RequestOptions): Promise<Job>;
+  /** False while others with the same key use the rate limit up. */
+  hasSpareRequests(): boolean;
   /** The first page of the video list, as long as the service allows, up to 100. */
   listNewestVideos(
     options: RequestOptions,
@@ -46,6 +48,8 @@ const LOOKUP_DEADLINE_MS = 5_000;
 /** The list may lag behind the status, or never name a final video: each job is looked up at most this often. */
 const LOOKUP_INTERVAL_MS = 5_000;
 const MAX_LOOKUPS = 2_000;
+/** Rate limits are usually per minute. */
+const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
 export class JobReader {
   readonly #source: JobSource;
@@ -83,10 +87,16 @@ export class JobReader {
     }
   }
 
-  /** The last answer if it is no older than `maxAgeMs`, else as `read`. */
+  /**
+   * The last answer if it is no older than `maxAgeMs`, else as `read`. While others use the rate limit up, what was known within the last
+   * minute is enough, be it from the start.
+   */
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
-    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
-    const isRecent = fetchedAtMs !== undefined && this.#clock.monotonicMs() - fetchedAtMs <= maxAgeMs;
+    const { job, fetchedAtMs, startedAtMs } = this.#store.get(jobId) ?? {};
+    const [knownAtMs, allowedAgeMs] = this.#source.hasSpareRequests()
+      ? [fetchedAtMs, maxAgeMs]
+      : [fetchedAtMs ?? startedAtMs, Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS)];
+    const isRecent = knownAtMs !== undefined && this.#clock.monotonicMs() - knownAtMs <= allowedAgeMs;
     if (job === undefined || !isRecent) return this.read(jobId, options);
     if (options.background) return job;
     await untilAborted(this.#lookUpFinalVideo(job), options.signal);

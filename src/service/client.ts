@@ -44,6 +44,8 @@ export interface Service {
   origin(): Promise<string>;
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number;
+  /** False while others with the same key use the rate limit up, so that what can be left out is. */
+  hasSpareRequests(): boolean;
   /** Closes every connection at once. */
   close(): void;
 }
@@ -237,6 +239,7 @@ export function createService(options: RequestsOptions): Service {
 
     origin: () => Promise.resolve(config.baseUrl.origin),
     backgroundWaitMs: () => requests.limiter.waitMs("background"),
+    hasSpareRequests: () => requests.limiter.hasSpare(),
     close: () => requests.close(),
   };
 }

@@ -28,6 +28,7 @@ export function lazyService(load: () => Promise<Service>): Service {
     listConnectedPlatforms: async (options) => (await get()).listConnectedPlatforms(options),
     origin: async () => (await get()).origin(),
     backgroundWaitMs: () => loaded?.backgroundWaitMs() ?? 0,
+    hasSpareRequests: () => loaded?.hasSpareRequests() ?? true,
     close() {
       closed = true;
       loaded?.close();

@@ -108,6 +108,12 @@ export class RateLimiter {
     return Math.ceil(Math.max(0, readyAtMs - atMs, resumesAtMs - atMs));
   }
 
+  /** Whether more than the users' share of the limit remains, whoever with the same key has used the rest. */
+  hasSpare(): boolean {
+    this.#endWindow(this.#monotonicMs());
+    return this.#resetsAtMs === undefined || this.#free() > (1 - BACKGROUND_SHARE) * (this.#limit ?? 0);
+  }
+
   /** Takes in a response; `order` is the number of its request, by default one that was sent without a permit. */
   update({ status, headers }: RateLimitedResponse, order = this.#acquired): void {
     const atMs = this.#monotonicMs();

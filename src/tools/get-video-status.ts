@@ -11,6 +11,8 @@ import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolO
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
 const MAX_WAIT_SECONDS = 50;
+/** A wait begins with an answer that is no older, such as the last look of the wait before, since it looks again anyway. */
+const RECENT_MS = 5_000;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
 const count = () => z.number().optional();
@@ -57,11 +59,13 @@ export const getVideoStatus = defineTool({
         .optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
-    const read = context.reader.read(jobId, { background: false, signal: context.signal });
+    const options = { background: false, signal: context.signal };
     // A wait outlasts a service that fails for a moment.
     const now = await (waitSeconds > 0
-      ? read.catch((error: unknown) => lastKnown(jobId, error, context))
-      : read);
+      ? context.reader
+          .readRecent(jobId, RECENT_MS, options)
+          .catch((error: unknown) => lastKnown(jobId, error, context))
+      : context.reader.read(jobId, options));
     if (waitSeconds > 0) context.savedVideos.want(jobId);
     const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
     const { result, ...guidance } = await describeJob(job, context);

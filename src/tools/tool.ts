@@ -15,7 +15,7 @@ import type { Job } from "../service/schemas.ts";
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list" | "uri">;
-  readonly reader: Pick<JobReader, "read">;
+  readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
   readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;

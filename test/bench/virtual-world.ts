@@ -107,6 +107,7 @@ export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false 
         return { videos };
       }),
     backgroundWaitMs: () => rateLimiter.waitMs("background"),
+    hasSpareRequests: () => rateLimiter.hasSpare(),
   };
   const reader = new JobReader({ source, store, clock });
   const poller = new Poller({

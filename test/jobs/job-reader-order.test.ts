@@ -48,6 +48,7 @@ it("sends one request per job at a time, answers every caller and emits every en
             return state;
           },
           listNewestVideos: async () => ({ videos: [] }),
+          hasSpareRequests: () => true,
         },
       });
 

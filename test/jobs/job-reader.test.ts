@@ -282,6 +282,33 @@ describe("reading a job's recent state", () => {
     expect(world.requests()).toEqual(["0 a user"]);
   });
 
+  it("uses what was known within the last minute while others with the same key use the rate limit up", async () => {
+    const world = runningWorld("a");
+    world.hasSpareRequests = false;
+    await world.until(60);
+    expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a"));
+    expect(world.requests()).toEqual([]);
+
+    world.change("a", { status: "rendering" });
+    await world.until(60.1);
+    const read = world.reader.readRecent("a", 500, USER);
+    await world.until(120);
+    expect(await read).toEqual(job("a", { status: "rendering" }));
+    expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a", { status: "rendering" }));
+    expect(world.requests()).toEqual(["60.1 a user"]);
+  });
+
+  it("requests it if the end is known only from the list, whatever others with the same key use", async () => {
+    const world = completedWorld();
+    world.hasSpareRequests = false;
+    world.store.putListedEnd("a", "completed");
+    const answer = world.reader.readRecent("a", 500, USER);
+    await world.until(1);
+
+    expect(await answer).toEqual(withFinal);
+    expect(world.requests()).toEqual(["0 a user", "0 list user"]);
+  });
+
   it("is not misled by a system clock that was changed", async () => {
     const world = runningWorld("a");
     void world.reader.read("a", USER);

@@ -54,6 +54,8 @@ export class PolledWorld {
   paceMs = 0;
   /** The minimum wait of background requests. */
   waitMs = 0;
+  /** Whether others with the same key leave some of the rate limit. */
+  hasSpareRequests = true;
   /** The error of each failing request, by job id or "list". */
   readonly failing = new Map<string, Error>();
   /** Every change that the store emitted: seconds since the start, the job and its state. */
@@ -75,6 +77,7 @@ export class PolledWorld {
         this.#answer("list", options, () => ({ videos: this.list.slice(0, this.pageSize) })),
       backgroundWaitMs: () =>
         Math.max(this.waitMs, this.#nextBackgroundMs - this.paceMs - this.clock.monotonicMs(), 0),
+      hasSpareRequests: () => this.hasSpareRequests,
     };
     const { clock, store } = this;
     this.schedule = new Schedule({ fixedMs, random: () => 0.5 });

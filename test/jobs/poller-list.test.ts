@@ -337,6 +337,19 @@ describe("finished clips of jobs that share the list", () => {
       expect(reads.filter((line) => line.endsWith(` ${jobId}`)).length).toBeGreaterThanOrEqual(3);
   });
 
+  it("are not read while others with the same key use the rate limit up", async () => {
+    const world = new PolledWorld();
+    world.start("a", "b");
+    world.hasSpareRequests = false;
+    world.watchAll("a", "b");
+    await world.until(41);
+    expect(polledAlone(world)).toEqual([]);
+
+    world.hasSpareRequests = true;
+    await world.until(43);
+    expect(polledAlone(world)).toEqual(["42 a", "42 b"]);
+  });
+
   it("are not read if the rate limit only allows the polls", async () => {
     const world = foundWorld(...ids("j", 3));
     world.paceMs = 10_000;

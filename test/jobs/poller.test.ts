@@ -209,19 +209,33 @@ describe("the end of watching", () => {
 
   it("makes later watches ignore earlier answers", async () => {
     const world = new PolledWorld({ fixedMs: 10_000 });
-    world.answerMs = 5_000;
+    world.answerMs = 10_000;
     world.start("a");
     world.jobs.delete("a");
     const unwatch = world.poller.watch("a");
-    await world.until(26);
-    unwatch();
-    world.poller.watch("a");
     await world.until(31);
+    unwatch();
+    await world.until(37);
+    world.poller.watch("a");
+    await world.until(41);
 
     // The second 404 is the first one to the second watch.
-    expect(world.requests()).toEqual(["10 a", "25 a"]);
+    expect(world.requests()).toEqual(["10 a", "30 a"]);
     expect(world.changes).toEqual([]);
     expect(world.poller.size).toBe(1);
+  });
+
+  it("leaves the schedule as it is if the next watch follows within five seconds", async () => {
+    const world = runningWorld("a", "b");
+    const unwatches = world.watchAll("a", "b");
+    await world.until(13);
+    for (const unwatch of unwatches) unwatch();
+    await world.until(18);
+    world.watchAll("a", "b");
+    await world.until(40);
+
+    // Without it both would be polled at 18, since only the list has answered for them.
+    expect(world.requests()).toEqual(["12 list", "30 a", "30 b"]);
   });
 
   it("comes for all jobs when the connection closes, and no job can be watched afterwards", async () => {

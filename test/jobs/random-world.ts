@@ -85,6 +85,7 @@ export class RandomWorld {
       getJob: (jobId: string, options: RequestOptions) => this.#getJob(jobId, options),
       listNewestVideos: (options: RequestOptions) => this.#send(options, () => ({ videos: this.#list() })),
       backgroundWaitMs: () => this.#rateLimiter.waitMs("background"),
+      hasSpareRequests: () => this.#rateLimiter.hasSpare(),
     };
     const { store, clock } = this;
     this.#reader = new JobReader({ source, store, clock });

@@ -55,6 +55,31 @@ function poll(
   return sentAtMs;
 }
 
+describe("requests to spare", () => {
+  test.each([
+    [41, true],
+    [40, false],
+    [0, false],
+  ])("with %i of 100 left in this window: %s", (remaining, hasSpare) => {
+    const { limiter } = setup();
+    limiter.update(ok(limitHeaders(100, remaining, 30)));
+
+    expect(limiter.hasSpare()).toBe(hasSpare);
+  });
+
+  test("are there before the service has named a limit, less those in flight, and again in the next window", () => {
+    const { clock, limiter } = setup();
+    expect(limiter.hasSpare()).toBe(true);
+
+    limiter.update(ok(limitHeaders(100, 41, 30)));
+    acquire(limiter);
+    expect(limiter.hasSpare()).toBe(false);
+
+    clock.ms += 31_000;
+    expect(limiter.hasSpare()).toBe(true);
+  });
+});
+
 describe("before the service has named a limit", () => {
   test("users' calls are sent immediately and polls 30 times per minute", () => {
     const it = setup();

@@ -3,6 +3,7 @@
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import type { SendOnce } from "../../src/once/send-once.ts";
+import type { Job } from "../../src/service/schemas.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 
 const notUsed = () => Promise.reject(new Error("This tool must not use that."));
@@ -15,13 +16,18 @@ export interface ToolBench {
   call(args: unknown): Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** A reader that sends a request for every read. */
+export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
+  return { read, readRecent: read };
+}
+
 export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> = {}): ToolBench {
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
     jobs,
-    reader: { read: notUsed },
+    reader: readerOf(notUsed),
     once,
     savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
     signal: new AbortController().signal,

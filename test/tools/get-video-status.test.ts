@@ -4,7 +4,7 @@ import type { Job } from "../../src/service/schemas.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { createWorld, errorOf, failure, JOB, MINUTE_MS } from "../once/process.ts";
-import { benchFor } from "./context.ts";
+import { benchFor, readerOf } from "./context.ts";
 
 const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
@@ -15,7 +15,7 @@ const AGAIN = "Call get_video_status again with waitSeconds 50.";
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
   const { context, ...bench } = benchFor(getVideoStatus, createWorld().process(), {
-    reader: { read: async () => job },
+    reader: readerOf(async () => job),
     ...more,
   });
   Object.assign(context.jobs, { ageMs: () => ageMs });
@@ -100,14 +100,28 @@ describe("get_video_status says of a video", () => {
   });
 });
 
+test("get_video_status begins a wait with what it read up to five seconds ago, and else asks for the job", async () => {
+  const asked: string[] = [];
+  const { call } = benchFor(getVideoStatus, createWorld().process(), {
+    reader: {
+      read: async () => (asked.push("the job"), RUNNING),
+      readRecent: async (_, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
+    },
+    waitForEnd: async (job) => job,
+  });
+
+  await call({ jobId: JOB, waitSeconds: 50 });
+  await call({ jobId: JOB });
+
+  expect(asked).toEqual(["at most 5000 ms old", "the job"]);
+});
+
 describe("get_video_status whose first look fails for a moment", () => {
   const failing = (retryable: boolean) =>
     benchFor(getVideoStatus, createWorld().process(), {
-      reader: {
-        read: async () => {
-          throw new BridgeError({ ...failure("rejected").facts, retryable });
-        },
-      },
+      reader: readerOf(async () => {
+        throw new BridgeError({ ...failure("rejected").facts, retryable });
+      }),
       waitForEnd: async (job) => ({ ...job, status: "completed", done: true }),
     });
 
@@ -137,7 +151,7 @@ describe("get_video_status gives what this computer knows of the job", () => {
 
   test("when it has ended: where it was posted and how it was ordered", async () => {
     const { call } = benchFor(getVideoStatus, createWorld().process(), {
-      reader: { read: async () => READY },
+      reader: readerOf(async () => READY),
       history,
     });
 
@@ -149,7 +163,7 @@ describe("get_video_status gives what this computer knows of the job", () => {
 
   test("and no settings while it renders: the caller has just given them", async () => {
     const { call } = benchFor(getVideoStatus, createWorld().process(), {
-      reader: { read: async () => RUNNING },
+      reader: readerOf(async () => RUNNING),
       history,
     });
 
@@ -158,7 +172,7 @@ describe("get_video_status gives what this computer knows of the job", () => {
 
   test("and says in a sandbox that it is one", async () => {
     const { call } = benchFor(getVideoStatus, createWorld().process(), {
-      reader: { read: async () => READY },
+      reader: readerOf(async () => READY),
       isSandbox: true,
     });
 

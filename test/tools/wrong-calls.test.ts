@@ -7,7 +7,7 @@ import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { createWorld, errorOf, JOB } from "../once/process.ts";
-import { benchFor } from "./context.ts";
+import { benchFor, readerOf } from "./context.ts";
 
 const NINE = "adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai";
 const LANGUAGE =
@@ -100,7 +100,7 @@ describe("get_video_status reads", () => {
     const waits: number[] = [];
     const job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
     const { call } = benchFor(getVideoStatus, createWorld().process(), {
-      reader: { read: async () => job },
+      reader: readerOf(async () => job),
       waitForEnd: async (_job, ms) => (waits.push(ms), job),
     });
     await call({ jobId: `faceless://jobs/${JOB}`, ...args });
