@@ -116,10 +116,3 @@ export async function failures(reply: Reply): Promise<Record<"get" | "post", Bri
     post: await failureOf(service.generate({ topic: "x" })),
   };
 }
-
-/** Waits, without sleeping, until a condition is true. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 200_000 && !condition(); turn++)
-    await new Promise((resolve) => setImmediate(resolve));
-  if (!condition()) throw new Error("The condition never became true");
-}

@@ -172,7 +172,7 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
   test("whose tool hangs ends with the deadline", async () => {
     const { service, rest } = await bridge({ [MCP]: endpoint(() => new Promise(() => {})) });
 
-    expect(await failureOf(service.listConnectedPlatforms({ deadlineMs: 400 }))).toEqual({
+    expect(await failureOf(service.listConnectedPlatforms({ deadlineMs: 1_000 }))).toEqual({
       code: "timeout",
       message:
         "The request to list the connected platforms was sent, but no complete answer came back: it took longer than 1 s.",

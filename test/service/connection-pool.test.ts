@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
 import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
-import { until } from "./bridge.ts";
+import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
 
 const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";

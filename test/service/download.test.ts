@@ -148,7 +148,7 @@ describe("a video is saved whole", () => {
   test("when the host stalls in the middle: the rest by another request", async () => {
     const { outcome, host } = await saveFrom(
       [media({ etag: '"v1"', stallAfter: 70_000 }), media({ etag: '"v1"' })],
-      { limits: { stallMs: 100 } },
+      { limits: { stallMs: 1_000 } },
     );
 
     expect(outcome.files).toEqual(SAVED);

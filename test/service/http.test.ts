@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/errors.ts";
 import { type ScriptedAnswer, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
-import { until } from "./bridge.ts";
+import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
 
 function http(origin: string): Http {
@@ -78,7 +78,7 @@ describe.each(["GET", "POST"] as const)("a %s that was sent is known to have bee
   test("if no answer comes in time", async () => {
     const server = await faultServer({});
 
-    expect(await failing(http(server.url).send(request(method, server.url, { deadlineMs: 50 })))).toEqual({
+    expect(await failing(http(server.url).send(request(method, server.url, { deadlineMs: 1_000 })))).toEqual({
       kind: "timeout",
       sent: true,
       reason: "it took longer than 1 s",
@@ -166,7 +166,8 @@ describe.each(["GET", "POST"] as const)("a %s that was not sent is known not to 
     const server = await faultServer({});
     const url = server.url.replace("http:", "https:");
     const cancel = new AbortController();
-    const extra = cause === "deadline" ? { deadlineMs: 50 } : { signal: cancel.signal, finishOnceSent: true };
+    const extra =
+      cause === "deadline" ? { deadlineMs: 1_000 } : { signal: cancel.signal, finishOnceSent: true };
 
     const sending = failing(http(url).send(request(method, url, extra)));
     await until(() => server.accepted() === 1);

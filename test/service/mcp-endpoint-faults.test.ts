@@ -6,7 +6,8 @@ import {
   scriptedService,
   startScriptedService,
 } from "../fixtures/scripted-service.ts";
-import { bridge, connect, failureOf, KEY, until } from "./bridge.ts";
+import { until } from "../fixtures/until.ts";
+import { bridge, connect, failureOf, KEY } from "./bridge.ts";
 import { modernEndpoint, legacyEndpoint } from "./mcp-endpoints.ts";
 
 const MCP = "POST /api/mcp";

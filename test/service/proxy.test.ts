@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
-import { connect, failureOf, JOB, KEY, until } from "./bridge.ts";
+import { until } from "../fixtures/until.ts";
+import { connect, failureOf, JOB, KEY } from "./bridge.ts";
 import { proxyServer } from "./proxy-server.ts";
 
 const STATUS = `GET /api/v1/status/${JOB}`;
@@ -47,7 +48,7 @@ describe("behind a proxy", () => {
     const proxy = await proxyServer("tunnel");
     const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
 
-    const hanging = failureOf(service.listVideos({}, { deadlineMs: 300 }));
+    const hanging = failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
     const jobs = await Promise.all([service.getJob(JOB), service.getJob(JOB)]);
 
     expect(jobs).toEqual([JOB_DONE, JOB_DONE]);
@@ -83,9 +84,9 @@ describe("behind a proxy", () => {
   test("a CONNECT that the proxy never answers ends with the deadline, and nothing was sent", async () => {
     const rest = await scriptedService();
     const proxy = await proxyServer("stall");
-    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url }, minPostMs: 30 });
+    const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url }, minPostMs: 1_000 });
 
-    expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs: 60 }))).toMatchObject({
+    expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs: 2_000 }))).toMatchObject({
       code: "timeout",
       outcome: "not_sent",
       retryable: true,
