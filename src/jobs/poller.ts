@@ -129,7 +129,8 @@ export class Poller {
 
   #forgetLeft(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [jobId, { atMs }] of this.#left) if (nowMs - atMs > RESUME_MS) this.#left.delete(jobId);
+    for (const [jobId, { atMs }] of this.#left)
+      if (nowMs - atMs > RESUME_MS || this.#left.size >= this.#maxWatched) this.#left.delete(jobId);
   }
 
   #idleJobs(): WatchedJob[] {
