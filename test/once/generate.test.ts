@@ -482,6 +482,15 @@ describe("the operator's limit", () => {
     ]);
   });
 
+  test("of 1 is told in the singular", async () => {
+    const process = createWorld().process({ generationLimit: new GenerationLimit(1) });
+    await process.generate(TIDES);
+
+    expect(await errorOf(process.generate({ topic: "Stars" }))).toMatchObject({
+      message: "This server has reached its limit of 1 video.",
+    });
+  });
+
   test("of 0 starts nothing", async () => {
     const world = createWorld();
     const process = world.process({ generationLimit: new GenerationLimit(0) });

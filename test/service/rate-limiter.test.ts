@@ -67,6 +67,13 @@ describe("requests to spare", () => {
     expect(limiter.hasSpare()).toBe(hasSpare);
   });
 
+  test("are there where the service does not say when the window ends", () => {
+    const { limiter } = setup();
+    limiter.update(ok({ "x-ratelimit-limit": "100", "x-ratelimit-remaining": "0" }));
+
+    expect(limiter.hasSpare()).toBe(true);
+  });
+
   test("are there before the service has named a limit, less those in flight, and again in the next window", () => {
     const { clock, limiter } = setup();
     expect(limiter.hasSpare()).toBe(true);
