@@ -8,17 +8,16 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { McpUiHostContext, McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
 import { build } from "rolldown";
+import { findBrowser } from "../fixtures/browser.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import type { ChatOptions, PageChat } from "./page-chat.ts";
 
-const USUAL_BROWSERS = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
-/** One that is named has to be there; else the usual places are tried. */
-export const BROWSER = process.env["CARD_BROWSER"] ?? USUAL_BROWSERS.find((path) => existsSync(path));
+/** One that is named has to be there. */
+export const BROWSER = process.env["CARD_BROWSER"] ?? findBrowser();
 
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({

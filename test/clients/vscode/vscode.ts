@@ -1,9 +1,9 @@
 // VS Code as a client: its settings, and the job in its chat. It needs a browser, and code-server's install needs what builds its native
 // modules: on Debian chromium, build-essential, python3, libkrb5-dev, libx11-dev, libxkbfile-dev and libsecret-1-dev.
 
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { findBrowser } from "../../fixtures/browser.ts";
 import type { Given, Launched } from "../applications.ts";
 import { JOB_IS_OVER, PROMPT } from "../job.ts";
 import type { Start } from "../processes.ts";
@@ -11,7 +11,6 @@ import { startCodeServer } from "./code-server.ts";
 import { Workbench } from "./workbench.ts";
 
 const MODEL = "Scripted";
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 
 const SETTINGS = {
   "chat.mcp.autostart": "newAndOutdated",
@@ -44,7 +43,7 @@ function languageModels(modelUrl: string) {
 
 export async function prepareVscode({ entry, home, project, modelUrl }: Given): Promise<Launched> {
   // Says what is missing before anything is started.
-  findBrowser();
+  browserOfThisMachine();
   const data = join(home, "vscode");
   const files = {
     [join(project, ".vscode/mcp.json")]: entry,
@@ -76,7 +75,7 @@ export async function useVscode(start: Start, { home, project }: Given, signal: 
     workbench = await Workbench.open({
       url: server.url,
       project,
-      browser: findBrowser(),
+      browser: browserOfThisMachine(),
       profile: join(home, "browser"),
       env: start.env,
     });
@@ -94,10 +93,8 @@ export async function useVscode(start: Start, { home, project }: Given, signal: 
   }
 }
 
-function findBrowser(): string {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const paths = BROWSERS.flatMap((name) => folders.map((folder) => join(folder, name)));
-  const found = paths.find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`no browser: install ${BROWSERS.join(" or ")}`);
+function browserOfThisMachine(): string {
+  const found = findBrowser();
+  if (found === undefined) throw new Error("no browser: install chromium or google-chrome");
   return found;
 }
