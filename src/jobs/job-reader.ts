@@ -15,7 +15,7 @@ export interface RequestOptions {
 /** The requests that this module sends. */
 export interface JobSource {
   getJob(jobId: string, options: RequestOptions): Promise<Job>;
-  /** False while others with the same key use the rate limit up. */
+  /** Whether requests that can be left out may be sent: not while little of the rate limit is left. */
   hasSpareRequests(): boolean;
   /** The first page of the video list, as long as the service allows, up to 100. */
   listNewestVideos(
@@ -88,16 +88,16 @@ export class JobReader {
   }
 
   /**
-   * The last answer if it is no older than `maxAgeMs`, else as `read`. While others use the rate limit up, what was known within the last
-   * minute is enough, be it from the start.
+   * The last answer if it is no older than `maxAgeMs`, else as `read`. While little of the rate limit is left, an answer of the last minute
+   * will do, and so will the start of a job within that minute.
    */
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
-    const { job, fetchedAtMs, startedAtMs } = this.#store.get(jobId) ?? {};
-    const [knownAtMs, allowedAgeMs] = this.#source.hasSpareRequests()
-      ? [fetchedAtMs, maxAgeMs]
-      : [fetchedAtMs ?? startedAtMs, Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS)];
-    const isRecent = knownAtMs !== undefined && this.#clock.monotonicMs() - knownAtMs <= allowedAgeMs;
-    if (job === undefined || !isRecent) return this.read(jobId, options);
+    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
+    const isShort = !this.#source.hasSpareRequests();
+    const allowedAgeMs = isShort ? Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS) : maxAgeMs;
+    const startAgeMs = isShort && job?.done === false ? this.#store.ageMs(jobId) : undefined;
+    const ageMs = fetchedAtMs === undefined ? startAgeMs : this.#clock.monotonicMs() - fetchedAtMs;
+    if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
     if (options.background) return job;
     await untilAborted(this.#lookUpFinalVideo(job), options.signal);
     return this.#store.get(jobId)?.job ?? job;

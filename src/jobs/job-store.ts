@@ -17,8 +17,6 @@ export interface KnownJob {
   readonly job?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
-  /** When this process started it, on the monotonic clock. */
-  readonly startedAtMs?: number;
   /** The same, in milliseconds since the epoch: for showing. */
   readonly updatedAtMs?: number;
   /** From the video list. */
@@ -81,8 +79,10 @@ export class JobStore {
   start(jobId: string, topic: string): void {
     const status = "processing";
     const job: Job = { jobId, status, done: false, videoUrls: [] };
-    const times = { createdAtMs: this.#clock.now(), startedAtMs: this.#clock.monotonicMs() };
-    this.#merge([{ status, job, ...this.#known.get(jobId), jobId, topic, ...times }], "first");
+    this.#merge(
+      [{ status, job, ...this.#known.get(jobId), jobId, topic, createdAtMs: this.#clock.now() }],
+      "first",
+    );
     this.#starts.emit(jobId);
   }
 
@@ -142,7 +142,7 @@ export class JobStore {
    * read asks the job for them.
    */
   putListedEnd(jobId: string, status: string): void {
-    const { fetchedAtMs: _, startedAtMs: __, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
+    const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
     if (before.job?.done === true) return;
     const job: Job = { videoUrls: [], ...before.job, jobId, status, done: true };
     this.#set({ ...before, jobId, status, job, updatedAtMs: this.#clock.now() });

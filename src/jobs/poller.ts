@@ -27,7 +27,7 @@ export interface PollerOptions {
 const MAX_WATCHED = 200;
 const MAX_IN_FLIGHT = 4;
 const MAX_WATCH_MS = 60 * 60_000;
-/** A job that is watched again so soon, as by the next of several waiting calls, keeps its schedule. */
+/** A job that is watched again within this time, such as by the next of several waiting calls, keeps its schedule. */
 const RESUME_MS = 5_000;
 /** After a failed list the jobs are asked one by one: the list may be broken where the status is not. */
 const LIST_PAUSE = { firstMs: 15_000, maxMs: 600_000 } as const;
@@ -43,8 +43,8 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #maxWatched: number;
   readonly #jobs = new Map<string, WatchedJob>();
-  /** Jobs that nothing watches since a moment, the oldest first. They are not polled. */
-  readonly #left = new Map<string, { readonly job: WatchedJob; readonly atMs: number }>();
+  /** Jobs that nothing watches any more and that are not polled, with the time of the last unwatch, the oldest first. */
+  readonly #unwatched = new Map<string, { readonly job: WatchedJob; readonly atMs: number }>();
   readonly #unsubscribe: Unsubscribe;
   /** For the next request; none while nothing is due or too many are in flight. */
   #cancelTimer: (() => void) | undefined;
@@ -87,7 +87,7 @@ export class Poller {
       if (!watching) return;
       watching = false;
       job.watchers -= 1;
-      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#leave(job);
+      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#unwatch(job);
       this.#setTimer();
     };
   }
@@ -107,30 +107,30 @@ export class Poller {
     this.#closed = true;
     this.#unsubscribe();
     this.#jobs.clear();
-    this.#left.clear();
+    this.#unwatched.clear();
     this.#setTimer();
   }
 
   #add(jobId: string): WatchedJob {
     if (this.#jobs.size >= this.#maxWatched) throw tooManyError(this.#maxWatched);
-    this.#forgetLeft();
-    const job = this.#left.get(jobId)?.job ?? new WatchedJob(jobId, this.#options);
-    this.#left.delete(jobId);
+    this.#forgetUnwatched();
+    const job = this.#unwatched.get(jobId)?.job ?? new WatchedJob(jobId, this.#options);
+    this.#unwatched.delete(jobId);
     this.#jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
     return job;
   }
 
-  #leave(job: WatchedJob): void {
-    this.#forgetLeft();
+  #unwatch(job: WatchedJob): void {
+    this.#forgetUnwatched();
     this.#jobs.delete(job.jobId);
-    this.#left.set(job.jobId, { job, atMs: this.#options.clock.monotonicMs() });
+    this.#unwatched.set(job.jobId, { job, atMs: this.#options.clock.monotonicMs() });
   }
 
-  #forgetLeft(): void {
+  #forgetUnwatched(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [jobId, { atMs }] of this.#left)
-      if (nowMs - atMs > RESUME_MS || this.#left.size >= this.#maxWatched) this.#left.delete(jobId);
+    for (const [jobId, { atMs }] of this.#unwatched)
+      if (nowMs - atMs > RESUME_MS || this.#unwatched.size >= this.#maxWatched) this.#unwatched.delete(jobId);
   }
 
   #idleJobs(): WatchedJob[] {
@@ -161,8 +161,8 @@ export class Poller {
   }
 
   /**
-   * The list has no clips, so with two or more jobs, which share it, each is asked for its own status now and then, unless others
-   * use the rate limit up. While polls have to wait for the rate limiter, only where that delays none of them.
+   * The list has no clips, so with two or more jobs, which share it, each is asked for its own status now and then, unless little of
+   * the rate limit is left. While polls have to wait for the rate limiter, only where that delays none of them.
    */
   #nextClipsRead(pollMs: number): { readonly job: WatchedJob; readonly atMs: number } | undefined {
     const job = first(this.#jobs.size > 1 ? this.#idleJobs() : [], ({ statusDueMs }) => statusDueMs);

@@ -44,7 +44,7 @@ export interface Service {
   origin(): Promise<string>;
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number;
-  /** False while others with the same key use the rate limit up, so that what can be left out is. */
+  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
   hasSpareRequests(): boolean;
   /** Closes every connection at once. */
   close(): void;

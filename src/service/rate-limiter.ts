@@ -108,7 +108,7 @@ export class RateLimiter {
     return Math.ceil(Math.max(0, readyAtMs - atMs, resumesAtMs - atMs));
   }
 
-  /** Whether more than the users' share of the limit remains, whoever with the same key has used the rest. */
+  /** Whether more than the users' share of the limit is left, be the rest used by this process or by others with the same key. */
   hasSpare(): boolean {
     this.#endWindow(this.#monotonicMs());
     return this.#resetsAtMs === undefined || this.#free() > (1 - BACKGROUND_SHARE) * (this.#limit ?? 0);

@@ -11,7 +11,7 @@ import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolO
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
 const MAX_WAIT_SECONDS = 50;
-/** A wait begins with an answer that is no older, such as the last look of the wait before, since it looks again anyway. */
+/** A wait begins with an earlier answer of at most this age, such as that of the wait before: it looks again anyway. */
 const RECENT_MS = 5_000;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
@@ -59,17 +59,16 @@ export const getVideoStatus = defineTool({
         .optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
-    const options = { background: false, signal: context.signal };
+    const { reader, signal, savedVideos } = context;
+    const options = { background: false, signal };
+    if (waitSeconds === 0) return describeJob(await reader.read(jobId, options), context);
     // A wait outlasts a service that fails for a moment.
-    const now = await (waitSeconds > 0
-      ? context.reader
-          .readRecent(jobId, RECENT_MS, options)
-          .catch((error: unknown) => lastKnown(jobId, error, context))
-      : context.reader.read(jobId, options));
-    if (waitSeconds > 0) context.savedVideos.want(jobId);
-    const job = waitSeconds > 0 ? await context.waitForEnd(now, waitSeconds * 1000, describeProgress) : now;
+    const now = await reader
+      .readRecent(jobId, RECENT_MS, options)
+      .catch((error: unknown) => lastKnown(jobId, error, context));
+    savedVideos.want(jobId);
+    const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
     const { result, ...guidance } = await describeJob(job, context);
-    if (waitSeconds === 0) return { ...guidance, result };
     // A caller that waits has just started it and knows its settings.
     const { settings: _, ...state } = result;
     return { ...guidance, result: state };

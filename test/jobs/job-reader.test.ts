@@ -282,7 +282,7 @@ describe("reading a job's recent state", () => {
     expect(world.requests()).toEqual(["0 a user"]);
   });
 
-  it("uses what was known within the last minute while others with the same key use the rate limit up", async () => {
+  it("uses an answer of the last minute, or the start, while little of the rate limit is left", async () => {
     const world = runningWorld("a");
     world.hasSpareRequests = false;
     await world.until(60);
@@ -298,7 +298,7 @@ describe("reading a job's recent state", () => {
     expect(world.requests()).toEqual(["60.1 a user"]);
   });
 
-  it("requests it if the end is known only from the list, whatever others with the same key use", async () => {
+  it("requests it if the end is known only from the list, even while little of the rate limit is left", async () => {
     const world = completedWorld();
     world.hasSpareRequests = false;
     world.store.putListedEnd("a", "completed");

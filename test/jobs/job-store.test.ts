@@ -41,13 +41,12 @@ describe("the known jobs", () => {
     store.start("b", "Moon");
 
     const [a, b] = [
-      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, startedAtMs: NOW, job: job("a") },
+      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("a") },
       {
         jobId: "b",
         status: "processing",
         topic: "Moon",
         createdAtMs: NOW + 1_000,
-        startedAtMs: NOW + 1_000,
         job: job("b"),
       },
     ];
@@ -67,13 +66,12 @@ describe("the known jobs", () => {
 
     expect(store.put(state)).toEqual(state);
     expect(store.recent(10)).toEqual([
-      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW, startedAtMs: NOW, job: job("b") },
+      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW, job: job("b") },
       {
         jobId: "a",
         status: "completed",
         topic: "Salt",
         createdAtMs: NOW,
-        startedAtMs: NOW,
         job: state,
         fetchedAtMs: NOW + 5_000,
         updatedAtMs: NOW + 5_000,
@@ -156,7 +154,7 @@ describe("the jobs of earlier processes", () => {
     store.recall([recalled("b"), recalled("a"), recalled("c")]);
 
     expect(store.recent(10)).toEqual([
-      { jobId: "c", status: "processing", topic: "Salt", createdAtMs: NOW, startedAtMs: NOW, job: job("c") },
+      { jobId: "c", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("c") },
       {
         ...recalled("a"),
         status: "completed",

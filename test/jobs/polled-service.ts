@@ -54,7 +54,7 @@ export class PolledWorld {
   paceMs = 0;
   /** The minimum wait of background requests. */
   waitMs = 0;
-  /** Whether others with the same key leave some of the rate limit. */
+  /** False while little of the rate limit is left. */
   hasSpareRequests = true;
   /** The error of each failing request, by job id or "list". */
   readonly failing = new Map<string, Error>();

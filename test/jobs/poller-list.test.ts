@@ -337,7 +337,7 @@ describe("finished clips of jobs that share the list", () => {
       expect(reads.filter((line) => line.endsWith(` ${jobId}`)).length).toBeGreaterThanOrEqual(3);
   });
 
-  it("are not read while others with the same key use the rate limit up", async () => {
+  it("are not read while little of the rate limit is left", async () => {
     const world = new PolledWorld();
     world.start("a", "b");
     world.hasSpareRequests = false;
