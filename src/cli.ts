@@ -109,6 +109,7 @@ async function runServer(config: Config): Promise<void> {
       input: process.stdin,
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
+      machineMs: () => Number(process.hrtime.bigint() / 1_000_000n),
       pid: process.pid,
       isRunning,
     },

@@ -26,6 +26,21 @@ export const ERRORS = {
     why: "The same request was sent before, and what became of it is not known: for a video in the last ten minutes, for a post in the last 90 days",
     fix: "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call again with `confirmDuplicate` and the code that the text gives",
   },
+  not_ready: {
+    what: "The video can't be published. Nothing was sent",
+    why: "It is still rendering, or its render failed",
+    fix: "Wait with `get_video_status` until it is done. A failed video can be generated again",
+  },
+  not_connected: {
+    what: "The video can't be published there. Nothing was sent",
+    why: "No account of a platform is connected",
+    fix: "Take an id from `list_connected_platforms`, or have the user connect the account on the service's website",
+  },
+  in_progress: {
+    what: "A paid or public call was held back. Nothing was sent",
+    why: "The same request is being made by another call or process, which has no outcome yet",
+    fix: "Make the same call again in a minute: it answers with what became of the other one",
+  },
   journal_unreadable: {
     what: "A paid or public call was held back. Nothing was sent",
     why: "The journal, which guards against paying or posting twice, is there but can't be read",
@@ -182,7 +197,15 @@ function quoteCode(code: string): string {
 }
 
 /** The same call could succeed later, even where this server does not advise it. */
-const TRANSIENT: ReadonlySet<ErrorCode> = new Set(["rate_limited", "network", "timeout", "cancelled"]);
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set([
+  "rate_limited",
+  "network",
+  "timeout",
+  "cancelled",
+  "declined",
+  "duplicate",
+  "not_found",
+]);
 
 function againSentence(facts: BridgeErrorFacts): string | undefined {
   if (facts.retryable) {
@@ -191,7 +214,6 @@ function againSentence(facts: BridgeErrorFacts): string | undefined {
       : `Calling again is safe after ${facts.retryAfterSeconds} s.`;
   }
   if (facts.outcome === "unknown") return "Don't call again before you have checked.";
-  if (facts.code === "declined") return "Calling again asks the user again.";
   return TRANSIENT.has(facts.code) ? undefined : "The same call would fail again.";
 }
 

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
+import { BridgeError } from "../errors.ts";
 import { systemClock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
@@ -16,16 +17,22 @@ import type { Application } from "../mcp/application.ts";
 import { CardReads } from "../mcp/card/card-reads.ts";
 import { MediaOrigins } from "../mcp/card/media-origins.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
-import { GenerationLimit } from "../once/generation-limit.ts";
-import { createJournal } from "../once/journal.ts";
-import { SendOnce } from "../once/send-once.ts";
+import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
+import { jobHistories, startedJobs } from "../idempotency/history.ts";
+import { Journal } from "../idempotency/journal.ts";
+import { openDisk } from "../idempotency/journal-files.ts";
+import { PublishOnce } from "../idempotency/publish-once.ts";
+import { RecordingSender } from "../idempotency/record-and-send.ts";
+import { fingerprintOf } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
-/** The processes of this machine. */
+/** The machine that this process runs on. */
 export interface Host {
+  /** Milliseconds on a monotonic clock that all its processes share. */
+  readonly machineMs: () => number;
   /** Of this process. */
   readonly pid: number;
   readonly isRunning: (pid: number) => boolean;
@@ -41,8 +48,8 @@ export interface ApplicationOptions {
   readonly maxWatched?: number | undefined;
 }
 
-/** A guarded call has little time to look at an earlier job. */
-const LOOK_AT_JOB_MS = 1_500;
+/** A call has 38 s, of which a request that is paid needs ten. */
+const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact, host, maxWatched } = options;
@@ -54,32 +61,44 @@ export function createApplication(options: ApplicationOptions): Application {
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
-  const lookAtJob = (jobId: string, signal: AbortSignal | undefined) => {
+  const lookAtJob = async (jobId: string, signal: AbortSignal): Promise<SeenJob> => {
     const known = jobs.get(jobId)?.job;
-    if (known?.done === true && known.finalVideoUrl !== undefined) return Promise.resolve(known);
-    const read = reader.read(jobId, { background: false, signal }).catch(() => undefined);
+    if (known?.status === "completed" && known.finalVideoUrl !== undefined) return known;
+    const read = reader
+      .read(jobId, { background: false, signal })
+      .catch((error: unknown) =>
+        error instanceof BridgeError && error.facts.code === "not_found" ? "not found" : undefined,
+      );
     return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
   };
-  const journal = createJournal({
-    folder: journalFolder(config),
+  const folder = journalFolder(config);
+  const journal = new Journal({
+    disk: folder === undefined ? undefined : openDisk(folder),
     now: clock.now,
+    machineMs: host.machineMs,
     redact,
-    onUnwritable: (reason) => log.warn(`No journal is kept: its folder can't be written (${reason}).`),
-    pid: host.pid,
+    onUnwritable: (reason) => log.warn(`The journal can't be written (${reason}).`),
   });
-  const once = new SendOnce({
+  const sender = new RecordingSender(journal);
+  const account = lazy(() => fingerprintOf(accountOf(config)));
+  const guarded = {
     service,
     journal,
-    generationLimit: new GenerationLimit(config.maxGenerations),
-    account: accountOf(config),
+    sender,
+    now: clock.now,
+    monotonicMs: clock.monotonicMs,
+    sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal }),
+  };
+  const generateOnce = new GenerateOnce({
+    ...guarded,
+    maxGenerations: config.maxGenerations,
+    account,
     lookAtJob,
     knownJobIds: () => jobs.ids(),
     onListed: (videos) => jobs.list(videos, true),
-    isRunning: host.isRunning,
-    pid: host.pid,
-    now: clock.now,
-    monotonicMs: clock.monotonicMs,
+    onStarted: (jobId, topic) => jobs.start(jobId, topic),
   });
+  const publishOnce = new PublishOnce(guarded);
   const downloader = lazy(async () => {
     const { createDownload } = await import("../service/download.ts");
     return createDownload({ service: config.service ?? SANDBOX, version: VERSION });
@@ -96,7 +115,13 @@ export function createApplication(options: ApplicationOptions): Application {
     clock,
     log,
   });
-  let recalled: Promise<void> | undefined;
+  const recallJobs = lazy(async () => {
+    try {
+      jobs.recall(startedJobs(await journal.entries(), await account()));
+    } catch (error) {
+      log.info("The jobs of earlier processes are not known.", error);
+    }
+  });
   return {
     version: VERSION,
     config,
@@ -106,14 +131,19 @@ export function createApplication(options: ApplicationOptions): Application {
     poller,
     savedVideos,
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
-    once,
+    generateOnce,
+    publishOnce,
+    finishPaidRequests: () => sender.finish(),
     lookAtJob,
-    history: () => once.history().catch(() => new Map()),
-    recallJobs: () =>
-      (recalled ??= once.startedJobs().then(
-        (started) => jobs.recall(started),
-        (error: unknown) => log.info("The jobs of earlier processes are not known.", error),
-      )),
+    history: async () => {
+      try {
+        return jobHistories(await journal.entries());
+      } catch (error) {
+        log.info("The journal can't be read.", error);
+        return new Map();
+      }
+    },
+    recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
     mediaOrigins: new MediaOrigins({ service, jobs, folder: journalFolder(config), log }),

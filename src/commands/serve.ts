@@ -95,9 +95,10 @@ export function serve(
         application.savedVideos.close(),
         sleep(CLEAN_UP_MS, undefined, { ref: false }),
       ]);
-      const finished = application.once.finish((jobId) => {
+      application.jobs.starts.on((jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
+      const finished = application.finishPaidRequests();
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
       await nothingHalfSaved;
       // What the service has said goes to the client, who may still be reading.

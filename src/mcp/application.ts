@@ -1,12 +1,14 @@
 // The state that outlives connections: made once by commands/serve.ts and shared by every connection's server.
 
+import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
+import type { JobHistory } from "../idempotency/history.ts";
+import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
 import type { SavedVideos } from "../jobs/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
-import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Config } from "../config.ts";
@@ -23,9 +25,12 @@ export interface Application {
   readonly poller: Poller;
   readonly savedVideos: SavedVideos;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
-  readonly once: SendOnce;
-  /** How a job stands now; undefined where that can't be found out within a second or two. */
-  readonly lookAtJob: (jobId: string, signal: AbortSignal | undefined) => Promise<Job | undefined>;
+  readonly generateOnce: GenerateOnce;
+  readonly publishOnce: PublishOnce;
+  /** Sends nothing paid or public any more. Resolves when the outcomes of what was sent are known. */
+  readonly finishPaidRequests: () => Promise<void>;
+  /** How the service says that a job stands, as far as that can be found out in a few seconds. */
+  readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
   /** What this computer knows of jobs, by their ids in lower case; empty where its journal can't be read. */
   readonly history: () => Promise<ReadonlyMap<string, JobHistory>>;
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */

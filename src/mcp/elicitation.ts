@@ -36,6 +36,8 @@ const ANSWER = "confirmation";
 const FIELD = "decision";
 /** The user may be away from the screen. */
 const MAX_ANSWER_MS = 5 * 60_000;
+/** No user has read the question in so little time. */
+const BY_ITSELF_MS = 2_000;
 const MAX_OPEN = 100;
 
 // Made on first use: few calls ask, and every start would wait for them.
@@ -49,44 +51,53 @@ const makeAnswerSchema = () =>
 
 export class Elicitation {
   readonly #options: ElicitationOptions;
-  /** Modern protocol: the keys of questions by the state that the client gives back with the answer. Each serves once. */
-  readonly #open = new Map<string, string>();
+  /** Modern protocol: questions by the state that the client gives back with the answer. Each serves once. */
+  readonly #open = new Map<string, { readonly key: string; readonly askedMs: number }>();
 
   constructor(options: ElicitationOptions) {
     this.#options = options;
   }
 
-  /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, else a BridgeError. */
+  /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, what `describe` throws, or a BridgeError. */
   async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<void> {
-    if (!this.#options.isEnabled || !canAsk(server, request)) return;
+    const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
+    if (!this.#options.isEnabled || !(isAnswer || canAsk(server, request))) return;
     const question = await describe();
-    const answer =
-      request.envelope === undefined ? await this.#ask(request, question) : this.#answerTo(request, question);
-    const parsed = makeAnswerSchema().safeParse(answer).data;
-    if (parsed?.action === "accept" && parsed.content?.[FIELD] === question.yes) return;
-    throw declinedError(parsed?.action === "decline" || parsed?.action === "accept");
+    const answered =
+      request.envelope === undefined
+        ? await this.#ask(request, question)
+        : this.#answerTo(request, question, canAsk(server, request));
+    const { action, content } = makeAnswerSchema().safeParse(answered.answer).data ?? {};
+    if (action === "accept" && content?.[FIELD] === question.yes) return;
+    const byItself = action !== undefined && action !== "accept" && answered.afterMs < BY_ITSELF_MS;
+    throw declinedError(action !== undefined, byItself);
   }
 
-  async #ask(request: McpRequest, question: Question): Promise<unknown> {
+  async #ask(request: McpRequest, question: Question): Promise<Answered> {
+    const askedMs = performance.now();
     try {
-      return await request.send(
+      const answer = await request.send(
         { method: "elicitation/create", params: formFor(question) },
         { timeout: MAX_ANSWER_MS, signal: request.signal },
       );
+      return { answer, afterMs: performance.now() - askedMs };
     } catch (error) {
       // The client failed to ask, answered nonsense or took too long: none of these is a yes.
       this.#options.log.info("The client did not get an answer from the user.", error);
-      return undefined;
+      return { answer: undefined, afterMs: Infinity };
     }
   }
 
-  #answerTo(request: McpRequest, question: Question): unknown {
+  #answerTo(request: McpRequest, question: Question, mayAsk: boolean): Answered {
     const state = request.requestState();
-    const key = typeof state === "string" ? this.#open.get(state) : undefined;
+    const asked = typeof state === "string" ? this.#open.get(state) : undefined;
     if (typeof state === "string") this.#open.delete(state);
-    if (key === question.key) return request.inputResponses?.[ANSWER];
+    if (asked?.key === question.key)
+      return { answer: request.inputResponses?.[ANSWER], afterMs: performance.now() - asked.askedMs };
+    // An answer to another question or to none.
+    if (!mayAsk) return { answer: undefined, afterMs: Infinity };
     const requestState = crypto.randomUUID();
-    this.#open.set(requestState, question.key);
+    this.#open.set(requestState, { key: question.key, askedMs: performance.now() });
     for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
     throw new AskUser(
       inputRequired({
@@ -95,6 +106,13 @@ export class Elicitation {
       }),
     );
   }
+}
+
+interface Answered {
+  /** As the client sent it. */
+  readonly answer: unknown;
+  /** Since the question. */
+  readonly afterMs: number;
 }
 
 /** One choice in words, with nothing chosen in advance. Some clients mark the first choice all the same: that is the no. */
@@ -124,14 +142,16 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
   );
 }
 
-function declinedError(isAnswered: boolean): BridgeError {
+/** `byItself`: so fast and without a choice that the client may have answered without the user. */
+function declinedError(isAnswered: boolean, byItself: boolean): BridgeError {
   return new BridgeError({
     code: "declined",
     message: isAnswered
       ? "The user was asked and did not agree to publish."
       : "The user was asked whether to publish, and no answer came.",
-    nextStep:
-      "Ask them what they would like instead. If they saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval.",
+    nextStep: byItself
+      ? "If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up."
+      : "Don't ask again unless the user brings it up.",
     outcome: "not_sent",
     retryable: false,
   });

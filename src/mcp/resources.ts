@@ -12,7 +12,7 @@ import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
-import { describeJob } from "../tools/get-video-status.ts";
+import { describeJob } from "../tools/describe-job.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
@@ -115,9 +115,7 @@ export async function describeKnownJob(
   },
 ): Promise<Record<string, unknown>> {
   const { result, ...guidance } = await describeJob(job, application);
-  const watchEnded = application.jobs.get(job.jobId)?.watchEnded;
-  const state = watchEnded === undefined || job.done ? result : { ...result, watchEnded };
-  return withGuidance(guidance, state, { isSandbox: application.config.sandbox });
+  return withGuidance(guidance, result, { isSandbox: application.config.sandbox });
 }
 
 function protocolError(failure: BridgeError, uri: string): ProtocolError {

@@ -24,13 +24,13 @@ export function registerTools(server: McpServer, application: Application, tasks
         description,
         annotations,
         ...schemas(name),
-        ...(name === "generate_video" && { _meta: { ui: { resourceUri: CARD_URI } } }),
+        ...(tool.startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
       },
       async (args, { mcpReq }) => {
         try {
           await application.recallJobs();
           const result = await runTool(tool, args, toolContext(application, server, mcpReq));
-          return tasks.answer(name, result, mcpReq);
+          return tasks.answer(tool, result, mcpReq);
         } catch (error) {
           if (error instanceof AskUser) return error.result;
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -39,7 +39,7 @@ export function registerTools(server: McpServer, application: Application, tasks
         }
       },
     );
-    if (tasks.isOptionalFor(name)) registered.execution = { taskSupport: "optional" };
+    if (tasks.isOptionalFor(tool)) registered.execution = { taskSupport: "optional" };
   }
 }
 
@@ -54,15 +54,27 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { service, jobs, reader, once, savedVideos, lookAtJob, history, elicitation, canPublish, config } =
-    application;
+  const {
+    service,
+    jobs,
+    reader,
+    generateOnce,
+    publishOnce,
+    savedVideos,
+    lookAtJob,
+    history,
+    elicitation,
+    canPublish,
+    config,
+  } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
     service,
     jobs,
     reader,
-    once,
+    generateOnce,
+    publishOnce,
     savedVideos,
     signal,
     canPublish,

@@ -29,13 +29,17 @@ import {
   type VideosQuery,
 } from "./schemas.ts";
 
+interface PaidOptions<Result> extends CallOptions {
+  readonly onLate?: (answer: Promise<Result>) => void;
+}
+
 /** Every method throws a BridgeError and nothing else. */
 export interface Service {
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options?: CallOptions): Promise<Generation>;
+  generate(request: GenerationRequest, options?: PaidOptions<Generation>): Promise<Generation>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
   /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options?: CallOptions): Promise<Publication>;
+  publish(request: PublishRequest, options?: PaidOptions<Publication>): Promise<Publication>;
   listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options?: CallOptions): Promise<VideoPage>;

@@ -2,12 +2,14 @@
 
 import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
-import type { AlreadyStarted } from "../once/send-once.ts";
+import { BridgeError } from "../errors.ts";
+import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
-import { describeAge } from "../text.ts";
+import type { GenerationRequest } from "../service/schemas.ts";
+import { describeAge, quote, quoteName } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
 import { asNumber, asOneOf, confirmDuplicateArgument } from "./arguments.ts";
-import { defineTool, guidanceFields } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields, UNRECORDED } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
@@ -19,6 +21,7 @@ export const generateVideo = defineTool({
     "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the user before starting, and show them the topic. A failed render refunds its credits.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
+  startsJob: true,
   input: () =>
     z.strictObject({
       topic: z
@@ -74,43 +77,89 @@ export const generateVideo = defineTool({
       resourceUri: z.string().describe("Subscribable status of the job"),
       alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...request }, { once, jobs, signal }) {
-    const started = await once.generate(request, { confirmDuplicate, signal });
-    if (started.alreadyStarted) {
-      const { jobId, job } = started;
+  async run({ confirmDuplicate, ...request }, { generateOnce, isSandbox, signal }) {
+    const started = await generateOnce
+      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal })
+      .catch((error: unknown) => {
+        throw isSandbox ? withSandboxCredits(error) : error;
+      });
+    if (!started.alreadyStarted) {
+      const { generation } = started;
       return {
-        ...describeEarlier(started, confirmDuplicate),
-        result: {
-          jobId,
-          status: job?.status ?? "unknown",
-          resourceUri: jobUri(jobId),
-          alreadyStarted: true,
-        },
+        ...describeStarted(started, request),
+        result: { ...generation, resourceUri: jobUri(generation.jobId) },
       };
     }
-    const { generation } = started;
-    jobs.start(generation.jobId, request.topic);
+    const { jobId, job } = started;
+    const seen = typeof job === "object" ? job : undefined;
     return {
-      summary: "The video was started. Renders take 2 to 4 minutes.",
-      nextStep: FOLLOW,
-      result: { ...generation, resourceUri: jobUri(generation.jobId) },
+      ...describeEarlier(started, confirmDuplicate),
+      result: {
+        jobId,
+        status: seen?.status ?? "unknown",
+        resourceUri: jobUri(jobId),
+        alreadyStarted: true,
+        ...(seen?.finalVideoUrl !== undefined && { finalVideoUrl: seen.finalVideoUrl }),
+      },
     };
   },
 });
 
-function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined) {
+function describeStarted({ generation, isRecorded }: NewlyStarted, request: GenerationRequest): Guidance {
+  const { status } = generation;
+  const unrecorded = isRecorded ? "" : ` ${UNRECORDED}`;
+  const order = describeOrder(request);
+  if (status === "failed")
+    return {
+      summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.${unrecorded}`,
+      nextStep: "Tell the user. The same video may be generated again if they still want it.",
+    };
   const state =
-    job === undefined
-      ? "its status could not be read just now"
-      : job.done
-        ? "it is ready"
-        : "it is still rendering";
-  const stale = given === undefined ? "" : " This confirmDuplicate code is out of date.";
+    status === "processing"
+      ? "Renders take 2 to 4 minutes."
+      : `The service gives its status as ${quote(status, 60)}.`;
+  return { summary: `The video was started: ${order}. ${state}${unrecorded}`, nextStep: FOLLOW };
+}
+
+/** What the user pays for, so that it can be checked: "30 s, English, story, voice charlotte, no music, normal pacing". */
+function describeOrder(request: GenerationRequest): string {
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
+  const spoken = new Intl.DisplayNames("en", { type: "language" }).of(language) ?? language;
+  return `${duration} s, ${spoken}, ${style}, voice ${quoteName(voice)}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+}
+
+function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
+  const stale = given ? " The confirmDuplicate code of this call is not valid." : "";
   const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
-  return {
-    summary: `This same video was started ${describeAge(ageMs)} and ${state}, so nothing was started or charged now.${stale}`,
-    nextStep: job?.done === true ? `Get it with get_video_status. ${again}` : `${FOLLOW} ${again}`,
-  };
+  const nothing = `so nothing was started or charged now.${stale}`;
+  const started = `This same video was started ${describeAge(ageMs)}`;
+  if (typeof job === "object" && job.status === "completed")
+    return job.finalVideoUrl === undefined
+      ? {
+          summary: `${started} and is ready, ${nothing}`,
+          nextStep: `Get its link with get_video_status. ${again}`,
+        }
+      : {
+          summary: `This same video is ready: ${job.finalVideoUrl} It was started ${describeAge(ageMs)}, ${nothing}`,
+          nextStep: `Show the user the link. ${again}`,
+        };
+  return { summary: `${started} and ${describeSeen(job)}, ${nothing}`, nextStep: `${FOLLOW} ${again}` };
+}
+
+function describeSeen(job: AlreadyStarted["job"]): string {
+  if (job === undefined) return "its status could not be read just now";
+  if (job === "not found") return "the service doesn't list it yet";
+  return job.status === "processing"
+    ? "it is still rendering"
+    : `the service gives its status as ${quote(job.status, 60)}`;
+}
+
+/** The sandbox's credits are nobody's account. */
+function withSandboxCredits(error: unknown): unknown {
+  if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
+  const nextStep = "Tell the user to restart this server: each sandbox begins with new credits.";
+  return new BridgeError({ ...error.facts, nextStep }, error);
 }
 
 const DESCRIPTION =

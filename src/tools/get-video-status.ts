@@ -2,17 +2,19 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import type { SavedVideo } from "../jobs/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
-import { describeAge, inWords } from "../text.ts";
+import { describeAge } from "../text.ts";
 import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
-import { describeSaved, savedToField, savedToOf } from "./saved-to.ts";
-import { defineTool, type Guidance, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
+import { describeJob, describeProgress, publishedToField } from "./describe-job.ts";
+import { savedToField } from "./saved-to.ts";
+import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.
 const MAX_WAIT_SECONDS = 50;
 /** A wait begins with an earlier answer of at most this age, such as that of the wait before: it looks again anyway. */
 const RECENT_MS = 5_000;
+/** For so long a job that this computer has started may be unknown to the service. */
+const NOT_LISTED_MS = 10 * 60_000;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
 const count = () => z.number().optional();
@@ -52,16 +54,23 @@ export const getVideoStatus = defineTool({
       finalVideoUrl: z.string().optional(),
       ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
-      publishedTo: z.array(z.string()).describe("Posted there, as far as this computer knows").optional(),
-      settings: z
+      publishedTo: publishedToField(),
+      arguments: z
         .looseObject({})
-        .describe("Arguments of generate_video, if it was called on this computer; defaults are left out")
+        .describe(
+          "Those of generate_video, known only to the computer that started it; defaults are left out",
+        )
         .optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, savedVideos } = context;
     const options = { background: false, signal };
-    if (waitSeconds === 0) return describeJob(await reader.read(jobId, options), context);
+    if (waitSeconds === 0) {
+      const job = await reader.read(jobId, options).catch((error: unknown) => {
+        throw explainNotListed(jobId, error, context);
+      });
+      return describeJob(job, context);
+    }
     // A wait outlasts a service that fails for a moment.
     const now = await reader
       .readRecent(jobId, RECENT_MS, options)
@@ -69,103 +78,35 @@ export const getVideoStatus = defineTool({
     savedVideos.want(jobId);
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
     const { result, ...guidance } = await describeJob(job, context);
-    // A caller that waits has just started it and knows its settings.
-    const { settings: _, ...state } = result;
+    if (now.done) return { ...guidance, result };
+    // A caller that has waited for the end has just started it and knows its arguments.
+    const { arguments: _, ...state } = result;
     return { ...guidance, result: state };
   },
 });
 
 /** The job as it was last seen, if it may be read a little later; else throws the error on. */
-function lastKnown(jobId: string, error: unknown, { jobs, signal }: ToolContext): Job {
+function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
+  const { jobs, signal } = context;
   const job = jobs.get(jobId)?.job;
-  const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
-  if (job === undefined || !isBrief) throw error;
+  const explained = explainNotListed(jobId, error, context);
+  const isBrief = explained instanceof BridgeError && explained.facts.retryable && !signal.aborted;
+  if (job === undefined || !isBrief) throw explained;
   return job;
 }
 
-/** A job with what this computer knows of it, and what that means to the caller. */
-export async function describeJob(
-  job: Job,
-  {
-    jobs,
-    history,
-    savedVideos,
-    canPublish,
-  }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
-): Promise<ToolOutcome<Job>> {
-  await savedVideos.refresh();
-  const saved = savedVideos.stateOf(job.jobId);
-  // Nothing to say of a video that is still rendering: where it was posted can't be known yet, and its settings serve the next one.
-  const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
-  const { publishedTo = [], settings } = known ?? {};
-  return {
-    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved }),
-    result: {
-      ...job,
-      ...savedToOf(saved),
-      ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
-      ...(settings !== undefined && { settings }),
+/** A service may need a moment until it lists a job that it has just started. */
+function explainNotListed(jobId: string, error: unknown, { jobs }: ToolContext): unknown {
+  const ageMs = jobs.get(jobId)?.topic === undefined ? undefined : jobs.ageMs(jobId);
+  if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
+  if (ageMs === undefined || ageMs > NOT_LISTED_MS) return error;
+  return new BridgeError(
+    {
+      ...error.facts,
+      message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet.`,
+      nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
+      retryable: true,
     },
-  };
-}
-
-/** Renders that take longer than this take much longer than usual. */
-const LONG_RENDER_MS = 10 * 60_000;
-
-export interface StatusFacts {
-  /** Since the job was started, where that is known. */
-  readonly ageMs: number | undefined;
-  readonly canPublish: boolean;
-  readonly publishedTo: readonly string[];
-  readonly saved: SavedVideo | undefined;
-}
-
-/** The summary and the next step. */
-export function describeStatus(job: Job, { ageMs, canPublish, publishedTo, saved }: StatusFacts): Guidance {
-  const unsafe =
-    job["unsafeLinksLeftOut"] === undefined ? "" : " Links that are not safe to open were left out.";
-  if (job.status === "failed")
-    return {
-      summary: "The render failed, and the service refunds its credits by itself.",
-      nextStep: "Tell the user. The same video may be generated again if they still want it.",
-    };
-  if (job.status !== "completed")
-    return {
-      summary: `Still rendering: ${describeProgress(job)}. ${describeRenderTime(ageMs)}${unsafe}`,
-      nextStep: "Call get_video_status again with waitSeconds 50.",
-    };
-  if (job.finalVideoUrl === undefined)
-    return {
-      summary: `The video is ready: ${countClips(job)}. The service has not listed the link of the final video yet.${describeSaved(saved)}${unsafe}`,
-      nextStep:
-        "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos.",
-    };
-  const isPublic = publishedTo.length === 0 ? "" : ` It is public on ${inWords(publishedTo)}.`;
-  return {
-    summary: `Your video is ready: ${job.finalVideoUrl}${describeSaved(saved)}${isPublic}${unsafe}`,
-    nextStep:
-      canPublish && publishedTo.length === 0
-        ? "Show the user the link, and ask whether and where to publish it."
-        : "Show the user the link.",
-  };
-}
-
-/** The state in a few words, for a progress bar. */
-export function describeProgress(job: Job): string {
-  if (job.status === "completed") return `Ready: ${countClips(job)}`;
-  if (job.status === "failed") return "Failed, credits are refunded";
-  const { total, completed, failed = 0 } = job.progress ?? {};
-  if (total === undefined || completed === undefined) return `${countClips(job)} so far`;
-  return `${completed} of ${total} clips${failed === 0 ? "" : `, ${failed} failed`}`;
-}
-
-function countClips({ videoUrls: { length } }: Job): string {
-  return `${length} ${length === 1 ? "clip" : "clips"}`;
-}
-
-function describeRenderTime(ageMs: number | undefined): string {
-  if (ageMs === undefined) return "Renders take 2 to 4 minutes.";
-  return ageMs < LONG_RENDER_MS
-    ? `Started ${describeAge(ageMs)}; renders take 2 to 4 minutes.`
-    : `Started ${describeAge(ageMs)}, much longer than the usual 2 to 4 minutes.`;
+    error,
+  );
 }

@@ -1,14 +1,15 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
-import type { JobHistory } from "../once/send-once.ts";
+import type { JobHistory } from "../idempotency/history.ts";
 import type { Video } from "../service/schemas.ts";
 import { asNumber } from "./arguments.ts";
+import { publishedToField } from "./describe-job.ts";
 import { savedToField, savedToOf } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
-const MAX_TEXT_CHARACTERS = 160;
+const MAX_TEXT_CHARACTERS = 80;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -32,8 +33,9 @@ export const listVideos = defineTool({
           status: z.string(),
           finalVideoUrl: z.string().optional(),
           ...savedToField(),
-          publishedTo: z.array(z.string()).describe("As far as this computer knows").optional(),
-          settings: z.looseObject({}).describe("As in get_video_status").optional(),
+          topic: z.string().optional(),
+          createdAt: z.string().optional(),
+          publishedTo: publishedToField(),
         }),
       ),
       nextCursor: z.string().optional(),
@@ -66,17 +68,19 @@ export const listVideos = defineTool({
   },
 });
 
-/** A video of the list with what this computer knows of it, in few words. */
-function describeVideo(video: Video, { settings = {}, publishedTo = [] }: Partial<JobHistory> = {}): Video {
+/** A video of the list with what this computer knows of it, in few words. The service's own topic and time come first. */
+function describeVideo(
+  video: Video,
+  { arguments: { topic } = {}, createdAtMs, publishedTo = [] }: Partial<JobHistory> = {},
+): Video {
   const { jobId, status, ...rest } = video;
-  // The topic is the service's own field.
-  const { topic: _, ...others } = settings;
   return {
     jobId,
     status,
+    ...(typeof topic === "string" && { topic: cutText(topic) }),
+    ...(createdAtMs !== undefined && { createdAt: new Date(createdAtMs).toISOString() }),
     ...shortened(rest),
     ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
-    ...(Object.keys(others).length > 0 && { settings: others }),
   };
 }
 

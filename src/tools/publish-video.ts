@@ -2,34 +2,36 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import type { PublicationPlan } from "../once/plan-publication.ts";
-import type { Published } from "../once/send-once.ts";
-import type { Job } from "../service/schemas.ts";
-import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
+import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
+import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import { defineTool, guidanceFields, type Question, type ToolContext } from "./tool.ts";
+import {
+  explainRefusal,
+  findObstacle,
+  listConnected,
+  PLATFORM_ID,
+  unusableError,
+} from "./publish-obstacles.ts";
+import { defineTool, type Guidance, guidanceFields, type Question, UNRECORDED } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
-/** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
-const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** More than these are counted in the yes instead of being named. */
+const MAX_NAMED = 6;
 
 export const publishVideo = defineTool({
   name: "publish_video",
   title: "Publish a video",
   description:
-    "Posts a completed video publicly to the user's connected accounts, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
+    "Posts a completed video publicly to the user's connected accounts at once, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
   input: () =>
     z.strictObject({
       jobId: jobIdArgument(),
       platforms: z
+        // Read generously, since one that is no id is answered with those that are connected.
         .array(
-          z
-            .string()
-            .trim()
-            .toLowerCase()
-            .regex(PLATFORM_ID, "must be the id of a connected platform, such as tiktok"),
+          z.string().trim().toLowerCase().min(1, "must not be empty").meta({ pattern: PLATFORM_ID.source }),
         )
         .min(1, "must name at least one platform")
         .max(MAX_PLATFORMS, `must name at most ${MAX_PLATFORMS} platforms`)
@@ -44,82 +46,31 @@ export const publishVideo = defineTool({
         z.looseObject({ platform: z.string(), ok: z.boolean(), alreadyPublished: z.boolean().optional() }),
       ),
     }),
-  async run({ jobId, platforms, confirmDuplicate }, { once, service, jobs, lookAtJob, askUser, signal }) {
+  async run({ jobId, platforms, confirmDuplicate }, context) {
+    const { publishOnce, service, jobs, askUser, signal } = context;
+    const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
+    if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = (plan: PublicationPlan) =>
       askUser(async () => {
+        const { job, obstacle } = await findObstacle({ jobId, platforms: plan.platforms }, context);
+        if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
-        const link = jobs.get(jobId)?.finalVideoUrl ?? (await lookAtJob(jobId))?.finalVideoUrl;
+        const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
         return questionFor(plan, { topic: jobs.get(jobId)?.topic, link });
       });
-    const published = await once
-      .publish({ jobId, platforms }, ask, { confirmDuplicate, signal })
+    const published = await publishOnce
+      .run({ jobId, platforms }, ask, { confirmDuplicate: confirmDuplicate || undefined, signal })
       .catch(async (error: unknown) => {
-        if (!isRefusal(error)) throw error;
-        const job = await lookAtJob(jobId);
-        if (job?.status !== "completed") throw explainRefusal(error, job);
-        throw withConnected(error, platforms, await listConnected(service, signal));
+        throw await explainRefusal(error, { jobId, platforms }, context);
       });
     const { answer, results } = published;
-    const hasFailed = results.some(({ ok }) => !ok);
-    const connected = hasFailed ? await listConnected(service, signal) : undefined;
+    const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
     return {
-      summary: describeResults(published, connected),
-      nextStep: nextStepAfter(published, connected, confirmDuplicate),
+      ...describePublished(published, connected, confirmDuplicate),
       result: { ...answer, results: [...results] },
     };
   },
 });
-
-function isRefusal(error: unknown): error is BridgeError {
-  return error instanceof BridgeError && error.facts.code === "refused";
-}
-
-/** The service's codes are not documented, so why it refused is read from the job. */
-function explainRefusal(error: BridgeError, job: Job | undefined): BridgeError {
-  const { facts } = error;
-  if (job === undefined) return error;
-  const explained =
-    job.status === "failed"
-      ? {
-          message: "The render of this video failed, so there is nothing to publish.",
-          nextStep: "Tell the user. The video can be generated again if they still want it.",
-          retryable: false,
-        }
-      : {
-          message: "The video is still rendering, so it was not published.",
-          nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-          retryable: true,
-        };
-  return new BridgeError({ ...facts, ...explained }, error);
-}
-
-/** With the platforms that are connected, where one of the wanted ones is not. */
-function withConnected(
-  error: BridgeError,
-  wanted: readonly string[],
-  connected: readonly string[] | undefined,
-): BridgeError {
-  const missing = wanted.filter((platform) => connected?.includes(platform) === false);
-  if (missing.length === 0) return error;
-  const nextStep = `No ${inWords(missing)} account is connected. Connected: ${inWords(connected ?? []) || "none"}. ${error.facts.nextStep}`;
-  return new BridgeError({ ...error.facts, nextStep }, error);
-}
-
-/** A call has 45 s in all, of which the request may have taken 38. */
-const LIST_CONNECTED_MS = 5_000;
-
-/** The platforms with a connected account; undefined where that can't be found out quickly. */
-async function listConnected(
-  service: ToolContext["service"],
-  signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
-  try {
-    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs: LIST_CONNECTED_MS });
-    return platforms.map(({ platform }) => quoteName(platform).toLowerCase());
-  } catch {
-    return undefined;
-  }
-}
 
 function questionFor(
   { key, jobId, platforms, repeated }: PublicationPlan,
@@ -132,76 +83,75 @@ function questionFor(
   const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;
   const sentences = [
     `Publish ${name} on ${inWords(platforms)}? It becomes public.`,
-    posted.length > 0 && `It is already public on ${inWords(posted)}, where this posts it a second time.`,
+    posted.length > 0 && `It was posted to ${inWords(posted)} before, where this posts it a second time.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
-    link !== undefined && `Watch it: ${cleanServiceText(link)}`,
+    // Whole: a link that was cut can't be watched.
+    link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   ];
   return {
     key,
-    message: sentences.filter((sentence) => sentence !== false).join(" "),
+    message: sentences.filter(Boolean).join(" "),
     yes:
-      platforms.length <= 3
+      platforms.length <= MAX_NAMED
         ? `Publish on ${inWords(platforms)}`
         : `Publish on these ${platforms.length} platforms`,
     no: "Don't publish",
   };
 }
 
-/** The platforms in the results that `isWanted` picks, as they are shown. */
-function namesIn(
-  { results }: Published,
-  isWanted: (result: Published["results"][number]) => boolean,
-): readonly string[] {
-  return results.filter(isWanted).map(({ platform }) => quoteName(platform));
-}
-
-/** Failed platforms, apart by whether an account is connected. */
-function failuresIn(published: Published, connected: readonly string[] | undefined) {
-  const failed = namesIn(published, ({ ok }) => !ok);
-  const isMissing = (platform: string) => connected?.includes(platform.toLowerCase()) === false;
-  return {
-    unconnected: failed.filter(isMissing),
-    others: failed.filter((platform) => !isMissing(platform)),
-  };
-}
-
-function describeResults(published: Published, connected: readonly string[] | undefined): string {
-  const before = namesIn(published, ({ alreadyPublished }) => alreadyPublished === true);
-  const posted = namesIn(published, ({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
-  const { unconnected, others } = failuresIn(published, connected);
-  const { unmentioned } = published;
-  const sentences = [
-    posted.length > 0 && `Published on ${inWords(posted)}.`,
-    before.length > 0 &&
-      `It was posted to ${inWords(before)} by an earlier call, so it was not sent there again.`,
-    unconnected.length > 0 &&
-      `Not published on ${inWords(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
-    others.length > 0 && `Not published on ${inWords(others)}: the service reported a failure.`,
-    unmentioned.length > 0 &&
-      `The service did not say whether the video is public on ${inWords(unmentioned)}.`,
-  ];
-  return sentences.filter((sentence) => sentence !== false).join(" ");
-}
-
-function nextStepAfter(
+/** What came of each platform, and what to do about it. `connected` is asked for where one has failed. */
+function describePublished(
   published: Published,
   connected: readonly string[] | undefined,
   given: string | undefined,
-): string | undefined {
-  const { unmentioned, code } = published;
-  const { unconnected, others } = failuresIn(published, connected);
-  const before = published.results.filter(({ alreadyPublished }) => alreadyPublished);
-  const steps = [
+): Guidance {
+  const { results, unmentioned, code, isRecorded } = published;
+  const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
+  const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
+  const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
+  const failed = results.filter(
+    ({ platform, ok }) => !ok && !results.some((other) => other.ok && other.platform === platform),
+  );
+  const isMissing = ({ platform }: { platform: string }) =>
+    connected?.includes(platform.trim().toLowerCase()) === false;
+  const unconnected = failed.filter(isMissing);
+  const refused = failed.filter((result) => !isMissing(result));
+  const summary = [
+    posted.length > 0 && `Posted to ${namesOf(posted)}.`,
+    before.length > 0 &&
+      `It was posted to ${namesOf(before)} by an earlier call, so it was not sent there again.`,
     unconnected.length > 0 &&
-      `Tell the user to connect ${inWords(unconnected)} on the service's website if they want it there.`,
-    others.length > 0 && `Tell the user why, and publish again only on ${inWords(others)}.`,
+      `Not posted to ${namesOf(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
+    ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
+    unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
+    !isRecorded && UNRECORDED,
+  ];
+  const hasLinks = results.some(({ ok, url }) => ok && typeof url === "string");
+  const nextStep = [
+    hasLinks && "Give the user the links of the posts.",
+    unconnected.length > 0 &&
+      `Tell the user to connect ${namesOf(unconnected)} on the service's website if they want it there.`,
+    refused.length > 0 &&
+      `Tell the user why it was not posted to ${namesOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
     unmentioned.length > 0 &&
       `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
-    code !== undefined && given !== undefined && "This confirmDuplicate code is out of date.",
+    code !== undefined && given && "The confirmDuplicate code of this call is not valid.",
     code !== undefined &&
       `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
   ];
-  const text = steps.filter((step) => step !== false).join(" ");
-  return text === "" ? undefined : text;
+  return {
+    summary: summary.filter(Boolean).join(" "),
+    nextStep: nextStep.filter(Boolean).join(" ") || undefined,
+  };
+}
+
+/** The names of the field are not documented. */
+function describeReason({ error, message, reason }: Published["results"][number]): string {
+  const nested =
+    typeof error === "object" && error !== null && "message" in error ? error.message : undefined;
+  const said = [error, nested, message, reason].find(
+    (text) => typeof text === "string" && text.trim() !== "",
+  );
+  return typeof said === "string" ? `the service says ${quote(said)}.` : "the service gave no reason.";
 }

@@ -3,20 +3,23 @@
 
 import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
+import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
+import type { JobHistory } from "../idempotency/history.ts";
+import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { SavedVideos } from "../jobs/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
-import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 
-/** What the application gives to a tool. Paid and public requests go through `once` alone. */
+/** What the application gives to a tool. Paid and public requests go through `generateOnce` and `publishOnce` alone. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list">;
+  readonly jobs: Pick<JobStore, "get" | "ageMs" | "list">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
-  readonly once: Pick<SendOnce, "generate" | "publish">;
+  readonly generateOnce: Pick<GenerateOnce, "run">;
+  readonly publishOnce: Pick<PublishOnce, "run">;
   readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
@@ -26,11 +29,11 @@ export interface ToolContext {
   history(): Promise<ReadonlyMap<string, JobHistory>>;
   /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
-  /** How a job stands now; undefined where that can't be found out within a second or two. */
-  lookAtJob(jobId: string): Promise<Job | undefined>;
+  /** How the service says that a job stands, as far as that can be found out in a few seconds. */
+  lookAtJob(jobId: string): Promise<SeenJob>;
   /**
-   * Returns if the user agrees or can't be asked; only in the latter case `question` is not called. Throws a BridgeError for every other
-   * answer, and to have them asked.
+   * Returns if the user agrees or can't be asked; only in the latter case `question` is not called. Throws what `question` throws, a
+   * BridgeError for every other answer, and to have them asked.
    */
   askUser(question: () => Promise<Question>): Promise<void>;
 }
@@ -70,6 +73,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly annotations: ToolAnnotations;
   /** What a call that fails may have done. */
   readonly effect: Effect;
+  /** It starts a job: clients that can show it in a card, and call it as a task. */
+  readonly startsJob?: true;
   /** Strict, as it is advertised. Made when the first call needs it: a list of tools is answered without. */
   readonly input: () => Input;
   /** How arguments are read that say the same in another form, by name; each passes on what it can't read. */
@@ -85,6 +90,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
+
+/** Said where a paid or public request could not be written to the journal. */
+export const UNRECORDED =
+  "This computer's journal could not be written, so a repeat of this call from another client would not be noticed.";
 
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 

@@ -7,7 +7,7 @@ import type { Unsubscribe } from "../../jobs/emitter.ts";
 import { isEnded, isJobId, jobUri } from "../../jobs/job.ts";
 import type { KnownJob } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/schemas.ts";
-import { describeStatus } from "../../tools/get-video-status.ts";
+import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
 import { errorMeta, successResult } from "../tool-result.ts";

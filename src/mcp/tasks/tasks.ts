@@ -15,8 +15,8 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Job } from "../../service/schemas.ts";
-import { generateVideo } from "../../tools/generate-video.ts";
-import { describeProgress } from "../../tools/get-video-status.ts";
+import { describeProgress } from "../../tools/describe-job.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
@@ -52,8 +52,8 @@ export class Tasks {
   }
 
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
-  isOptionalFor(tool: string): boolean {
-    return this.#legacyClientHasTasks && tool === generateVideo.name;
+  isOptionalFor({ startsJob }: Tool): boolean {
+    return this.#legacyClientHasTasks && startsJob === true;
   }
 
   /** Serves tasks/… on a server of this connection, and declares them. */
@@ -63,11 +63,12 @@ export class Tasks {
     else if (this.#legacyClientHasTasks) this.#attachLegacy(server);
   }
 
-  /** The answer to a call of a tool: a task where it was generate_video and the client takes one. */
-  answer(tool: string, structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
+  /** The answer to a call of a tool: a task where it has started a job and the client takes one. */
+  answer(tool: Tool, structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
     const result = successResult(structured);
-    const { jobId } = structured;
-    if (tool !== generateVideo.name || typeof jobId !== "string") return result;
+    const { jobId, alreadyStarted } = structured;
+    // A repeated call has to say at once that nothing was charged.
+    if (tool.startsJob !== true || typeof jobId !== "string" || alreadyStarted === true) return result;
     const isModern = request.envelope !== undefined;
     if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
     // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.

@@ -1,23 +1,37 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
 import { BridgeError } from "../errors.ts";
-import type { Video, VideoPage } from "../service/schemas.ts";
+import { isEnded } from "../jobs/job.ts";
+import type { Video } from "../service/schemas.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-const STALE_CODE = "This confirmDuplicate code is out of date. ";
+const STALE_CODE = "The confirmDuplicate code of this call is not valid. ";
+
+/** The same request is being made by another call or process, and has no outcome yet. */
+export function inProgressError(what: "video" | "publication", wasCancelled: boolean): BridgeError {
+  return new BridgeError({
+    code: "in_progress",
+    message: `Not sent: the same ${what} is being requested by another call at this moment, and its outcome is not known yet.`,
+    nextStep: wasCancelled
+      ? "The call was cancelled while it waited for that outcome."
+      : "Make the same call again in a minute: it answers with what became of the other one.",
+    outcome: "not_sent",
+    retryable: true,
+  });
+}
 
 /** The same video was requested before, and what became of it is not known. */
 export function duplicateGenerationError(earlier: {
   readonly ageMs: number;
   readonly code: string;
   /** The caller gave a code that does not fit. */
-  readonly isRefusal: boolean;
+  readonly isStale: boolean;
 }): BridgeError {
-  const { ageMs, code, isRefusal } = earlier;
+  const { ageMs, code, isStale } = earlier;
   return new BridgeError({
     code: "duplicate",
-    message: `${isRefusal ? STALE_CODE : ""}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
+    message: `${isStale ? STALE_CODE : ""}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
     nextStep: `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
     outcome: "not_sent",
     retryable: false,
@@ -32,9 +46,9 @@ export function duplicatePublicationError(earlier: {
   readonly free: readonly string[];
   readonly ageMs: number;
   readonly code: string;
-  readonly isRefusal: boolean;
+  readonly isStale: boolean;
 }): BridgeError {
-  const { unknown, unposted, free, ageMs, code, isRefusal } = earlier;
+  const { unknown, unposted, free, ageMs, code, isStale } = earlier;
   const accounts = `the ${inWords(unknown)} ${unknown.length === 1 ? "account" : "accounts"}`;
   const others =
     free.length === 0
@@ -42,8 +56,23 @@ export function duplicatePublicationError(earlier: {
       : ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
   return new BridgeError({
     code: "duplicate",
-    message: `${isRefusal ? STALE_CODE : ""}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
+    message: `${isStale ? STALE_CODE : ""}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
     nextStep: `Ask the user to look at ${accounts}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${others}`,
+    outcome: "not_sent",
+    retryable: false,
+  });
+}
+
+/** This computer has started as many videos as its owner allows. */
+export function limitError(max: number): BridgeError {
+  return new BridgeError({
+    code: "limit_reached",
+    message:
+      max === 0
+        ? "This server is set to start no videos."
+        : `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
+    nextStep:
+      "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
     outcome: "not_sent",
     retryable: false,
   });
@@ -63,37 +92,17 @@ export function withoutWaiting(error: unknown): unknown {
   );
 }
 
-/** What `generate` gives. An error of unknown outcome is thrown on with the jobs that could be the lost one. */
-export async function withCandidates<Result>(
-  generate: () => Promise<Result>,
-  listVideos: () => Promise<VideoPage>,
-  jobs: {
-    /** The jobs that this process knows at the moment. */
-    readonly knownJobIds: () => ReadonlySet<string>;
-    readonly onListed: (videos: readonly Video[]) => void;
-  },
-): Promise<Result> {
-  // Taken before the request: while it was under way, a look at the video list may have made its job known.
-  const known = jobs.knownJobIds();
-  try {
-    return await generate();
-  } catch (error) {
-    if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
-    const found = await listVideos().then(
-      ({ videos }) => {
-        // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
-        const candidates = videos.filter(({ jobId, status }) => !known.has(jobId) && !isEnded(status));
-        jobs.onListed(videos);
-        return describeCandidates(candidates);
-      },
-      () => "The newest videos could not be listed just now.",
-    );
-    throw new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
-  }
-}
-
-function isEnded(status: string): boolean {
-  return status === "completed" || status === "failed";
+/** The error of a request whose outcome is unknown, with the jobs that could be its own. `listNew` gives those that were not known before. */
+export async function withCandidates(
+  error: BridgeError,
+  listNew: () => Promise<readonly Video[]>,
+): Promise<BridgeError> {
+  const found = await listNew().then(
+    // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
+    (videos) => describeCandidates(videos.filter(({ status }) => !isEnded(status))),
+    () => "The newest videos could not be listed just now.",
+  );
+  return new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
 }
 
 function describeCandidates(videos: readonly Video[]): string {

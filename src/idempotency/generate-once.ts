@@ -1,0 +1,221 @@
+// The only way to start a video: looks what the same request has given, records it, sends it at most once, and says what is known of it if
+// the answer is lost. Knows the policy; sending and recording are record-and-send.ts's.
+
+import { BridgeError } from "../errors.ts";
+import type { Service } from "../service/client.ts";
+import type { Generation, GenerationRequest, Job, Video } from "../service/schemas.ts";
+import { duplicateGenerationError, inProgressError, limitError, withCandidates } from "./errors.ts";
+import type { Journal, JournalEntry, Recorded } from "./journal.ts";
+import type { RecordingSender } from "./record-and-send.ts";
+import {
+  confirmationCode,
+  generationFingerprint,
+  isOvertaken,
+  mayHaveBeenCarriedOut,
+  sameGenerations,
+  withDefaults,
+} from "./same-request.ts";
+
+/** How the service says that a job stands; undefined where that can't be found out in time. */
+export type SeenJob = Job | "not found" | undefined;
+
+export interface GenerateOnceOptions {
+  readonly service: Pick<Service, "generate" | "listVideos">;
+  readonly journal: Journal;
+  readonly sender: RecordingSender;
+  /** Most generations in 24 hours; none is no limit. */
+  readonly maxGenerations: number | undefined;
+  /** The hash that tells accounts apart. */
+  readonly account: () => Promise<string>;
+  readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
+  /** The jobs that this process knows at the moment. */
+  readonly knownJobIds: () => ReadonlySet<string>;
+  /** Called with the newest videos, as the service has just listed them. */
+  readonly onListed: (videos: readonly Video[]) => void;
+  /** Called for each job that is started, also where the answer comes after the call's end. */
+  readonly onStarted: (jobId: string, topic: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds on a monotonic clock. */
+  readonly monotonicMs: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+export interface CallerOptions {
+  /** The code that an earlier answer gave for sending the same request again. */
+  readonly confirmDuplicate?: string | undefined;
+  /** Cancels the call. A request that was sent is still seen through. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Started = NewlyStarted | AlreadyStarted;
+
+export interface NewlyStarted {
+  readonly alreadyStarted: false;
+  readonly generation: Generation;
+  /** Whether other processes will notice a repeat. */
+  readonly isRecorded: boolean;
+}
+
+/** Nothing was sent: the same request started this job before. */
+export interface AlreadyStarted {
+  readonly alreadyStarted: true;
+  readonly jobId: string;
+  readonly job: SeenJob;
+  readonly ageMs: number;
+  /** Confirms a second video. */
+  readonly code: string;
+}
+
+/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
+export const CALL_MS = 38_000;
+const LIST_MS = 5_000;
+/** How often a request that is under way is looked at. */
+export const WAIT_STEP_MS = 250;
+const DAY_MS = 24 * 3_600_000;
+/** Looked at for one call. A job that still runs is hardly older than so many equal ones. */
+const MAX_LOOKS = 10;
+
+export class GenerateOnce {
+  readonly #options: GenerateOnceOptions;
+
+  constructor(options: GenerateOnceOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a video, unless the same request is under way, unknown or has given a job that guards. Throws a BridgeError. */
+  async run(request: GenerationRequest, caller: CallerOptions = {}): Promise<Started> {
+    const { journal, sender, account, monotonicMs, sleep } = this.#options;
+    const deadlineMs = monotonicMs() + CALL_MS;
+    const signal = sender.withShutdown(caller.signal);
+    const fingerprint = await generationFingerprint(await account(), request);
+    for (;;) {
+      const entries = await journal.entries();
+      const seen = sameGenerations(entries, fingerprint);
+      if (seen.some(({ state }) => state === "under way")) {
+        if (signal.aborted || monotonicMs() >= deadlineMs) throw inProgressError("video", signal.aborted);
+        // Aborted or not, the next turn looks.
+        await sleep(WAIT_STEP_MS, signal).catch(() => {});
+        continue;
+      }
+      const code = await confirmationCode(fingerprint, seen);
+      if (caller.confirmDuplicate !== code) {
+        const earlier = await this.#findGuard(seen, { code, given: caller.confirmDuplicate, signal });
+        if (earlier !== undefined) return earlier;
+      }
+      this.#checkLimit(entries);
+      const sent = await this.#send(request, { fingerprint, seen, deadlineMs, signal: caller.signal });
+      if (sent !== undefined) return sent;
+    }
+  }
+
+  /** How many more videos this computer may start now; none is no limit. Throws a BridgeError if the journal can't be read. */
+  async left(): Promise<number | undefined> {
+    const { journal, maxGenerations } = this.#options;
+    if (maxGenerations === undefined) return undefined;
+    return Math.max(0, maxGenerations - this.#countLastDay(await journal.entries()));
+  }
+
+  /** The job that the same request has given, if it forbids another one. Throws where what became of the request is not known. */
+  async #findGuard(
+    seen: readonly JournalEntry[],
+    { code, given, signal }: { code: string; given: string | undefined; signal: AbortSignal },
+  ): Promise<AlreadyStarted | undefined> {
+    const newest = seen.toReversed();
+    const started = newest.filter(({ jobId }) => jobId !== undefined).slice(0, MAX_LOOKS);
+    const looks = started.map(async (entry): Promise<AlreadyStarted | undefined> => {
+      const { jobId = "" } = entry;
+      const job = await this.#options.lookAtJob(jobId, signal);
+      const ageMs = this.#ageMs(entry);
+      return guards(job, ageMs) ? { alreadyStarted: true, jobId, job, ageMs, code } : undefined;
+    });
+    const guarding = (await Promise.all(looks)).find((earlier) => earlier !== undefined);
+    if (guarding !== undefined) return guarding;
+    const unknown = newest.find((entry) => entry.state === "unknown" && this.#ageMs(entry) < DAY_MS);
+    if (unknown === undefined) return undefined;
+    throw duplicateGenerationError({ ageMs: this.#ageMs(unknown), code, isStale: given !== undefined });
+  }
+
+  async #send(
+    request: GenerationRequest,
+    call: {
+      fingerprint: string;
+      seen: readonly JournalEntry[];
+      deadlineMs: number;
+      signal: AbortSignal | undefined;
+    },
+  ): Promise<NewlyStarted | undefined> {
+    const { service, sender, account, knownJobIds, onListed, onStarted, monotonicMs } = this.#options;
+    const { fingerprint, seen } = call;
+    const note = (generation: Generation) => {
+      onStarted(generation.jobId, request.topic);
+      return generation;
+    };
+    // Taken before the request: while it was under way, a look at the video list may have made its job known.
+    const known = knownJobIds();
+    try {
+      const sent = await sender.send<Generation>({
+        intent: {
+          operation: "generate",
+          account: await account(),
+          fingerprint,
+          arguments: withDefaults(request),
+        },
+        isOvertaken: (entries, own) => {
+          this.#checkLimit(entries, own);
+          return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
+        },
+        request: async ({ signal, onLate }) =>
+          note(
+            await service.generate(request, {
+              signal,
+              deadlineMs: call.deadlineMs - monotonicMs(),
+              onLate: (answer) => onLate(answer.then(note)),
+            }),
+          ),
+        outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
+        signal: call.signal,
+      });
+      if (sent.kind === "overtaken") return undefined;
+      return { alreadyStarted: false, generation: sent.result, isRecorded: sent.isRecorded };
+    } catch (error) {
+      if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
+      throw await withCandidates(error, async () => {
+        const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
+        onListed(videos);
+        return videos.filter(({ jobId }) => !known.has(jobId));
+      });
+    }
+  }
+
+  /** Throws if the limit is reached; for a recorded request, if it is by those that were recorded before. */
+  #checkLimit(entries: readonly JournalEntry[], own?: Recorded): void {
+    const { maxGenerations } = this.#options;
+    if (maxGenerations === undefined) return;
+    const ownIndex = entries.findIndex(({ id }) => id === own?.id);
+    const ownFile = entries[ownIndex]?.file;
+    // In another file the order can't be told.
+    const earlier = entries.filter((entry, index) => index < ownIndex || entry.file !== ownFile);
+    const counted = this.#countLastDay(own === undefined ? entries : earlier);
+    if (counted >= maxGenerations) throw limitError(maxGenerations);
+  }
+
+  #countLastDay(entries: readonly JournalEntry[]): number {
+    return entries.filter(
+      (entry) =>
+        entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && this.#ageMs(entry) < DAY_MS,
+    ).length;
+  }
+
+  /** Since it was begun; 0 for an entry from the future, as the clock was set back. */
+  #ageMs({ atMs }: JournalEntry): number {
+    return Math.max(0, this.#options.now() - atMs);
+  }
+}
+
+/** Whether a job that the same request has started forbids another one. */
+function guards(job: SeenJob, ageMs: number): boolean {
+  if (job === undefined) return true;
+  if (job === "not found" || job.status === "completed") return ageMs < DAY_MS;
+  return job.status !== "failed";
+}

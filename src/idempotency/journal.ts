@@ -1,0 +1,212 @@
+// The journal: every paid or public request before it is sent, and its outcome afterwards. Each line on disk is a whole entry as it then
+// stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
+
+import * as z from "zod";
+import type { Outcome } from "../errors.ts";
+import { lazyValue } from "../lazy.ts";
+import { codeOf, type Disk, JournalFiles } from "./journal-files.ts";
+
+/** Made on first use, to keep the start fast. */
+const entrySchema = lazyValue(() =>
+  z.object({
+    id: z.string(),
+    operation: z.enum(["generate", "publish"]),
+    /** When it was begun, in milliseconds since the epoch. */
+    atMs: z.number(),
+    /** The same on the machine's monotonic clock. */
+    machineMs: z.number(),
+    /** Of a generation: hash of the base URL and the key. */
+    account: z.string().optional(),
+    /** Of a generation: hash of the account and the arguments, equal for equal requests. */
+    fingerprint: z.string().optional(),
+    /** Of a generation: how the video was ordered, topic and defaults included. */
+    arguments: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+    /** Of a publication: the job it posts. Of a generation that is done: the job it started. */
+    jobId: z.string().optional(),
+    /** Of a publication. */
+    platforms: z.array(z.string()).optional(),
+    /** None as long as it is not known. */
+    outcome: z.enum(["done", "rejected", "not_sent", "unknown"]).optional(),
+    /** When the outcome was known, in milliseconds since the epoch. */
+    endedAtMs: z.number().optional(),
+    /** Of a publication that is done: what the service said of each platform. */
+    results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })).optional(),
+  }),
+);
+type StoredEntry = z.infer<ReturnType<typeof entrySchema>>;
+
+/** What the service said of one platform. */
+export type PlatformResult = NonNullable<StoredEntry["results"]>[number];
+
+/** The arguments of generate_video. */
+export type GenerationArguments = NonNullable<StoredEntry["arguments"]>;
+
+/** A request that is about to be sent. */
+export type Intent =
+  | (Pick<Required<StoredEntry>, "account" | "fingerprint" | "arguments"> & {
+      readonly operation: "generate";
+    })
+  | (Pick<Required<StoredEntry>, "jobId" | "platforms"> & { readonly operation: "publish" });
+
+/** What became of it. */
+export interface RequestOutcome {
+  readonly outcome: "done" | Outcome;
+  /** Of a generation that is done. */
+  readonly jobId?: string | undefined;
+  readonly results?: readonly PlatformResult[] | undefined;
+}
+
+/**
+ * `under way`: it has no outcome, and was begun less than a minute ago or its answer is awaited by this process. `unknown`: it has none,
+ * and neither, or one that can't be known. Everything else is `over`.
+ */
+export type RequestState = "under way" | "unknown" | "over";
+
+export interface JournalEntry extends Readonly<StoredEntry> {
+  readonly state: RequestState;
+  /** The file that holds its first line; none while this process alone knows it. */
+  readonly file?: string | undefined;
+}
+
+/** An intent that this process has recorded. */
+export interface Recorded {
+  readonly id: string;
+  /** Whether it is on disk. Else this process alone knows it. */
+  readonly isOnDisk: boolean;
+}
+
+export interface JournalOptions {
+  /** None keeps the journal in memory. */
+  readonly disk: Disk | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds on a monotonic clock that all processes of this machine share. */
+  readonly machineMs: () => number;
+  /** A random UUID unless given. */
+  readonly randomId?: (() => string) | undefined;
+  /** Takes the key out of a line. */
+  readonly redact: (line: string) => string;
+  /** An entry could not be written; called once. */
+  readonly onUnwritable: (reason: string) => void;
+}
+
+const UNDER_WAY_MS = 60_000;
+const MAX_ARGUMENT_CHARACTERS = 20_000;
+/** What a service says of one platform beyond this is not kept. */
+const MAX_RESULT_CHARACTERS = 2_000;
+/** Which outcome counts where two lines differ: an unknown one may become known, and no known one changes. */
+const CERTAINTY = { none: 0, unknown: 1, not_sent: 2, rejected: 2, done: 2 } as const;
+
+/** Nothing that was read or written is forgotten, even if files are removed or put back. */
+export class Journal {
+  readonly #options: JournalOptions;
+  readonly #files: JournalFiles | undefined;
+  /** Entries that were read from the disk, by id, in the order of the files and lines. */
+  readonly #read = new Map<string, StoredEntry & { readonly file: string }>();
+  /** Entries that this process has written and not read yet, or could not write, by id. */
+  readonly #unread = new Map<string, StoredEntry>();
+  /** The ids of entries that this process has begun. */
+  readonly #own = new Set<string>();
+  #isWarned = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.now);
+  }
+
+  /** Resolves when the intent is on disk, or as soon as that has failed. Never rejects. */
+  async begin(intent: Intent): Promise<Recorded> {
+    const { now, machineMs, redact, randomId = () => crypto.randomUUID() } = this.#options;
+    const id = randomId();
+    const record: StoredEntry = { id, atMs: now(), machineMs: machineMs(), ...intent };
+    if (record.arguments !== undefined)
+      record.arguments = Object.fromEntries(
+        // Redacted before it is cut: redaction would not recognise the half of a key.
+        Object.entries(record.arguments).map(([name, value]) => [name, cut(value, redact)]),
+      );
+    this.#own.add(id);
+    return { id, isOnDisk: await this.#write(record) };
+  }
+
+  /** Resolves with whether the outcome is on disk. Never rejects. */
+  async recordOutcome(id: string, { outcome, jobId, results }: RequestOutcome): Promise<boolean> {
+    const record = this.#read.get(id) ?? this.#unread.get(id);
+    if (record === undefined) throw new TypeError("This request was never begun.");
+    return this.#write({
+      ...record,
+      outcome,
+      endedAtMs: this.#options.now(),
+      ...(jobId !== undefined && { jobId }),
+      ...(results !== undefined && { results: results.map(bounded) }),
+    });
+  }
+
+  /**
+   * All entries, those of other processes included: those on disk in the order of their files and lines, then those that are known to this
+   * process alone. Reads the disk afresh. Rejects with a BridgeError where a file is there but can't be read.
+   */
+  async entries(): Promise<readonly JournalEntry[]> {
+    await this.#files?.readNew((line, file) => this.#add(line, file));
+    return [...this.#read.values(), ...this.#unread.values()].map((record) =>
+      Object.assign({ state: this.#stateOf(record) }, record),
+    );
+  }
+
+  #stateOf({ id, outcome, atMs, machineMs }: StoredEntry): RequestState {
+    if (outcome === "unknown") return "unknown";
+    if (outcome !== undefined) return "over";
+    if (this.#own.has(id)) return "under way";
+    // By either clock: one may have been set, and the other is that of another machine where the folder is shared.
+    const isRecent =
+      Math.abs(this.#options.now() - atMs) < UNDER_WAY_MS ||
+      Math.abs(this.#options.machineMs() - machineMs) < UNDER_WAY_MS;
+    return isRecent ? "under way" : "unknown";
+  }
+
+  async #write(record: StoredEntry): Promise<boolean> {
+    const { redact, onUnwritable } = this.#options;
+    const file = this.#read.get(record.id)?.file ?? (this.#files === undefined ? "memory" : undefined);
+    if (file === undefined) this.#unread.set(record.id, record);
+    else this.#read.set(record.id, { ...record, file });
+    try {
+      await this.#files?.append(redact(JSON.stringify(record)));
+      return true;
+    } catch (error) {
+      if (!this.#isWarned) onUnwritable(codeOf(error));
+      this.#isWarned = true;
+      return false;
+    }
+  }
+
+  #add(line: string, file: string): void {
+    const read = parseRecord(line);
+    // Torn by a crash, or of another kind.
+    if (read === undefined) return;
+    const placed = this.#read.get(read.id);
+    const known = placed ?? this.#unread.get(read.id) ?? read;
+    const isNewer = CERTAINTY[read.outcome ?? "none"] > CERTAINTY[known.outcome ?? "none"];
+    this.#unread.delete(read.id);
+    this.#read.set(read.id, { ...(isNewer ? read : known), file: placed?.file ?? file });
+  }
+}
+
+function parseRecord(line: string): StoredEntry | undefined {
+  try {
+    return entrySchema().parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function cut(value: string | number, redact: (text: string) => string): string | number {
+  return typeof value === "string"
+    ? Array.from(redact(value)).slice(0, MAX_ARGUMENT_CHARACTERS).join("")
+    : value;
+}
+
+function bounded(result: PlatformResult): PlatformResult {
+  const { platform, ok } = result;
+  return JSON.stringify(result).length <= MAX_RESULT_CHARACTERS
+    ? result
+    : { platform: platform.slice(0, 100), ok };
+}

@@ -1,0 +1,127 @@
+// What the journal says about a request: which entries are the same request, and the code by which a caller confirms that it is to be sent
+// again. Pure; reads no disk, looks at no clock and sends nothing.
+
+import { lazy } from "../lazy.ts";
+import { DEFAULTS } from "../service/options.ts";
+import type { GenerationRequest } from "../service/schemas.ts";
+import type { GenerationArguments, JournalEntry, PlatformResult, Recorded } from "./journal.ts";
+
+const CODE_CHARACTERS = 6;
+
+/** What is not compared in a topic: white space, and characters that nobody sees. */
+const NOT_COMPARED = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** 22 characters of base64url; nobody can tell the text from it. */
+export async function fingerprintOf(text: string): Promise<string> {
+  return (await sha256(text)).toString("base64url").slice(0, 22);
+}
+
+/** Equal for requests that would make the same video for the same account. */
+export function generationFingerprint(account: string, request: GenerationRequest): Promise<string> {
+  const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
+  // Upper case first, which makes ß and SS equal.
+  const topic = visible.toUpperCase().toLowerCase().normalize("NFC");
+  const compared = Object.entries({ ...withDefaults(request), topic }).sort(([a], [b]) => (a < b ? -1 : 1));
+  return fingerprintOf(`${account} generate ${JSON.stringify(compared)}`);
+}
+
+/** The request with the defaults that the service applies to what it leaves out. */
+export function withDefaults(request: GenerationRequest): GenerationArguments {
+  // An argument that is undefined must not hide its default.
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return { ...DEFAULTS, ...given };
+}
+
+/** The requests for the same video that were or may have been carried out, in the journal's order. */
+export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): JournalEntry[] {
+  return entries.filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
+}
+
+/** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */
+export function publicationsOn(
+  entries: readonly JournalEntry[],
+  jobId: string,
+  platforms: readonly string[],
+): JournalEntry[] {
+  const id = jobId.toLowerCase();
+  return entries.filter(
+    (entry) =>
+      entry.operation === "publish" &&
+      entry.jobId?.toLowerCase() === id &&
+      entry.platforms?.some((platform) => platforms.includes(platform)) === true &&
+      mayHaveBeenCarriedOut(entry),
+  );
+}
+
+export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
+  return outcome !== "rejected" && outcome !== "not_sent";
+}
+
+/** Whether a job was posted to a platform, as far as this computer knows. Times are milliseconds since the epoch. */
+export type PlatformState =
+  | { readonly kind: "free" | "under way" }
+  | { readonly kind: "posted"; readonly result: PlatformResult; readonly atMs: number }
+  /** It was sent, and what became of it is not known. */
+  | { readonly kind: "unknown"; readonly atMs: number };
+
+/** `publications` are those of one job that may have been carried out. */
+export function platformState(publications: readonly JournalEntry[], platform: string): PlatformState {
+  let state: PlatformState = { kind: "free" };
+  for (const { platforms = [], results = [], atMs, endedAtMs = atMs, state: requestState } of publications) {
+    if (!platforms.includes(platform)) continue;
+    if (requestState === "under way") return { kind: "under way" };
+    const said = results.filter((result) => platformOf(result) === platform);
+    const posted = said.find(({ ok }) => ok);
+    if (posted !== undefined) state = { kind: "posted", result: posted, atMs: endedAtMs };
+    // Without a word of the service about this platform. That it failed now says nothing of an earlier attempt.
+    else if (said.length === 0) state = { kind: "unknown", atMs };
+  }
+  return state;
+}
+
+/** The platform's id, however the service writes it. */
+export function platformOf({ platform }: Pick<PlatformResult, "platform">): string {
+  return platform.trim().toLowerCase();
+}
+
+/**
+ * Whether another request was recorded, or another outcome became known, since `seen` was looked at: of two requests that are recorded at
+ * once, the one whose line comes first is sent. `now` holds the entries that matter to this request, its own among them.
+ */
+export function isOvertaken(
+  now: readonly JournalEntry[],
+  seen: readonly JournalEntry[],
+  { id: ownId, isOnDisk }: Recorded,
+): boolean {
+  const ownIndex = now.findIndex(({ id }) => id === ownId);
+  const ownFile = now[ownIndex]?.file;
+  // It was written and is gone: nobody else can see it.
+  if (isOnDisk && ownFile === undefined) return true;
+  const states = new Set(seen.map(stateKey));
+  // In another file the order can't be told.
+  return now.some(
+    (entry, index) => !states.has(stateKey(entry)) && (entry.file !== ownFile || index < ownIndex),
+  );
+}
+
+/**
+ * The code that confirms sending `request` again, given what is known of it: it changes with every entry and every outcome that is added,
+ * and with nothing else. What was rejected or never sent is left out of `entries`, since it changed nothing.
+ */
+export async function confirmationCode(request: string, entries: readonly JournalEntry[]): Promise<string> {
+  return (await sha256([request, ...entries.map(stateKey)].join("\n")))
+    .toString("hex")
+    .slice(0, CODE_CHARACTERS);
+}
+
+function stateKey({ id, outcome }: JournalEntry): string {
+  return `${id} ${outcome ?? "none"}`;
+}
+
+/** Loaded on first use: it takes a thirtieth of the start. */
+const loadCrypto = lazy(() => import("node:crypto"));
+
+async function sha256(text: string): Promise<Buffer> {
+  const { createHash } = await loadCrypto();
+  return createHash("sha256").update(text).digest();
+}

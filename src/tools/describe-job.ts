@@ -1,0 +1,165 @@
+// What results say of a job: how it stands, what this computer knows of it, and what to do next.
+
+import * as z from "zod";
+import { isEnded } from "../jobs/job.ts";
+import type { JobHistory, Post } from "../idempotency/history.ts";
+import type { SavedVideo } from "../jobs/saved-videos.ts";
+import type { Job } from "../service/schemas.ts";
+import { describeAge, inWords, quote } from "../text.ts";
+import { describeSaved, savedToOf } from "./saved-to.ts";
+import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
+
+/** Renders that take longer than this take much longer than usual. */
+const LONG_RENDER_MS = 10 * 60_000;
+
+export const publishedToField = () =>
+  z
+    .array(
+      z.looseObject({
+        platform: z.string(),
+        url: z.string().optional(),
+        at: z.string(),
+        unknown: z.boolean().describe("The answer was lost").optional(),
+      }),
+    )
+    .describe("Posts, known to this computer only")
+    .optional();
+
+/** A job with what this computer knows of it, and what that means to the caller. */
+export async function describeJob(
+  job: Job,
+  {
+    jobs,
+    history,
+    savedVideos,
+    canPublish,
+  }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
+): Promise<ToolOutcome<Job>> {
+  await savedVideos.refresh();
+  const saved = savedVideos.stateOf(job.jobId);
+  // Of a video that is still rendering: where it was posted can't be known yet, and its arguments serve the next one.
+  const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
+  const publishedTo = known?.publishedTo ?? [];
+  const watchEnded = job.done ? undefined : jobs.get(job.jobId)?.watchEnded;
+  return {
+    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved, watchEnded }),
+    result: {
+      ...job,
+      ...savedToOf(saved),
+      ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
+      ...(known?.arguments !== undefined && { arguments: known.arguments }),
+      ...(watchEnded !== undefined && { watchEnded }),
+    },
+  };
+}
+
+export interface StatusFacts {
+  /** Since the job was started, where that is known. */
+  readonly ageMs: number | undefined;
+  readonly canPublish: boolean;
+  readonly publishedTo: JobHistory["publishedTo"];
+  readonly saved: SavedVideo | undefined;
+  /** Why the job is no longer polled though it has not ended, as a sentence. */
+  readonly watchEnded?: string | undefined;
+}
+
+/** The summary and the next step. */
+export function describeStatus(job: Job, facts: StatusFacts): Guidance {
+  if (job.status === "failed")
+    return {
+      summary: "The render failed, and the service refunds its credits by itself.",
+      nextStep: "Tell the user. The same video may be generated again if they still want it.",
+    };
+  return job.status === "completed" ? describeCompleted(job, facts) : describeUnfinished(job, facts);
+}
+
+function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
+  const isLong = ageMs !== undefined && ageMs >= LONG_RENDER_MS;
+  const state =
+    job.status === "processing"
+      ? `Still rendering: ${describeProgress(job)}.`
+      : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
+  const usual = isLong ? ", much longer than the usual 2 to 4 minutes." : "; renders take 2 to 4 minutes.";
+  const age = ageMs === undefined ? "Renders take 2 to 4 minutes." : `Started ${describeAge(ageMs)}${usual}`;
+  return {
+    summary: [state, age, watchEnded, describeUnsafe(job)].filter(Boolean).join(" "),
+    nextStep: isLong
+      ? "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again."
+      : "Call get_video_status again with waitSeconds 50.",
+  };
+}
+
+function describeCompleted(job: Job, { canPublish, publishedTo, saved }: StatusFacts): Guidance {
+  const link = job.finalVideoUrl;
+  const ready =
+    link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`;
+  const isMissing = link === undefined && !hasUnsafeLinks(job);
+  const sentences = [
+    isMissing && "The service has not listed the link of the final video yet.",
+    link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
+    describeSaved(saved).trim(),
+    describePosts(publishedTo),
+    describeUnsafe(job),
+  ];
+  return {
+    summary: [ready, ...sentences].filter(Boolean).join(" "),
+    nextStep: isMissing
+      ? "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
+      : nextStepWhenReady(link, { canPublish, publishedTo }),
+  };
+}
+
+function nextStepWhenReady(
+  link: string | undefined,
+  { canPublish, publishedTo }: Pick<StatusFacts, "canPublish" | "publishedTo">,
+): string {
+  if (link === undefined) return "Tell the user to watch it on the service's website.";
+  if (publishedTo.length > 0) return "Show the user the link, and those of the posts.";
+  return canPublish
+    ? "Show the user the link, and ask whether and where to publish it."
+    : "Show the user the link.";
+}
+
+function describePosts(posts: readonly Post[]): string {
+  const namesOf = (isWanted: (post: Post) => boolean) =>
+    inWords(posts.filter(isWanted).map(({ platform }) => platform));
+  const posted = namesOf(({ unknown }) => unknown !== true);
+  const unknown = namesOf((post) => post.unknown === true);
+  const sentences = [
+    posted !== "" && `It was posted to ${posted}.`,
+    unknown !== "" && `It may have been posted to ${unknown}: the answer was lost.`,
+  ];
+  return sentences.filter(Boolean).join(" ");
+}
+
+function hasUnsafeLinks(job: Job): boolean {
+  return job["unsafeLinksLeftOut"] !== undefined;
+}
+
+function describeUnsafe(job: Job): string {
+  return hasUnsafeLinks(job) ? "Links that are not safe to open were left out." : "";
+}
+
+/** The state in a few words, for a progress bar. */
+export function describeProgress(job: Job): string {
+  if (job.status === "failed") return "Failed, credits are refunded";
+  if (isEnded(job.status)) return `Ready: ${describeClips(job)}`;
+  const { total, completed } = job.progress ?? {};
+  if (total === undefined || completed === undefined) return `${describeClips(job)} so far`;
+  const failed = hasFailedClips(job) ? `, ${job.progress?.failed} failed` : "";
+  return `${completed} of ${total} clips${failed}`;
+}
+
+function describeClips(job: Job): string {
+  const { length } = job.videoUrls;
+  const clips = `${length} ${length === 1 ? "clip" : "clips"}`;
+  return job.status === "completed" && hasFailedClips(job) ? `${clips}. ${describeFailedClips(job)}` : clips;
+}
+
+function hasFailedClips({ progress }: Job): boolean {
+  return (progress?.failed ?? 0) > 0;
+}
+
+function describeFailedClips({ progress: { failed = 0, total } = {} }: Job): string {
+  return total === undefined ? `${failed} clips failed` : `${failed} of ${total} clips failed`;
+}

@@ -1,0 +1,145 @@
+// Why a video can't be published: found out before the user is asked, at no cost, and after the service has refused.
+
+import { BridgeError } from "../errors.ts";
+import type { Job, PublishRequest } from "../service/schemas.ts";
+import { inWords, quote, quoteName } from "../text.ts";
+import type { ToolContext } from "./tool.ts";
+
+/** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
+export const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+/** A call has 45 s in all, of which the request may have taken 38. */
+const LIST_CONNECTED_MS = 5_000;
+
+/** What users and models call the platforms. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  insta: "instagram",
+  ig: "instagram",
+  yt: "youtube",
+  "youtube shorts": "youtube",
+  shorts: "youtube",
+  twitter: "x",
+  fb: "facebook",
+  tt: "tiktok",
+};
+
+type Sources = Pick<ToolContext, "service" | "jobs" | "lookAtJob" | "signal">;
+
+/** The platforms with a connected account; undefined where that can't be found out quickly. */
+export async function listConnected(
+  service: Sources["service"],
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs: LIST_CONNECTED_MS });
+    return platforms.map(({ platform }) => quoteName(platform).toLowerCase());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The job, as far as it can be read, and why it can't be published on these platforms, if that is certain. */
+export async function findObstacle(
+  { jobId, platforms }: PublishRequest,
+  { service, jobs, lookAtJob, signal }: Sources,
+): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
+  const [seen, connected] = await Promise.all([lookAtJob(jobId), listConnected(service, signal)]);
+  const job = typeof seen === "object" ? seen : undefined;
+  const isUnknown = seen === "not found" && jobs.get(jobId)?.topic === undefined;
+  return {
+    job,
+    obstacle: isUnknown ? unknownJobError() : (jobError(job) ?? missingError(platforms, connected)),
+  };
+}
+
+/** The service's refusal with the reason, where that can be found out: its own codes are not documented. */
+export async function explainRefusal(
+  error: unknown,
+  request: PublishRequest,
+  sources: Sources,
+): Promise<unknown> {
+  if (!(error instanceof BridgeError) || error.facts.code !== "refused") return error;
+  const { obstacle } = await findObstacle(request, sources);
+  if (obstacle === undefined) return error;
+  const { message, nextStep, retryable } = obstacle.facts;
+  return new BridgeError({ ...error.facts, message, nextStep, retryable }, error);
+}
+
+/** The input names something that is no platform's id. */
+export function unusableError(
+  unusable: readonly string[],
+  connected: readonly string[] | undefined,
+): BridgeError {
+  return new BridgeError({
+    code: "invalid_input",
+    message: `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
+    nextStep:
+      connected === undefined
+        ? "Take the ids that list_connected_platforms gives, such as tiktok."
+        : describeConnected(unusable, connected),
+    outcome: "not_sent",
+    retryable: false,
+  });
+}
+
+function unknownJobError(): BridgeError {
+  return notPublished({
+    code: "not_found",
+    message: "The service knows no job with this jobId, so nothing was published.",
+    nextStep: "Use a jobId from generate_video or list_videos, unchanged.",
+    retryable: false,
+  });
+}
+
+/** Nothing for a job that is ready, and for one whose status says nothing about that. */
+function jobError(job: Job | undefined): BridgeError | undefined {
+  if (job?.status === "failed")
+    return notPublished({
+      code: "not_ready",
+      message: "The render of this video failed, so there is nothing to publish.",
+      nextStep: "Tell the user. The video can be generated again if they still want it.",
+      retryable: false,
+    });
+  if (job?.status !== "processing") return undefined;
+  return notPublished({
+    code: "not_ready",
+    message: "The video is still rendering, so it was not published.",
+    nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+    retryable: true,
+  });
+}
+
+function missingError(
+  wanted: readonly string[],
+  connected: readonly string[] | undefined,
+): BridgeError | undefined {
+  const missing = wanted.filter((platform) => connected?.includes(platform) === false);
+  if (missing.length === 0 || connected === undefined) return undefined;
+  return notPublished({
+    code: "not_connected",
+    message: `No ${inWords(missing)} account is connected, so nothing was published.`,
+    nextStep: describeConnected(missing, connected),
+    retryable: false,
+  });
+}
+
+function describeConnected(missing: readonly string[], connected: readonly string[]): string {
+  if (connected.length === 0)
+    return "Tell the user to connect an account on the service's website first: none is.";
+  const meant = missing.flatMap((name) => {
+    const other = OTHER_NAMES[name] ?? name.replace(/[^a-z0-9]/g, "");
+    return connected.includes(other) ? [`${quoteName(name)} is probably ${other}`] : [];
+  });
+  return meant.length > 0
+    ? `Connected: ${inWords(connected)}. ${inWords(meant)}: call again with the ids of those that the user means.`
+    : `Connected: ${inWords(connected)}. Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
+}
+
+function notPublished(facts: {
+  readonly code: "not_found" | "not_ready" | "not_connected";
+  readonly message: string;
+  readonly nextStep: string;
+  readonly retryable: boolean;
+}): BridgeError {
+  return new BridgeError({ ...facts, outcome: "not_sent" });
+}

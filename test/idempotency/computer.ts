@@ -1,0 +1,170 @@
+// One computer with several server processes that make paid and public requests, each with its own journal object for the same folder. The
+// test controls the service and the clocks.
+
+import { BridgeError, type Outcome } from "../../src/errors.ts";
+import {
+  type CallerOptions,
+  GenerateOnce,
+  type GenerateOnceOptions,
+} from "../../src/idempotency/generate-once.ts";
+import { Journal } from "../../src/idempotency/journal.ts";
+import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
+import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
+import { RecordingSender } from "../../src/idempotency/record-and-send.ts";
+import { fingerprintOf } from "../../src/idempotency/same-request.ts";
+import type { Service } from "../../src/service/client.ts";
+import type { GenerationRequest, Job, PublishRequest } from "../../src/service/schemas.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+
+export const NOW = Date.UTC(2026, 10, 21, 12);
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
+export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+
+type Changes = Partial<GenerateOnceOptions> & {
+  readonly disk?: Disk | undefined;
+  readonly accountName?: string;
+};
+
+/** A server process. */
+export interface Process {
+  readonly journal: Journal;
+  readonly sender: RecordingSender;
+  readonly generateOnce: GenerateOnce;
+  generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
+  publish(
+    platforms: readonly string[],
+    caller?: CallerOptions,
+    ask?: (plan: PublicationPlan) => Promise<void>,
+  ): ReturnType<PublishOnce["run"]>;
+}
+
+export class Computer {
+  readonly folder = temporaryFolder();
+  /** The wall clock, which may be set, and the machine's monotonic one. */
+  readonly clock = { epochMs: NOW, machineMs: 5_000_000 };
+  /** The requests that reached the service, in order. */
+  readonly generations: GenerationRequest[] = [];
+  readonly posts: PublishRequest[] = [];
+  /** What each of these was given. */
+  readonly options: { deadlineMs?: number | undefined; signal?: AbortSignal | undefined }[] = [];
+  /** The status of each job by its id; "processing" unless said. */
+  readonly statuses = new Map<string, string>();
+  /** What passes while a call waits for another one. */
+  waitMs = 1_000;
+  readonly started: string[] = [];
+  readonly warnings: string[] = [];
+
+  /** What the service does; gives job-1, job-2, … and posts everywhere unless a test says otherwise. */
+  onGenerate: Service["generate"] = async () => ({
+    jobId: `job-${this.generations.length}`,
+    status: "processing",
+  });
+  onPublish: Service["publish"] = async ({ platforms }) => ({
+    results: platforms.map((platform) => ({
+      platform,
+      ok: true,
+      url: `https://${platform}.example/${this.posts.length}`,
+    })),
+  });
+
+  pass(ms: number): void {
+    this.clock.epochMs += ms;
+    this.clock.machineMs += ms;
+  }
+
+  /** Another process. */
+  process({ disk = openDisk(this.folder), accountName = "one", ...changes }: Changes = {}): Process {
+    const { clock } = this;
+    const journal = new Journal({
+      disk,
+      now: () => clock.epochMs,
+      machineMs: () => clock.machineMs,
+      redact: (line) => line,
+      onUnwritable: (reason) => void this.warnings.push(reason),
+    });
+    const sender = new RecordingSender(journal);
+    const options: GenerateOnceOptions = {
+      service: {
+        generate: (request, more = {}) => {
+          this.generations.push(request);
+          this.options.push(more);
+          return this.onGenerate(request, more);
+        },
+        listVideos: async () => ({ videos: [] }),
+      },
+      journal,
+      sender,
+      maxGenerations: undefined,
+      account: () => fingerprintOf(accountName),
+      lookAtJob: async (jobId) => jobOf(jobId, this.statuses.get(jobId)),
+      knownJobIds: () => new Set(),
+      onListed: () => {},
+      onStarted: (jobId) => void this.started.push(jobId),
+      now: () => clock.epochMs,
+      monotonicMs: () => clock.machineMs,
+      // A turn of the event loop.
+      sleep: async () => {
+        this.pass(this.waitMs);
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      ...changes,
+    };
+    const generateOnce = new GenerateOnce(options);
+    const publishOnce = new PublishOnce({
+      ...options,
+      service: {
+        publish: (request, more = {}) => {
+          this.posts.push(request);
+          this.options.push(more);
+          return this.onPublish(request, more);
+        },
+      },
+    });
+    return {
+      journal,
+      sender,
+      generateOnce,
+      generate: (request, caller) => generateOnce.run(request, caller),
+      publish: (platforms, caller, ask = async () => {}) =>
+        publishOnce.run({ jobId: JOB, platforms }, ask, caller),
+    };
+  }
+}
+
+function jobOf(jobId: string, status = "processing"): Job | "not found" | undefined {
+  if (status === "not found") return status;
+  if (status === "unreadable") return undefined;
+  return { jobId, status, done: status === "completed" || status === "failed", videoUrls: [] };
+}
+
+export function failure(outcome: Outcome): BridgeError {
+  return new BridgeError({
+    code: outcome === "rejected" ? "refused" : "network",
+    message: "It failed.",
+    nextStep: "Look.",
+    outcome,
+    retryable: false,
+  });
+}
+
+export const fails = (outcome: Outcome) => () => Promise.reject(failure(outcome));
+
+/** The confirmation code in an error. */
+export function codeIn({ nextStep }: { readonly nextStep: string }): string {
+  const code = /confirmDuplicate: "(\w+)"/.exec(nextStep)?.[1];
+  if (code === undefined) throw new Error(`There is no code in: ${nextStep}`);
+  return code;
+}
+
+/** The error with which a call fails. */
+export async function errorOf(call: Promise<unknown>): Promise<BridgeError["facts"]> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof BridgeError) return error.facts;
+  throw new Error("The call did not fail with a BridgeError.", { cause: error });
+}

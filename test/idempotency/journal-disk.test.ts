@@ -1,0 +1,102 @@
+// The real disk below the journal: what can't be had here is faked in node:fs/promises.
+
+import type * as fs from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+
+type Open = typeof fs.open;
+
+/** What opening a file does instead; gets the real one. */
+const fake = vi.hoisted(() => ({
+  open: undefined as undefined | ((real: Open, ...args: Parameters<Open>) => Promise<fs.FileHandle>),
+}));
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof fs>();
+  return {
+    ...real,
+    open: (...args: Parameters<Open>) => fake.open?.(real.open, ...args) ?? real.open(...args),
+  };
+});
+
+beforeEach(() => void (fake.open = undefined));
+afterEach(() => void vi.useRealTimers());
+
+const NAME = "journal-2026-11-21.jsonl";
+const LINE = Buffer.from("\nline\n");
+const fails = () => Promise.reject(Object.assign(new Error("disk"), { code: "EIO" }));
+const onAppend =
+  (change: (handle: fs.FileHandle) => object): typeof fake.open =>
+  async (real, ...args) => {
+    const handle = await real(...args);
+    return args[1] === "a" ? Object.assign(handle, change(handle)) : handle;
+  };
+
+test("A line that a full disk cuts off is an error", async () => {
+  fake.open = onAppend((handle) => {
+    const write = handle.write.bind(handle);
+    return { write: (bytes: Buffer) => write(bytes.subarray(0, 3)) };
+  });
+
+  await expect(openDisk(temporaryFolder()).append(NAME, LINE)).rejects.toMatchObject({ code: "ENOSPC" });
+});
+
+test("Appending waits until the line is on disk, and no longer than 4 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  fake.open = onAppend(() => ({ sync: () => new Promise(() => {}) }));
+  let error: unknown;
+  const appending = openDisk(temporaryFolder())
+    .append(NAME, LINE)
+    .catch((thrown: unknown) => void (error = thrown));
+  await vi.advanceTimersByTimeAsync(3_999);
+  expect(error).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  await appending;
+
+  expect(error).toMatchObject({ code: "no answer in 4 s" });
+});
+
+test("An operation that ends leaves no timer behind", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const disk = openDisk(temporaryFolder());
+  await disk.append(NAME, LINE);
+  await disk.list();
+
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("A new file's folder is synced, so that a power cut does not lose its name, and need not be", async () => {
+  const folder = join(temporaryFolder(), "state");
+  const synced: string[] = [];
+  fake.open = async (real, ...args) => {
+    const handle = await real(...args);
+    const sync = args[1] === "a" ? handle.sync.bind(handle) : fails;
+    return Object.assign(handle, { sync: async () => (synced.push(String(args[0])), sync()) });
+  };
+  const disk = openDisk(folder);
+  await disk.append(NAME, LINE);
+  await disk.append(NAME, LINE);
+
+  expect(synced).toEqual([join(folder, NAME), folder, join(folder, NAME)]);
+  expect(readdirSync(folder)).toEqual([NAME]);
+});
+
+test("Every file that is opened is closed, also after a failure", async () => {
+  let open = 0;
+  let isBroken = false;
+  fake.open = async (real, ...args) => {
+    const handle = await real(...args);
+    const close = handle.close.bind(handle);
+    open += 1;
+    const broken = isBroken ? { sync: fails, read: fails } : {};
+    return Object.assign(handle, { close: () => ((open -= 1), close()), ...broken });
+  };
+  const disk = openDisk(temporaryFolder());
+  for (isBroken of [false, true])
+    await Promise.allSettled([disk.append(NAME, LINE).then(() => disk.read(NAME, 0)), disk.read(NAME, 0)]);
+
+  expect(open).toBe(0);
+});

@@ -1,0 +1,54 @@
+// Explores every order of events of a scenario, the shortest runs first, and recognises states that it has seen.
+
+import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
+import { type Scenario, World } from "./world.ts";
+
+export interface Exploration {
+  readonly states: number;
+  /** The shortest run that breaks the law. */
+  readonly counterexample: { readonly law: string; readonly steps: readonly string[] } | undefined;
+}
+
+/** `maxFaults`: how many crashes, lost answers, jumps of the clock and removed folders one run may have. */
+export async function explore(scenario: Scenario, maxFaults: number): Promise<Exploration> {
+  // What is loaded on first use would come at another time in each run.
+  await fingerprintOf("");
+  const seen = new Set<string>();
+  let runs: (readonly number[])[] = [[]];
+  while (runs.length > 0) {
+    const longer: (readonly number[])[] = [];
+    for (const run of runs) {
+      const { world, steps, choices } = await replay(scenario, maxFaults, run);
+      if (choices === 0) await world.checkEnd(scenario);
+      if (world.violation !== undefined)
+        return { states: seen.size, counterexample: { law: world.violation, steps } };
+      const key = world.key();
+      if (seen.has(key)) continue;
+      seen.add(key);
+      for (let choice = 0; choice < choices; choice += 1) longer.push([...run, choice]);
+    }
+    runs = longer;
+  }
+  return { states: seen.size, counterexample: undefined };
+}
+
+async function replay(scenario: Scenario, maxFaults: number, run: readonly number[]) {
+  const world = new World(scenario, maxFaults);
+  const steps: string[] = [];
+  let actions = await world.actions();
+  for (const choice of run) {
+    const action = actions[choice];
+    if (action === undefined) throw new Error(`The run can't be repeated: ${steps.join(", ")}`);
+    steps.push(action.label);
+    world.apply(action);
+    actions = await world.actions();
+  }
+  return { world, steps, choices: actions.length };
+}
+
+/** A counterexample as a list that a person can read. */
+export function describeCounterexample({ counterexample }: Exploration): string {
+  if (counterexample === undefined) return "none";
+  const { law, steps } = counterexample;
+  return [...steps.map((step, index) => `${index + 1}. ${step}`), `So: ${law}`].join("\n");
+}

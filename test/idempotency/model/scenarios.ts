@@ -1,0 +1,62 @@
+// What the calls of two processes do in the model.
+
+import type { Client, Scenario } from "./world.ts";
+
+const generate = (client: Client) => client.generate("Tides");
+const publish =
+  (...platforms: readonly string[]) =>
+  (client: Client) =>
+    client.publish(platforms);
+
+/** Calls again with the code that the first answer gave, if it gave one. */
+const generateWithCode = async (client: Client) => {
+  const code = await client.generate("Tides");
+  if (code !== undefined) await client.generate("Tides", code);
+};
+const publishWithCode =
+  (...platforms: readonly string[]) =>
+  async (client: Client) => {
+    const code = await client.publish(platforms);
+    if (code !== undefined) await client.publish(platforms, code);
+  };
+
+type Run = (client: Client) => Promise<unknown>;
+
+function scenario(name: string, calls: readonly (readonly [string, Run])[]): Scenario {
+  return { name, calls: calls.map(([process, run]) => ({ process, run })) };
+}
+
+/** Q's key is another one than P's wherever they publish. */
+const withTwoKeys = (made: Scenario): Scenario => ({ ...made, accounts: { P: "one", Q: "two" } });
+
+/** One call of each process, one of them with a code. */
+export const PAIRS: readonly Scenario[] = [
+  scenario("the same video from two processes", [
+    ["P", generate],
+    ["Q", generateWithCode],
+  ]),
+  withTwoKeys(
+    scenario("overlapping platforms from two processes with two keys", [
+      ["P", publish("a")],
+      ["Q", publishWithCode("a", "b")],
+    ]),
+  ),
+];
+
+/** Two calls of each process. */
+export const FOURS: readonly Scenario[] = [
+  scenario("the same video twice from each of two processes", [
+    ["P", generate],
+    ["P", generateWithCode],
+    ["Q", generate],
+    ["Q", generateWithCode],
+  ]),
+  withTwoKeys(
+    scenario("overlapping platforms twice from each of two processes with two keys", [
+      ["P", publish("a")],
+      ["P", publishWithCode("b")],
+      ["Q", publish("a", "b")],
+      ["Q", publishWithCode("a")],
+    ]),
+  ),
+];
