@@ -5,8 +5,6 @@ import { Console } from "node:console";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
-import { stateFolder } from "./commands/state-folder.ts";
-import { useCompileCache } from "./compile-cache.ts";
 import type { Server } from "./commands/serve.ts";
 import { type Config, type Flags, readConfig } from "./config.ts";
 import { VERSION } from "./version.ts";
@@ -93,13 +91,6 @@ async function runServer(config: Config): Promise<void> {
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  const stateDirIsUsable = config.problems.every(({ variable }) => variable !== "FACELESS_STATE_DIR");
-  if (config.stateDir !== false && stateDirIsUsable)
-    useCompileCache({
-      stateFolder: config.stateDir ?? stateFolder(),
-      versions: [VERSION, process.version],
-      userId: process.getuid?.(),
-    });
   const { serve } = await import("./commands/serve.ts");
   const isBundle = process.env["FACELESS_BUNDLE"] === "true";
   const reword = isBundle ? (await import("./commands/bundle-words.ts")).inBundleWords : undefined;

@@ -11,16 +11,7 @@ import { run } from "./fixtures/run.ts";
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
 const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
 /** The test files that start the built file. The tests themselves run on the Node that runs this script. */
-const SUITES = [
-  "stdio",
-  "stdio-fuzz",
-  "foreign-service",
-  "subscriptions",
-  "waiting",
-  "demo",
-  "bin",
-  "compile-cache",
-];
+const SUITES = ["stdio", "stdio-fuzz", "foreign-service", "subscriptions", "waiting", "demo", "bin"];
 
 interface Row {
   readonly node: string;

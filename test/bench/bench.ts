@@ -6,7 +6,7 @@ import { cpus, type as system } from "node:os";
 import { table, withPart } from "../../.config/docs-parts.ts";
 import { benchCalls } from "./calls.ts";
 import { benchPackage } from "./package.ts";
-import { benchCompileCache, benchStart } from "./start.ts";
+import { benchStart } from "./start.ts";
 import { benchWatching } from "./watching.ts";
 
 interface Row {
@@ -18,7 +18,6 @@ interface Row {
 }
 
 const start = await benchStart();
-const compiled = await benchCompileCache();
 const calls = await benchCalls();
 const watching = await benchWatching();
 const { bytes, clipBytes, packages } = await benchPackage();
@@ -34,20 +33,6 @@ const rows: readonly Row[] = [
     details: `${ms(start.ms.ours)} / ${ms(start.ms.base)}`,
     toReach: "≤ 3.5×",
     met: start.ms.ratio <= 3.5,
-  },
-  {
-    figure: "the same on Node.js 24 with the compiled code of an earlier start, CPU time",
-    measured: times(compiled.warm.ratio),
-    details: `${ms(compiled.warm.ours)} / ${ms(compiled.warm.base)}`,
-    toReach: "≤ 2.8×",
-    met: compiled.warm.ratio <= 2.8,
-  },
-  {
-    figure: "the same on Node.js 24 at the first start, against FACELESS_STATE_DIR=off",
-    measured: `${(100 * compiled.cold.ratio).toFixed(1)} %`,
-    details: `${ms(compiled.cold.ours)} / ${ms(compiled.cold.base)}`,
-    toReach: "≤ 105 %",
-    met: compiled.cold.ratio <= 1.05,
   },
   {
     figure: "memory then, against the bare process",
