@@ -4,7 +4,7 @@ import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
 import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { ERRORS } from "../src/errors.ts";
-import { VARIABLES } from "../src/config.ts";
+import { describeSetting, SETTINGS } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
@@ -109,13 +109,11 @@ function firstSentence(text: string): string {
 
 function variablesTable(): string {
   return table(
-    ["variable", "meaning", "default"],
-    VARIABLES.map(({ name, meaning, default: value }) => [
-      name
-        .split(", ")
-        .map((one) => `\`${one}\``)
-        .join(", "),
+    ["variable", "meaning", "value", "default"],
+    Object.values(SETTINGS).map(({ name, meaning, values, default: value }) => [
+      `\`${name}\``,
       meaning,
+      values,
       value,
     ]),
   );
@@ -126,8 +124,8 @@ export function llmsTxt(): string {
   const tools = TOOLS.map(
     ({ name, description }) => `- \`${name}\`(${argumentsOf(name).join(", ")}): ${description}`,
   );
-  const variables = VARIABLES.map(
-    ({ name, meaning, default: value }) => `- \`${name}\`: ${meaning}. Default: ${value}.`,
+  const variables = Object.values(SETTINGS).map(
+    (setting) => `- \`${setting.name}\`: ${describeSetting(setting)}`,
   );
   const prompts = PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`);
   return `# ${manifest.name}

@@ -1,8 +1,9 @@
-// npm run docs: writes the generated parts into the documents. A test fails while they are out of date.
+// npm run docs: writes the generated parts into the documents, server.json and the plugins. A test fails while they are out of date.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
 import { PLUGIN_FILES } from "./plugin-files.ts";
+import { serverJson } from "./settings-forms.ts";
 
 for (const [name, parts] of Object.entries(PARTS)) {
   const file = new URL(`../${name}`, import.meta.url);
@@ -11,6 +12,7 @@ for (const [name, parts] of Object.entries(PARTS)) {
   await writeFile(file, text);
 }
 await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
+await writeFile(new URL("../server.json", import.meta.url), serverJson());
 for (const [name, text] of Object.entries(PLUGIN_FILES)) {
   const file = new URL(`../${name}`, import.meta.url);
   await mkdir(new URL(".", file), { recursive: true });

@@ -47,9 +47,10 @@ export const COMMANDS = [
     argument: "",
     summary: "MCP server on stdio, for the service named by the environment",
     options: {
-      sandbox: "use the embedded sandbox service; needs no key and no network",
-      "read-only": "hide generate_video and publish_video",
-      "no-publish": "hide publish_video",
+      sandbox:
+        "use the built-in sandbox instead of the service: no account, no credits, nothing is published",
+      "read-only": "hide generate_video and publish_video, so that nothing can be started, spent or posted",
+      "no-publish": "hide publish_video, so that nothing can be posted",
     },
   },
   {

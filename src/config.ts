@@ -1,19 +1,18 @@
-// The environment becomes the Config. Pure. Never throws for a wrong setting, because the server has to start and say so at each
-// call, and never shows a value.
+// The environment becomes the Config, by one table of settings from which the documents are made too. Pure. Never throws for a wrong
+// setting, because the server has to start and say so at each call, and never shows a value.
 
 import { isAbsolute, join } from "node:path";
 import { isLoopback } from "./loopback.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
-const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Proxies {
-  readonly https?: string;
-  readonly http?: string;
+  readonly https?: string | undefined;
+  readonly http?: string | undefined;
   /** Comma-separated hosts that are reached directly. */
-  readonly none?: string;
+  readonly none?: string | undefined;
 }
 
 /** A setting that can't be used. Never holds its value. */
@@ -51,133 +50,194 @@ export interface Config extends Flags {
   /** Settings whose default is used instead. */
   readonly warnings: readonly ConfigProblem[];
   readonly sandboxSeconds: number;
-  readonly pollSeconds?: number;
-  readonly maxGenerations?: number;
+  readonly pollSeconds: number | undefined;
+  readonly maxGenerations: number | undefined;
   readonly confirmPublish: boolean;
   /** An absolute path: where finished videos are saved. */
-  readonly saveDir?: string;
+  readonly saveDir: string | undefined;
   /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
-  readonly stateDir?: string | false;
+  readonly stateDir: string | false | undefined;
   /** Loopback port on which webhook deliveries are taken. */
-  readonly webhookPort?: number;
+  readonly webhookPort: number | undefined;
   readonly logLevel: LogLevel;
 }
 
-/** What each variable means, in the order of --help and the README. */
-export const VARIABLES = [
-  {
-    name: "FACELESS_API_KEY",
-    meaning: "The account's key, begins with fl_. Environment only: never an argument",
-    default: "none",
-  },
-  {
-    name: "FACELESS_BASE_URL",
-    meaning: "The service's base URL; a trailing slash or a path prefix is fine",
-    default: "none",
-  },
-  {
-    name: "FACELESS_SAVE_DIR",
-    meaning: "Folder in which finished videos are saved, absolute or beginning with ~",
-    default: "unset: nothing is saved",
-  },
-  {
-    name: "FACELESS_POLL_SECONDS",
-    meaning: "Fixed seconds between polls of a job, instead of the schedule",
-    default: "unset",
-  },
-  {
-    name: "FACELESS_MAX_GENERATIONS",
-    meaning: "Maximum number of videos that this process may start",
-    default: "unset",
-  },
-  {
-    name: "FACELESS_CONFIRM_PUBLISH",
-    meaning: "off: don't ask the user before publishing, even where the client can ask",
-    default: "on",
-  },
-  {
-    name: "FACELESS_STATE_DIR",
-    meaning: "Folder of the journal, absolute or beginning with ~; off keeps none",
-    default: "the platform's state folder",
-  },
-  {
-    name: "FACELESS_WEBHOOK_PORT",
-    meaning: "Loopback port that takes webhooks as hints, see docs/WEBHOOKS.md",
-    default: "unset: no port is opened",
-  },
-  {
-    name: "FACELESS_LOG_LEVEL",
-    meaning: "debug, info, warn, error or silent; logs go to stderr",
-    default: "warn",
-  },
-  {
-    name: "FACELESS_SANDBOX_SECONDS",
-    meaning: "How long a sandbox render takes",
-    default: "20",
-  },
-  {
-    name: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY",
-    meaning: "Honoured, except for loopback",
-    default: "unset",
-  },
-] as const;
+/** One variable. No text ends in a full stop. */
+export interface Setting<Value> {
+  readonly name: string;
+  readonly meaning: string;
+  /** What its value looks like. Completes "Set it to …". */
+  readonly values: string;
+  /** What is used without it. */
+  readonly default: string;
+  /** The value, or what is wrong with the text; `undefined` if there is nothing better to say than `values`. */
+  readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;
+  /** What to do while it is not set. Absent if it is not needed. */
+  readonly whenUnset?: string;
+  /** A wrong value is replaced by the default, with a warning. Others are needed, or guard money, privacy or publicity. */
+  readonly isHarmless?: true;
+}
+
+type Mistake = Pick<ConfigProblem, "problem" | "fix">;
 
 const NEW_KEY = "Create a key in the account settings of the service, section API";
-const EXAMPLE_ADDRESS = "such as https://videos.example.com";
+const EXAMPLE_URL = "https://videos.example.com";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
-
-const LOG_LEVEL_DEFAULT = "warn";
-const SANDBOX_SECONDS_DEFAULT = 20;
-const MAX_SECONDS = 3600;
+const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Characters. Redaction searches every text for the key's spellings. */
 const MAX_KEY_LENGTH = 512;
+const LOG_LEVEL_DEFAULT = "warn";
+const SANDBOX_SECONDS_DEFAULT = 20;
+
+const PROXY = { values: "the URL of an HTTP proxy", default: "no proxy", parse: parseProxy };
+
+/** Every setting, in the order of --help. The documents, server.json and the bundle's settings page are made from it too. */
+export const SETTINGS = {
+  apiKey: {
+    name: "FACELESS_API_KEY",
+    meaning:
+      "The account's key, from the account settings of the service, section API; the sandbox needs none",
+    values: "a key, which begins with fl_",
+    default: "none",
+    parse: parseKey,
+    whenUnset: `${NEW_KEY}, and put it in this server's settings in your client`,
+  },
+  baseUrl: {
+    name: "FACELESS_BASE_URL",
+    meaning: "The service's address, with or without a path; the sandbox needs none",
+    values: "an https URL; http is for loopback hosts",
+    default: "none",
+    parse: parseBaseUrl,
+    whenUnset: `Set it to the service's address, such as ${EXAMPLE_URL}`,
+  },
+  saveDir: {
+    name: "FACELESS_SAVE_DIR",
+    meaning: "Folder in which finished videos are saved; created if missing",
+    values: "an absolute path, or one that begins with ~",
+    default: "nothing is saved",
+    parse: parseFolder,
+  },
+  pollSeconds: {
+    name: "FACELESS_POLL_SECONDS",
+    meaning: "Fixed time between polls of a watched or awaited job, instead of the schedule",
+    values: "a number of seconds from 0.1 to 3600",
+    default: "the usual schedule",
+    parse: (text) => parseNumber(text, 0.1, 3600),
+    isHarmless: true,
+  },
+  maxGenerations: {
+    name: "FACELESS_MAX_GENERATIONS",
+    meaning:
+      "Most videos that this computer may start in 24 hours, counted in the journal over all clients and keys that share it (without a journal: in this process)",
+    values: "a whole number, 0 or more",
+    default: "no limit",
+    parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
+  },
+  confirmPublish: {
+    name: "FACELESS_CONFIRM_PUBLISH",
+    meaning: "Whether you are asked before a video is posted, where the client can ask",
+    ...oneOf("on", "off"),
+    default: "on",
+  },
+  stateDir: {
+    name: "FACELESS_STATE_DIR",
+    meaning: "Folder of the journal, without which a restart forgets what was paid and posted",
+    values: "an absolute path, one that begins with ~, or off to keep none",
+    default: "the platform's state folder",
+    parse: (text, homeDir) => (text.toLowerCase() === "off" ? (false as const) : parseFolder(text, homeDir)),
+  },
+  webhookPort: {
+    name: "FACELESS_WEBHOOK_PORT",
+    meaning: "Port of 127.0.0.1 on which webhooks are taken as hints",
+    values: "a port number from 1 to 65535",
+    default: "polling alone",
+    parse: (text) => parseWhole(text, 1, 65_535),
+    isHarmless: true,
+  },
+  logLevel: {
+    name: "FACELESS_LOG_LEVEL",
+    meaning: "Which log lines go to stderr",
+    ...oneOf("debug", "info", "warn", "error", "silent"),
+    default: LOG_LEVEL_DEFAULT,
+    isHarmless: true,
+  },
+  sandboxSeconds: {
+    name: "FACELESS_SANDBOX_SECONDS",
+    meaning: "How long a render of the sandbox takes",
+    values: "a number of seconds from 0 to 3600",
+    default: `${SANDBOX_SECONDS_DEFAULT}`,
+    parse: (text) => parseNumber(text, 0, 3600),
+    isHarmless: true,
+  },
+  httpsProxy: { name: "HTTPS_PROXY", meaning: "Proxy to https addresses, except loopback", ...PROXY },
+  httpProxy: { name: "HTTP_PROXY", meaning: "Proxy to http addresses, except loopback", ...PROXY },
+  noProxy: {
+    name: "NO_PROXY",
+    meaning: "Hosts that are reached without a proxy",
+    values: "hosts, with commas between them",
+    default: "none",
+    parse: (text) => text,
+  },
+} satisfies Record<string, Setting<unknown>>;
+
+/** One text for --help, the documents and the forms. */
+export function describeSetting({ meaning, values, default: value }: Setting<unknown>): string {
+  return `${meaning}. Value: ${values}. Default: ${value}.`;
+}
 
 /** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
 export function readConfig(env: Environment, flags: Flags, homeDir: string): Config {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
-  const read = (name: string) => readVariable(env, name);
-  /** The parsed value. One that can't be parsed is reported, and counts as unset. */
-  const parse = <T>(variable: string, { expected, parse }: Format<T>, fallback?: string): T | undefined => {
-    const text = read(variable);
-    if (text === undefined) return undefined;
-    const value = parse(text);
-    if (value !== undefined) return value;
-    const fix = `Set it to ${expected}, or remove it`;
-    if (fallback === undefined) problems.push({ variable, problem: `is not ${expected}`, fix });
-    else warnings.push({ variable, problem: `is not ${expected}, so ${fallback} is used`, fix });
+  const read = <Value>(setting: Setting<Value>): Value | undefined => {
+    const { name: variable, values, whenUnset, isHarmless } = setting;
+    const text = readVariable(env, variable);
+    if (text === undefined) {
+      if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
+      return undefined;
+    }
+    const mistake = { problem: `is not ${values}`, fix: `Set it to ${values}, or remove it` };
+    const value = setting.parse(text, homeDir) ?? mistake;
+    if (!isMistake(value)) return value;
+    if (isHarmless !== true) problems.push({ variable, ...value });
+    else warnings.push({ variable, ...value, problem: `${value.problem}, so ${setting.default} is used` });
     return undefined;
   };
 
-  const service = flags.sandbox ? undefined : readService(env, problems);
-  const saveDir = readFolder("FACELESS_SAVE_DIR", read("FACELESS_SAVE_DIR"), homeDir, problems);
-  const pollSeconds = parse("FACELESS_POLL_SECONDS", secondsFrom(0.1), "the usual schedule");
-  const maxGenerations = parse("FACELESS_MAX_GENERATIONS", WHOLE_NUMBER);
-  const sandboxSeconds = parse("FACELESS_SANDBOX_SECONDS", secondsFrom(0), `${SANDBOX_SECONDS_DEFAULT}`);
-  const confirmPublish = parse("FACELESS_CONFIRM_PUBLISH", oneOf(["on", "off"]));
-  const webhookPort = parse("FACELESS_WEBHOOK_PORT", PORT, "polling alone");
-  const logLevel = parse("FACELESS_LOG_LEVEL", oneOf(LOG_LEVELS), LOG_LEVEL_DEFAULT);
-  const stateDir = readFolder("FACELESS_STATE_DIR", read("FACELESS_STATE_DIR"), homeDir, problems);
+  const apiKey = flags.sandbox ? undefined : read(SETTINGS.apiKey);
+  const baseUrl = flags.sandbox ? undefined : read(SETTINGS.baseUrl);
+  const isProxied = baseUrl !== undefined && !isLoopback(baseUrl.hostname);
+  const proxies = isProxied
+    ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
+    : {};
+  const settings = {
+    saveDir: read(SETTINGS.saveDir),
+    pollSeconds: read(SETTINGS.pollSeconds),
+    maxGenerations: read(SETTINGS.maxGenerations),
+    confirmPublish: read(SETTINGS.confirmPublish) !== "off",
+    stateDir: read(SETTINGS.stateDir),
+    webhookPort: read(SETTINGS.webhookPort),
+    logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
+    sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
+  };
+  const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
   return {
-    ...(service !== undefined && problems.length === 0 && { service }),
+    ...flags,
+    ...settings,
+    ...(isUsable && { service: { apiKey, baseUrl, proxies } }),
     problems,
     warnings,
-    ...flags,
-    sandboxSeconds: sandboxSeconds ?? SANDBOX_SECONDS_DEFAULT,
-    ...(pollSeconds !== undefined && { pollSeconds }),
-    ...(maxGenerations !== undefined && { maxGenerations }),
-    confirmPublish: confirmPublish !== "off",
-    ...(typeof saveDir === "string" && { saveDir }),
-    ...(stateDir !== undefined && { stateDir }),
-    ...(webhookPort !== undefined && { webhookPort }),
-    logLevel: logLevel ?? LOG_LEVEL_DEFAULT,
   };
 }
 
-/** An empty value and a placeholder that the client left unexpanded count as unset. */
+function isMistake(value: unknown): value is Mistake {
+  return value instanceof Object && "problem" in value;
+}
+
+/** An empty value and a placeholder that the client left unexpanded count as unset. Proxies are usual in lower case too. */
 function readVariable(env: Environment, name: string): string | undefined {
-  const value = env[name]?.trim();
-  return value === undefined || value === "" || holdsPlaceholder(value) ? undefined : value;
+  const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
+  return written.map((text = "") => text.trim()).find((text) => text !== "" && !holdsPlaceholder(text));
 }
 
 function holdsPlaceholder(value: string): boolean {
@@ -195,160 +255,72 @@ function unsetProblem(env: Environment, variable: string, fix: string): ConfigPr
   };
 }
 
-function readService(env: Environment, problems: ConfigProblem[]): ServiceConfig | undefined {
-  const apiKey = readKey(env, problems);
-  const baseUrl = readBaseUrl(env, problems);
-  if (apiKey === undefined || baseUrl === undefined) return undefined;
-  return { apiKey, baseUrl, proxies: isLoopback(baseUrl.hostname) ? {} : readProxies(env, problems) };
-}
-
-function readKey(env: Environment, problems: ConfigProblem[]): string | undefined {
-  const variable = "FACELESS_API_KEY";
-  const key = readVariable(env, variable);
-  if (key === undefined) {
-    const fix = `${NEW_KEY}, and put it in the env of this server's entry in your client`;
-    problems.push(unsetProblem(env, variable, fix));
-    return undefined;
-  }
-  const found = keyProblem(key);
-  if (found === undefined) return key;
-  problems.push({ variable, ...found });
-  return undefined;
-}
-
-const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
-
 function isQuoted(text: string): boolean {
   return /^["'`“”‘’].*["'`“”‘’]$/s.test(text);
 }
 
-function keyProblem(key: string): Omit<ConfigProblem, "variable"> | undefined {
+function parseKey(key: string): string | Mistake {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
   if (isQuoted(key)) return IN_QUOTES;
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
   if (key === "fl_") return { problem: "is fl_ alone", fix };
-  if (!/^[\x21-\x7E]+$/.test(key)) return { problem: "holds white space or characters that no key has", fix };
-  if (/["'`\\]/.test(key)) return { problem: "holds quotes or a backslash, which no key has", fix };
-  return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : undefined;
+  if (/[^\x21-\x7E]|["'`\\]/.test(key))
+    return { problem: "holds white space or characters that no key has", fix };
+  return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : key;
 }
 
-function readBaseUrl(env: Environment, problems: ConfigProblem[]): URL | undefined {
-  const variable = "FACELESS_BASE_URL";
-  const text = readVariable(env, variable);
-  if (text === undefined) {
-    problems.push(unsetProblem(env, variable, `Set it to the service's address, ${EXAMPLE_ADDRESS}`));
-    return undefined;
-  }
-  const found = baseUrlProblem(text);
-  if (found !== undefined) {
-    problems.push({ variable, ...found });
-    return undefined;
-  }
-  // The URL parser has made the host lower case and dropped a default port.
+function parseBaseUrl(text: string): URL | Mistake {
+  const fix = `Set it to the service's whole address, such as ${EXAMPLE_URL}`;
+  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
+  if (isQuoted(text)) return IN_QUOTES;
+  if (!URL.canParse(text)) return { problem: "is not a URL", fix };
+  // The parser makes the host lower case and drops a default port.
   const url = new URL(text);
+  const isHttp = url.protocol === "http:";
+  if (!isHttp && url.protocol !== "https:") return { problem: "is not an http(s) URL", fix };
+  if (isHttp && !isLoopback(url.hostname))
+    return {
+      problem: "does not use https, so the key would be sent unencrypted",
+      fix: "Begin it with https://",
+    };
+  if (url.username !== "" || url.password !== "")
+    return { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" };
+  if (/[?#]/.test(text))
+    return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
   url.hostname = url.hostname.replace(/\.$/, "");
   url.pathname = url.pathname.replace(/\/+$/, "");
   return url;
 }
 
-function baseUrlProblem(text: string): Omit<ConfigProblem, "variable"> | undefined {
-  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
-  if (isQuoted(text)) return IN_QUOTES;
-  if (!URL.canParse(text))
-    return { problem: "is not a URL", fix: `Set it to the service's whole address, ${EXAMPLE_ADDRESS}` };
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:")
-    return { problem: "is not an http(s) URL", fix: `Set it to the service's address, ${EXAMPLE_ADDRESS}` };
-  if (protocol === "http:" && !isLoopback(hostname))
-    return {
-      problem: "does not use https, so the key would be sent unencrypted",
-      fix: "Begin it with https://",
-    };
-  if (username !== "" || password !== "")
-    return { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" };
-  if (search !== "" || hash !== "" || /[?#]/.test(text))
-    return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
-  return undefined;
+/** Many tools accept a bare host:port. */
+function parseProxy(text: string): string | undefined {
+  const address = text.includes("://") ? text : `http://${text}`;
+  return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).href : undefined;
 }
 
-function readProxies(env: Environment, problems: ConfigProblem[]): Proxies {
-  const readEither = (variable: string) =>
-    readVariable(env, variable) ?? readVariable(env, variable.toLowerCase());
-  const readProxy = (variable: string) => {
-    const text = readEither(variable);
-    if (text === undefined) return undefined;
-    // Many tools accept a bare host:port.
-    const address = text.includes("://") ? text : `http://${text}`;
-    if (/^https?:/i.test(address) && URL.canParse(address)) return new URL(address).href;
-    problems.push({
-      variable,
-      problem: "is not the URL of an HTTP proxy",
-      fix: "Set it to a URL such as http://proxy.example:8080, or remove it",
-    });
-    return undefined;
-  };
-  const https = readProxy("HTTPS_PROXY");
-  const http = readProxy("HTTP_PROXY");
-  const none = readEither("NO_PROXY");
-  return {
-    ...(https !== undefined && { https }),
-    ...(http !== undefined && { http }),
-    ...(none !== undefined && { none }),
-  };
-}
-
-/** An absolute path, or `false` for `off`. A relative one would lie in whatever folder the client starts the server from. */
-function readFolder(
-  variable: string,
-  text: string | undefined,
-  homeDir: string,
-  problems: ConfigProblem[],
-): string | false | undefined {
-  if (text === undefined) return undefined;
-  if (text.toLowerCase() === "off") return false;
+/** A relative path would lie in whatever folder the client starts the server from. */
+function parseFolder(text: string, homeDir: string): string | Mistake {
   const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
   if (isAbsolute(path)) return path;
-  problems.push({
-    variable,
-    problem: "is a relative path, which depends on where your client starts this server",
-    fix: "Set it to an absolute path, to one that begins with ~/, or to off",
-  });
-  return undefined;
-}
-
-/** How a value is written. */
-interface Format<T> {
-  /** Completes "Set it to …". */
-  readonly expected: string;
-  /** `undefined` if the text is not a value. */
-  readonly parse: (text: string) => T | undefined;
-}
-
-const NUMBER = /^(\d+\.?\d*|\.\d+)$/;
-
-function secondsFrom(min: number): Format<number> {
   return {
-    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
-    parse: (text) =>
-      NUMBER.test(text) && Number(text) >= min && Number(text) <= MAX_SECONDS ? Number(text) : undefined,
+    problem: "is a relative path, which depends on where your client starts this server",
+    fix: "Set it to an absolute path, or to one that begins with ~",
   };
 }
 
-const WHOLE_NUMBER: Format<number> = {
-  expected: "a whole number, 0 or more",
-  parse: (text) => (NUMBER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
-};
+function parseNumber(text: string, min: number, max: number): number | undefined {
+  const isInRange = /^(\d+\.?\d*|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
+  return isInRange ? Number(text) : undefined;
+}
 
-const PORT: Format<number> = {
-  expected: "a port number from 1 to 65535",
-  parse: (text) =>
-    /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535 ? Number(text) : undefined,
-};
+function parseWhole(text: string, min: number, max: number): number | undefined {
+  return /^\d+$/.test(text) ? parseNumber(text, min, max) : undefined;
+}
 
-function oneOf<T extends string>(values: readonly T[]): Format<T> {
+function oneOf<Value extends string>(...choices: readonly Value[]) {
   return {
-    expected: `one of ${values.join(", ")}`,
-    parse: (text) => values.find((value) => value === text.toLowerCase()),
+    values: `one of ${choices.join(", ")}`,
+    parse: (text: string) => choices.find((choice) => choice === text.toLowerCase()),
   };
 }

@@ -43,9 +43,3 @@ test("the skill has the name of its folder and stays within the limits of the fo
   expect(description.length).toBeLessThanOrEqual(1_024);
   expect(text.split("\n").length).toBeLessThan(500);
 });
-
-test("`npm version` updates every file of the plugins that has the version", async () => {
-  const script = await read(".config/sync-version.ts");
-  const withVersion = Object.keys(PLUGIN_FILES).filter((name) => PLUGIN_FILES[name]?.includes('"version":'));
-  expect(withVersion.filter((name) => !script.includes(`"${name}"`))).toEqual([]);
-});

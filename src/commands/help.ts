@@ -1,7 +1,7 @@
-// The text of --help, made from the tables of commands and variables. Pure.
+// The text of --help, made from the tables of commands and settings. Pure.
 
 import { COMMANDS, OPTION_VALUES } from "../command-line.ts";
-import { VARIABLES } from "../config.ts";
+import { describeSetting, SETTINGS } from "../config.ts";
 
 const PROGRAM = "faceless-video-mcp";
 
@@ -14,9 +14,9 @@ export function helpText(version: string): string {
     ]),
   ]);
   const common: [string, string] = [`${PROGRAM} --help, --version`, "print this text, or the version"];
-  const variables = VARIABLES.map(({ name, meaning, default: value }): [string, string] => [
-    name,
-    `${meaning} (${value})`,
+  const variables = Object.values(SETTINGS).map((setting): [string, string] => [
+    setting.name,
+    describeSetting(setting),
   ]);
   return `${PROGRAM} ${version}: an MCP server that makes short faceless videos
 

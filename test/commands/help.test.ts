@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CLIENTS, COMMANDS, OPTION_VALUES, parseCommandLine } from "../../src/command-line.ts";
 import { helpText } from "../../src/commands/help.ts";
-import { VARIABLES } from "../../src/config.ts";
+import { describeSetting, SETTINGS } from "../../src/config.ts";
 
 const text = helpText("1.2.3");
 /** Without the line breaks within the texts. */
@@ -9,7 +9,7 @@ const words = text.replace(/\s+/g, " ");
 
 test("the help begins with name and version, ends with a line break and fits 100 columns", () => {
   expect(text).toMatch(/^faceless-video-mcp 1\.2\.3: an MCP server that makes short faceless videos\n/);
-  expect(text.endsWith(")\n")).toBe(true);
+  expect(text.endsWith(".\n")).toBe(true);
   expect(text.split("\n").filter((line) => line.length > 100)).toEqual([]);
   // eslint-disable-next-line no-control-regex -- control characters are what must not be there
   expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/);
@@ -24,7 +24,7 @@ test("the help names every command, option, client and variable", () => {
     "--help",
     "--version",
     CLIENTS.join(", "),
-    ...VARIABLES.map((variable) => `${variable.name} ${variable.meaning} (${variable.default})`),
+    ...Object.values(SETTINGS).map((setting) => `${setting.name} ${describeSetting(setting)}`),
   ].map((part) => part.replace("config print", "config CLIENT print"));
 
   expect(named.filter((part) => !words.includes(part))).toEqual([]);

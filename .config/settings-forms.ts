@@ -1,0 +1,97 @@
+// How forms ask for the settings and options of the server: those of registry clients, by server.json, and the settings page of the
+// .mcpb bundle. Each title on that page holds the name by which the server's texts call the setting. Pure.
+
+import manifest from "../package.json" with { type: "json" };
+import server from "../server.json" with { type: "json" };
+import { COMMANDS } from "../src/command-line.ts";
+import { describeSetting, SETTINGS } from "../src/config.ts";
+
+interface Field {
+  readonly title: string;
+  readonly type: "string" | "number" | "boolean" | "directory";
+  readonly placeholder?: string;
+  readonly isSecret?: true;
+}
+
+/** The settings that guard money, privacy or publicity, or without which nothing works. */
+const FIELDS: Readonly<Record<string, Field>> = {
+  FACELESS_API_KEY: { title: "API key", type: "string", placeholder: "fl_...", isSecret: true },
+  FACELESS_BASE_URL: { title: "Service address", type: "string", placeholder: "https://videos.example.com" },
+  FACELESS_SAVE_DIR: { title: "Folder for finished videos", type: "directory", placeholder: "~/Videos" },
+  FACELESS_MAX_GENERATIONS: { title: "Maximum number of videos", type: "number" },
+  FACELESS_CONFIRM_PUBLISH: { title: "Ask before publishing", type: "boolean" },
+  FACELESS_STATE_DIR: { title: "Folder of the journal", type: "directory" },
+};
+const OPTION_TITLES = { sandbox: "Sandbox", "read-only": "Read only", "no-publish": "Never publish" };
+
+const settings = Object.values(SETTINGS).flatMap((setting) => {
+  const field = FIELDS[setting.name];
+  return field === undefined ? [] : [{ ...field, ...setting, description: describeSetting(setting) }];
+});
+const options = Object.entries(COMMANDS[0].options).map(([name, meaning]) => ({
+  name,
+  description: meaning.charAt(0).toUpperCase() + meaning.slice(1),
+}));
+
+/** The text of server.json, whose other parts stay as they are. */
+export function serverJson(): string {
+  const formats: Partial<Record<Field["type"], object>> = {
+    number: { format: "number" },
+    directory: { format: "filepath" },
+    boolean: { choices: ["on", "off"], default: "on" },
+  };
+  const generated = {
+    version: manifest.version,
+    packageArguments: options.map(({ name, description }) => ({
+      type: "named",
+      name: `--${name}`,
+      description,
+      format: "boolean",
+      default: "false",
+    })),
+    environmentVariables: settings.map(({ name, description, type, placeholder, isSecret }) => ({
+      name,
+      description,
+      isSecret,
+      ...formats[type],
+      placeholder,
+    })),
+  };
+  const packages = server.packages.map((npm) => ({ ...npm, ...generated }));
+  return `${JSON.stringify({ ...server, version: manifest.version, packages }, null, 2)}\n`;
+}
+
+/** The parts of the bundle's manifest that make its settings page, and give the server what was entered there. */
+export function settingsPage() {
+  const fields = [
+    ...settings.map(({ name, title, type, description, isSecret }) => ({
+      id: name.replace("FACELESS_", "").toLowerCase(),
+      // server/index.cjs translates the page's switches.
+      variable: type === "boolean" ? name.replace("FACELESS_", "FACELESS_BUNDLE_") : name,
+      entry: {
+        type,
+        title: `${title} (${name})`,
+        description,
+        ...(type === "boolean" && { default: true }),
+        ...(type === "number" && { min: 0 }),
+        ...(isSecret && { sensitive: true }),
+        required: false,
+      },
+    })),
+    ...options.map(({ name, description }) => ({
+      id: name.replace("-", "_"),
+      variable: `FACELESS_BUNDLE_${name.replace("-", "_").toUpperCase()}`,
+      entry: {
+        type: "boolean",
+        title: `${Object.entries(OPTION_TITLES).find(([option]) => option === name)?.[1]} (--${name})`,
+        description,
+        default: false,
+        required: false,
+      },
+    })),
+  ];
+  return {
+    env: Object.fromEntries(fields.map(({ id, variable }) => [variable, `\${user_config.${id}}`])),
+    user_config: Object.fromEntries(fields.map(({ id, entry }) => [id, entry])),
+  };
+}
