@@ -7,6 +7,7 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { settingsPage } from "./settings-forms.ts";
 
 const packageSchema = z.object({
   version: z.string(),
@@ -16,7 +17,10 @@ const packageSchema = z.object({
   license: z.string(),
   engines: z.object({ node: z.string() }),
 });
-const manifestSchema = z.looseObject({ compatibility: z.looseObject({}) });
+const manifestSchema = z.looseObject({
+  compatibility: z.looseObject({}),
+  server: z.looseObject({ mcp_config: z.looseObject({}) }),
+});
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = join(root, ".config/mcpb");
@@ -29,7 +33,10 @@ async function stage(target: string): Promise<void> {
   const { version, description, keywords, homepage, license, engines } = packageSchema.parse(
     await readJson(join(root, "package.json")),
   );
-  const { compatibility, ...manifest } = manifestSchema.parse(await readJson(join(source, "manifest.json")));
+  const { compatibility, server, ...manifest } = manifestSchema.parse(
+    await readJson(join(source, "manifest.json")),
+  );
+  const { env, user_config } = settingsPage();
 
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
@@ -45,6 +52,8 @@ async function stage(target: string): Promise<void> {
     keywords,
     homepage,
     license,
+    server: { ...server, mcp_config: { ...server.mcp_config, env } },
+    user_config,
     compatibility: { ...compatibility, runtimes: { node: engines.node } },
     tools: await listTools(join(target, "server/index.cjs")),
   });

@@ -92,8 +92,6 @@ async function runServer(config: Config): Promise<void> {
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   const { serve } = await import("./commands/serve.ts");
-  const isBundle = process.env["FACELESS_BUNDLE"] === "true";
-  const reword = isBundle ? (await import("./commands/bundle-words.ts")).inBundleWords : undefined;
   server = serve(
     config,
     {
@@ -105,7 +103,6 @@ async function runServer(config: Config): Promise<void> {
       isRunning,
     },
     () => shutdown(0),
-    { reword },
   );
 }
 

@@ -17,8 +17,6 @@ import { VERSION } from "../version.ts";
 import { createApplication, type Host } from "./application.ts";
 
 export interface ServeOptions {
-  /** Rewrites every text that leaves the process, JSON or not. */
-  readonly reword?: ((text: string) => string) | undefined;
   /** Maximum jobs polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
@@ -48,10 +46,8 @@ export function serve(
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
-  const { reword = (text: string) => text } = options;
   const redact = createRedact(config.service?.apiKey);
-  const outgoing = (text: string) => redact(reword(text));
-  const log = createLog(config.logLevel, outgoing, writeLog);
+  const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
   const application = createApplication({ config, service, log, redact, host, ...options });
@@ -62,7 +58,7 @@ export function serve(
   const transport = new StdioTransport({
     input,
     output,
-    transformOutgoing: outgoing,
+    transformOutgoing: redact,
     onInbound(message) {
       subscriptions.onInbound(message);
       return tasks.onInbound(message);
@@ -132,7 +128,7 @@ function serviceOf(config: Config, receiver: Promise<WebhookReceiver | undefined
   const { service, problems, sandbox } = config;
   if (problems.length > 0) return unconfiguredService(problems);
   if (sandbox) return lazyService(() => startSandboxService(config, receiver));
-  if (service === undefined) throw new TypeError("Config without a problem name a service.");
+  if (service === undefined) throw new TypeError("A config without problems names a service.");
   return lazyService(() => connectService(service, config));
 }
 

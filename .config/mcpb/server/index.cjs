@@ -16,8 +16,6 @@
   for (var variable in process.env) {
     if (process.env[variable].indexOf("${user_config.") === 0) delete process.env[variable];
   }
-  // Texts then name the settings as the page does.
-  process.env.FACELESS_BUNDLE = "true";
   // Nothing else comes in by this way: a host may have put words of its own in front.
   process.argv = process.argv.slice(0, 2).concat(options);
   // eslint-disable-next-line import/no-unassigned-import -- it is there for what it does
