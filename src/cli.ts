@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
-import { type Config, type Flags, readConfig } from "./config.ts";
+import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { VERSION } from "./version.ts";
 
 /** The process has to end within 250 ms, this included. */
@@ -14,7 +14,6 @@ const FLUSH_MS = 100;
 /** How long a paid or public request that was sent may hold up the end. Together with the rest it stays below 2 s. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
-const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
 const SANDBOX_FLAGS: Flags = { ...NO_FLAGS, sandbox: true };
 
 // A reader that has gone away is no reason for a stack trace.

@@ -42,6 +42,8 @@ export interface Flags {
   readonly noPublish: boolean;
 }
 
+export const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
+
 export interface Config extends Flags {
   /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
   readonly service?: ServiceConfig;

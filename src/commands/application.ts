@@ -161,9 +161,7 @@ function accountOf({ service, sandbox }: Config): string {
   return sandbox ? crypto.randomUUID() : "none";
 }
 
-/** The platform's folder for state, unless the user named one or none; a sandbox's jobs are gone with it. */
-function journalFolder({ stateDir, sandbox, problems }: Config): string | undefined {
-  if (stateDir === false || problems.length > 0) return undefined;
-  if (stateDir !== undefined) return stateDir;
-  return sandbox ? undefined : stateFolder();
+/** A server that is not set up touches no file. */
+function journalFolder(config: Config): string | undefined {
+  return config.problems.length > 0 ? undefined : stateFolder(config);
 }

@@ -2,10 +2,10 @@
 // reads: it sends GETs, spends nothing and leaves nothing behind.
 
 import type { ClientName } from "../command-line.ts";
-import { type Environment, readConfig } from "../config.ts";
+import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
 import type { ClientEntry } from "./doctor/client-entry.ts";
-import type { Check } from "./doctor/check.ts";
-import { checkConfig, checkNode, readTarget } from "./doctor/environment.ts";
+import { type Check, pass } from "./doctor/check.ts";
+import { checkConfig, readTarget } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/saved-videos.ts";
 import { formatReport, redactReport } from "./doctor/report.ts";
@@ -42,7 +42,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   // The timers of requests don't keep the process alive by themselves.
   const keepAlive = setInterval(() => {}, 1_000);
   const entry = await readEntry(options);
-  const checks = [checkNode(nodeVersion), ...entry.checks, ...(await checkStart(entry, options))];
+  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...(await checkStart(entry, options))];
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = checks.every(({ status }) => status !== "fail");
@@ -61,8 +61,8 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
 }
 
 async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
-  const flags = { sandbox: false, readOnly: false, noPublish: false };
-  if (options.client === undefined) return { checks: [], start: { flags, env: options.env, hidden: [] } };
+  if (options.client === undefined)
+    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [] } };
   const { readClientEntry } = await import("./doctor/client-entry.ts");
   return readClientEntry(options.client, options);
 }

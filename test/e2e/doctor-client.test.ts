@@ -145,7 +145,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "windsurf",
     file: ".codeium/windsurf/mcp_config.json",
     content: (url) => servers({ FACELESS_BASE_URL: url }),
-    told: "Add FACELESS_API_KEY to the entry, with the key from the account settings of the service, section API.",
+    told: "Create a key in the account settings of the service, section API, and put it in this server's settings in your client.",
   },
   {
     what: "key and address in each other's place",

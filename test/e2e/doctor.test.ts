@@ -1,10 +1,10 @@
 // doctor as a user runs it: the built file, with services, sockets and proxies that each fail in one way.
 
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
@@ -115,32 +115,11 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Set it in this terminal too, or add --client/,
   },
   {
-    what: "a key of another service",
-    env: async () => ({ ...(await healthy()), FACELESS_API_KEY: `sk-${CANARY.slice(3)}` }),
-    name: "FACELESS_API_KEY",
-    detail: /^it does not begin with fl_$/,
-    fix: /^Check that the whole key was copied/,
-  },
-  {
     what: "a key in quotes",
     env: async () => ({ ...(await healthy()), FACELESS_API_KEY: `"${CANARY}"` }),
     name: "FACELESS_API_KEY",
     detail: /^it is in quotes$/,
     fix: /^Remove the quotes around it$/,
-  },
-  {
-    what: "an address in quotes",
-    env: async () => ({ FACELESS_BASE_URL: `'${(await healthy())["FACELESS_BASE_URL"]}'` }),
-    name: "FACELESS_BASE_URL",
-    detail: /^it is in quotes$/,
-    fix: /^Remove the quotes around it$/,
-  },
-  {
-    what: "a placeholder that the client did not fill in",
-    env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "${input:faceless-key}" }),
-    name: "FACELESS_API_KEY",
-    detail: /your client did not fill in the \$\{…\} placeholder that it holds$/,
-    fix: /^Set FACELESS_API_KEY where your client takes the placeholder from/,
   },
   {
     what: "the key of the example",
@@ -155,13 +134,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "FACELESS_BASE_URL",
     detail: /^it is not set in this terminal/,
     fix: /^Set it in this terminal too/,
-  },
-  {
-    what: "an address without https",
-    env: () => ({ FACELESS_BASE_URL: "http://videos.test" }),
-    name: "FACELESS_BASE_URL",
-    detail: /does not use https/,
-    fix: /^Begin it with https:\/\/$/,
   },
   {
     what: "the address of the example",
@@ -213,60 +185,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /the host and the port in FACELESS_BASE_URL/,
   },
   {
-    what: "a certificate of an unknown authority",
-    env: async () => ({ FACELESS_BASE_URL: `https://127.0.0.1:${(await tlsService("127.0.0.1")).port}` }),
-    name: "service",
-    detail: /DEPTH_ZERO_SELF_SIGNED_CERT/,
-    fix: /NODE_EXTRA_CA_CERTS/,
-  },
-  {
-    what: "the certificate of another host",
-    env: async () => {
-      const { port, caFile } = await tlsService("127.0.0.2");
-      return { FACELESS_BASE_URL: `https://127.0.0.1:${port}`, NODE_EXTRA_CA_CERTS: caFile };
-    },
-    name: "service",
-    detail: /ERR_TLS_CERT_ALTNAME_INVALID/,
-    fix: /^Check the spelling of the host/,
-  },
-  {
-    what: "https at a port of plain HTTP",
-    env: async () => {
-      const { url } = await answering(NO_VIDEOS);
-      return { FACELESS_BASE_URL: url.replace("http:", "https:") };
-    },
-    name: "service",
-    detail: /TLS/,
-    fix: /^Check the port in FACELESS_BASE_URL/,
-  },
-  {
-    what: "something other than a web server",
-    env: async () => {
-      const greeter = createServer((socket) => socket.on("error", () => {}).end("220 mail.test ESMTP\r\n"));
-      return { FACELESS_BASE_URL: `http://127.0.0.1:${await listening(greeter)}` };
-    },
-    name: "service",
-    detail: /the answer is (no|not) HTTP$/,
-    fix: /^Check the port in FACELESS_BASE_URL/,
-  },
-  {
-    what: "a proxy that is no URL",
-    env: () => ({ FACELESS_BASE_URL: "https://videos.test", HTTPS_PROXY: "socks5://127.0.0.1:1080" }),
-    name: "HTTPS_PROXY",
-    detail: /^it is not the URL of an HTTP proxy$/,
-    fix: /^Set it to a URL such as http:\/\/proxy\.example:8080/,
-  },
-  {
-    what: "a proxy that is not there",
-    env: async () => ({
-      FACELESS_BASE_URL: "https://videos.test",
-      HTTPS_PROXY: (await deadUrl()).replace("//", "//u:p@"),
-    }),
-    name: "service",
-    detail: /^https:\/\/videos\.test can't be reached: connection refused/,
-    fix: /the proxy settings if you use a proxy/,
-  },
-  {
     what: "a proxy that refuses",
     env: async () => ({
       FACELESS_BASE_URL: "https://videos.test",
@@ -277,28 +195,11 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Ask the operator of the proxy to allow this host/,
   },
   {
-    what: "a proxy that hangs up",
-    env: async () => ({
-      FACELESS_BASE_URL: "https://videos.test",
-      HTTPS_PROXY: (await proxyServer("drop")).url,
-    }),
-    name: "service",
-    detail: /: the proxy (broke|closed) the connection/,
-    fix: /^Check that HTTPS_PROXY or HTTP_PROXY names the port of an HTTP proxy$/,
-  },
-  {
     what: "a key that is refused",
     env: () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
     name: "key",
     detail: /\(HTTP 401; its words: "No such key: \[redacted\]"\)$/,
     fix: /^Check FACELESS_API_KEY: create a key/,
-  },
-  {
-    what: "a key without the right",
-    env: () => at(envelope(403, "forbidden", "Not with this key.")),
-    name: "key",
-    detail: /\(HTTP 403; its words: "Not with this key\."\)$/,
-    fix: /what the key may do$/,
   },
   {
     what: "a firewall",
@@ -374,15 +275,20 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "journal",
     status: "warn",
-    detail: /\/file\/state can't be written \(ENOTDIR\): after a restart nothing protects/,
+    detail:
+      /\/file\/state can't be written: a part of its path is a file \(ENOTDIR\)\. After a restart nothing/,
     fix: /^Set FACELESS_STATE_DIR to a folder that you can write to$/,
   },
   {
-    what: "a journal at a relative path",
-    env: async () => ({ ...(await healthy()), FACELESS_STATE_DIR: "state" }),
-    name: "FACELESS_STATE_DIR",
-    detail: /^it is a relative path/,
-    fix: /^Set it to an absolute path/,
+    what: "a journal that can't be read",
+    env: async () => {
+      const folder = temporaryFolder();
+      await mkdir(join(folder, "journal-2026-11-21.jsonl"));
+      return { ...(await healthy()), FACELESS_STATE_DIR: folder };
+    },
+    name: "journal",
+    detail: /or a file in it can't be read: it is a folder \(EISDIR\)\. Nothing is paid for or posted/,
+    fix: /^Give yourself the right to read it, or set FACELESS_STATE_DIR to another folder$/,
   },
   {
     what: "a clock that is an hour fast",
@@ -394,169 +300,132 @@ const BROKEN: readonly BrokenSetUp[] = [
   },
 ];
 
-describe("doctor", () => {
-  test.each(BROKEN)(
-    "names $what, how to fix it, and nothing else",
-    async ({ env, name, status = "fail", detail, fix }) => {
-      const { problems } = await examine(await env());
-
-      expect(problems).toEqual([
-        { name, status, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) },
-      ]);
-    },
-  );
-
-  test("recognizes that key and address were swapped", async () => {
-    const { url } = await answering(NO_VIDEOS);
-
-    const { problems } = await examine({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY });
+test.each(BROKEN)(
+  "doctor names $what, how to fix it, and nothing else",
+  async ({ env, name, status = "fail", detail, fix }) => {
+    const { problems } = await examine(await env());
 
     expect(problems).toEqual([
-      {
-        name: "settings",
-        status: "fail",
-        detail: "the key is where the address belongs, and the address where the key belongs",
-        fix: "Swap the values of FACELESS_API_KEY and FACELESS_BASE_URL",
-      },
+      { name, status, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) },
     ]);
+  },
+);
+
+test("doctor sends only GET requests and makes no journal", async () => {
+  const service = await scriptedService({
+    [VIDEOS]: { ...NO_VIDEOS, headers: { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" } },
+    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
+    [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok", { platform: `\u001B[31m${CANARY}` }] } },
+  });
+  const folder = join(temporaryFolder(), "not", "yet", "there");
+
+  const report = await examine({
+    FACELESS_BASE_URL: `${service.url}/`,
+    FACELESS_STATE_DIR: folder,
   });
 
-  test("sends only GET requests and makes no journal", async () => {
-    const service = await scriptedService({
-      [VIDEOS]: { ...NO_VIDEOS, headers: { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" } },
-      [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
-      [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok", { platform: `\u001B[31m${CANARY}` }] } },
-    });
-    const folder = join(temporaryFolder(), "not", "yet", "there");
-
-    const report = await examine({
-      FACELESS_BASE_URL: `${service.url}/`,
-      FACELESS_STATE_DIR: folder,
-    });
-
-    expect(report).toMatchObject({ ok: true, problems: [], skipped: [] });
-    expect(Object.fromEntries(report.checks.map(({ name, detail }) => [name, detail]))).toEqual({
-      "Node.js": process.versions.node,
-      settings:
-        "key and address are set in this terminal; to check your client's entry, add --client and its name",
-      service: expect.stringMatching(new RegExp(`^${service.url} answers \\(\\d+ ms\\)$`)),
-      key: "the service accepts it",
-      requests: "59 of 60 requests left for now",
-      clock: "agrees with the service's",
-      platforms: "tiktok, [redacted]",
-      journal: `${folder} keeps what was paid and posted, so that nothing is done twice`,
-    });
-    expect(service.lines()).toEqual([`${VIDEOS}?limit=1`, DOCUMENT, `GET ${PLATFORMS}`]);
-    expect(service.requests.map(({ headers: { authorization } }) => authorization)).toEqual(
-      service.requests.map(() => `Bearer ${CANARY}`),
-    );
-    await expect(readdir(folder)).rejects.toThrow("ENOENT");
+  expect(report).toMatchObject({ ok: true, problems: [], skipped: [] });
+  expect(Object.fromEntries(report.checks.map(({ name, detail }) => [name, detail]))).toEqual({
+    "Node.js": process.versions.node,
+    settings:
+      "key and address are set in this terminal; to check your client's entry, add --client and its name",
+    service: expect.stringMatching(new RegExp(`^${service.url} answers \\(\\d+ ms\\)$`)),
+    key: "the service accepts it",
+    requests: "59 of 60 requests left for now",
+    clock: "agrees with the service's",
+    platforms: "tiktok, [redacted]",
+    journal: `${folder} keeps what was paid and posted, so that nothing is done twice`,
   });
+  expect(service.lines()).toEqual([`${VIDEOS}?limit=1`, DOCUMENT, `GET ${PLATFORMS}`]);
+  expect(service.requests.map(({ headers: { authorization } }) => authorization)).toEqual(
+    service.requests.map(() => `Bearer ${CANARY}`),
+  );
+  await expect(readdir(folder)).rejects.toThrow("ENOENT");
+});
 
-  test("leaves an existing journal folder as it is", async () => {
-    const folder = temporaryFolder();
-
-    const { checks } = await examine({ ...(await healthy()), FACELESS_STATE_DIR: folder });
-
-    expect(checks.at(-1)).toMatchObject({ name: "journal", status: "ok" });
-    expect(await readdir(folder)).toEqual([]);
-  });
-
-  test("goes through a proxy over TLS with a company's certificate, as the server would", async () => {
-    const { port, caFile } = await tlsService("192.0.2.1");
-    const tunnels: string[] = [];
-    const proxy = createServer((socket) => {
-      socket.once("data", (head) => {
-        tunnels.push(head.toString("latin1").split(" ").slice(0, 2).join(" "));
-        const target = connect(port, "127.0.0.1", () => {
-          socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-          socket.pipe(target).pipe(socket);
-        });
-        target.on("error", () => socket.destroy());
-        socket.on("close", () => target.destroy());
+test("doctor goes through a proxy over TLS with a company's certificate, as the server would", async () => {
+  const { port, caFile } = await tlsService("192.0.2.1");
+  const tunnels: string[] = [];
+  const proxy = createServer((socket) => {
+    socket.once("data", (head) => {
+      tunnels.push(head.toString("latin1").split(" ").slice(0, 2).join(" "));
+      const target = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        socket.pipe(target).pipe(socket);
       });
-      socket.on("error", () => {});
+      target.on("error", () => socket.destroy());
+      socket.on("close", () => target.destroy());
     });
-    const proxyPort = await listening(proxy);
+    socket.on("error", () => {});
+  });
+  const proxyPort = await listening(proxy);
 
-    const { checks, problems } = await examine({
-      FACELESS_BASE_URL: "https://192.0.2.1",
-      HTTPS_PROXY: `http://user:secret@127.0.0.1:${proxyPort}`,
-      NODE_EXTRA_CA_CERTS: caFile,
-    });
-
-    // This service speaks no MCP, so its platforms stay unknown.
-    expect(problems.map(({ name }) => name)).toEqual(["platforms"]);
-    expect(checks).toContainEqual({ name: "key", status: "ok", detail: "the service accepts it" });
-    expect(new Set(tunnels)).toEqual(new Set(["CONNECT 192.0.2.1:443"]));
+  const { checks, problems } = await examine({
+    FACELESS_BASE_URL: "https://192.0.2.1",
+    HTTPS_PROXY: `http://user:secret@127.0.0.1:${proxyPort}`,
+    NODE_EXTRA_CA_CERTS: caFile,
   });
 
-  test("checks the address even without a key", async () => {
-    const service = await answering(envelope(401, "unauthorized", "Who are you?"));
+  // This service speaks no MCP, so its platforms stay unknown.
+  expect(problems.map(({ name }) => name)).toEqual(["platforms"]);
+  expect(checks).toContainEqual({ name: "key", status: "ok", detail: "the service accepts it" });
+  expect(new Set(tunnels)).toEqual(new Set(["CONNECT 192.0.2.1:443"]));
+});
 
-    const { checks, skipped } = await examine({ FACELESS_API_KEY: "", FACELESS_BASE_URL: service.url });
+test("doctor checks the address even without a key", async () => {
+  const service = await answering(envelope(401, "unauthorized", "Who are you?"));
 
-    expect(checks).toContainEqual({ name: "service", status: "ok", detail: `${service.url} answers` });
-    expect(skipped).toContain("key");
+  const { checks, skipped } = await examine({ FACELESS_API_KEY: "", FACELESS_BASE_URL: service.url });
+
+  expect(checks).toContainEqual({ name: "service", status: "ok", detail: `${service.url} answers` });
+  expect(skipped).toContain("key");
+});
+
+test("doctor shows no key that was set in the wrong variable", async () => {
+  const { stdout } = await doctor({
+    FACELESS_BASE_URL: "https://fl_5tray.invalid/fl_5tray",
+    FACELESS_STATE_DIR: "/fl_5tray",
+    FACELESS_LOG_LEVEL: "fl_5tray",
+    HTTPS_PROXY: "http://fl_5tray:x@127.0.0.1:1",
   });
 
-  test("shows no key that was set in the wrong variable", async () => {
-    const { stdout } = await doctor({
-      FACELESS_BASE_URL: "https://fl_5tray.invalid/fl_5tray",
-      FACELESS_STATE_DIR: "/fl_5tray",
-      FACELESS_LOG_LEVEL: "fl_5tray",
-      HTTPS_PROXY: "http://fl_5tray:x@127.0.0.1:1",
-    });
+  expect(stdout).toContain("[redacted]");
+  expect(stdout).not.toContain("5tray");
+});
 
-    expect(stdout).toContain("[redacted]");
-    expect(stdout).not.toContain("5tray");
-  });
+test("doctor prints about ten plain lines if all is well", async () => {
+  const { code, stdout, stderr } = await doctor(await healthy());
 
-  test("prints about ten plain lines if all is well", async () => {
-    const { code, stdout, stderr } = await doctor(await healthy());
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2).join(" "))).toEqual([
+    "A video can be made.",
+    "",
+    "ok Node.js",
+    "ok settings",
+    "ok service",
+    "ok key",
+    "ok clock",
+    "ok platforms",
+    "ok journal",
+    "",
+    "Not checked: requests.",
+    "",
+  ]);
+  // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
+  expect(stdout).not.toMatch(/[\u001B✔✖]/);
+});
 
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2).join(" "))).toEqual([
-      "A video can be made.",
-      "",
-      "ok Node.js",
-      "ok settings",
-      "ok service",
-      "ok key",
-      "ok clock",
-      "ok platforms",
-      "ok journal",
-      "",
-      "Not checked: requests.",
-      "",
-    ]);
-    // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
-    expect(stdout).not.toMatch(/[\u001B✔✖]/);
-  });
+test("doctor prints what to fix first, and the skipped checks in one line", async () => {
+  const { code, stdout } = await doctor(await at({ status: 503 }));
 
-  test("explains the words that not everybody knows", async () => {
-    const { stdout } = await doctor({ FACELESS_BASE_URL: await deadUrl() });
-
-    expect(stdout).toContain("check the host and the port");
-    expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
-      "host: the name in an address, such as videos.example.com",
-      "port: the number that can follow it, after a colon",
-      "proxy: a computer of your network that passes requests on",
-    ]);
-  });
-
-  test("prints what to fix first, and the skipped checks in one line", async () => {
-    const { code, stdout } = await doctor(await at({ status: 503 }));
-
-    expect(code).toBe(1);
-    const lines = stdout.split("\n");
-    expect(lines.slice(0, 3)).toEqual([
-      "Before a video can be made, fix this:",
-      "",
-      "fail  service   Try again in a minute.",
-    ]);
-    expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
-      "Not checked: key, requests, clock, platforms.",
-    ]);
-  });
+  expect(code).toBe(1);
+  const lines = stdout.split("\n");
+  expect(lines.slice(0, 3)).toEqual([
+    "Before a video can be made, fix this:",
+    "",
+    "fail  service   Try again in a minute.",
+  ]);
+  expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
+    "Not checked: key, requests, clock, platforms.",
+  ]);
 });

@@ -1,4 +1,4 @@
-// The result of one of doctor's checks.
+// The result of one of doctor's checks, and errors of the system in words.
 
 export interface Check {
   readonly name: string;
@@ -23,3 +23,19 @@ export const fail = (name: string, detail: string, fix: string): Check => ({
   detail,
   fix,
 });
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ENOTDIR: "a part of its path is a file",
+  EISDIR: "it is a folder",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  EADDRINUSE: "another program has it",
+};
+
+/** In words, with the system's code. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+  return REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
+}

@@ -1,10 +1,10 @@
 // Checks what the environment says, before anything is sent. Never shows a value but the service's address. Pure.
 
-import manifest from "../../../package.json" with { type: "json" };
 import {
   type Config,
   type ConfigProblem,
   type Environment,
+  NO_FLAGS,
   readConfig,
   type ServiceConfig,
 } from "../../config.ts";
@@ -13,10 +13,6 @@ import { type Check, fail, pass, warn } from "./check.ts";
 
 const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
-const VALUES: Readonly<Record<string, string>> = {
-  [KEY]: "the key from the account settings of the service, section API",
-  [BASE_URL]: "the address of the service",
-};
 const THIS_TERMINAL_ONLY = "in this terminal, and without --client doctor sees nothing else";
 
 /** Where the settings come from. */
@@ -25,25 +21,6 @@ export interface Origin {
   readonly isEntry: boolean;
   /** Variables that are checked elsewhere, or whose values only the client knows. */
   readonly hidden: readonly string[];
-}
-
-/** `version` as in process.versions.node. */
-export function checkNode(version: string): Check {
-  const needed = manifest.engines.node.replace(/^>=/, "");
-  return isAtLeast(version, needed)
-    ? pass("Node.js", version)
-    : fail(
-        "Node.js",
-        `version ${version} is too old`,
-        `Install Node.js ${needed} or newer, or set the full path of a newer one as the command of your client's entry`,
-      );
-}
-
-function isAtLeast(version: string, needed: string): boolean {
-  const own = version.split(".").map(Number);
-  for (const [index, part] of needed.split(".").map(Number).entries())
-    if (own[index] !== part) return (own[index] ?? 0) > part;
-  return true;
 }
 
 /** One check per setting that is wrong, or one for all of them. */
@@ -98,11 +75,7 @@ export function checkConfig(env: Environment, config: Config, { isEntry, hidden 
 function problemCheck({ variable, problem, fix }: ConfigProblem, isEntry: boolean): Check {
   if (problem !== "is not set") return fail(variable, `it ${problem}`, fix);
   return isEntry
-    ? fail(
-        variable,
-        "the entry does not set it",
-        `Add ${variable} to the entry, with ${VALUES[variable] ?? "its value"}`,
-      )
+    ? fail(variable, "the entry does not set it", fix)
     : fail(
         variable,
         `it is not set ${THIS_TERMINAL_ONLY}`,
@@ -122,9 +95,8 @@ export function readTarget(env: Environment, homeDir: string): Target | undefine
   const network = Object.fromEntries(
     Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),
   );
-  const flags = { sandbox: false, readOnly: false, noPublish: false };
   const read = (apiKey: string | undefined) =>
-    readConfig({ ...network, [KEY]: apiKey }, flags, homeDir).service;
+    readConfig({ ...network, [KEY]: apiKey }, NO_FLAGS, homeDir).service;
   const own = read(env[KEY]);
   const service = own ?? read(EXAMPLE_KEY);
   if (service === undefined || service.baseUrl.origin === EXAMPLE_URL) return undefined;

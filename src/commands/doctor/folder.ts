@@ -4,13 +4,18 @@ import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf } from "./check.ts";
 
 const DEADLINE_MS = 2_000;
 
 /** Why the folder, or the nearest one above it that exists, can't be written; undefined if it can. */
 export function findFolderProblem(folder: string): Promise<string | undefined> {
-  const late = sleep(DEADLINE_MS, "no answer within 2 s", { ref: false });
-  return Promise.race([findProblem(folder), late]);
+  return inTime(findProblem(folder));
+}
+
+/** A disk that does not answer is a problem too. */
+export function inTime(search: Promise<string | undefined>): Promise<string | undefined> {
+  return Promise.race([search, sleep(DEADLINE_MS, "no answer within 2 s", { ref: false })]);
 }
 
 async function findProblem(folder: string): Promise<string | undefined> {
@@ -24,7 +29,7 @@ async function findProblem(folder: string): Promise<string | undefined> {
     await rm(path);
     return undefined;
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    return reasonOf(error);
   }
 }
 

@@ -37,25 +37,7 @@ export function formatReport({ ok, checks, skipped }: Report, { client, colours 
     "",
     ...lines,
     ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
-    ...explainWords(checks),
   ].join("\n");
-}
-
-/** What not everybody knows, where a problem is told with it. */
-const WORDS: Readonly<Record<string, string>> = {
-  host: "the name in an address, such as videos.example.com",
-  port: "the number that can follow it, after a colon",
-  proxy: "a computer of your network that passes requests on",
-  gateway: "a computer in front of the service that passes requests on",
-  certificate: "with it a service shows that it is the one that it claims to be",
-  TLS: "the encryption of https",
-  firewall: "what blocks connections in your network",
-};
-
-function explainWords(checks: readonly Check[]): readonly string[] {
-  const problems = checks.map(({ detail, fix }) => (fix === undefined ? "" : `${fix} ${detail}`)).join(" ");
-  const used = Object.entries(WORDS).filter(([word]) => new RegExp(`\\b${word}\\b`).test(problems));
-  return used.length === 0 ? [] : ["", ...used.map(([word, meaning]) => `${word}: ${meaning}`)];
 }
 
 function headline(ok: boolean, skipped: readonly string[], client: ClientName | undefined): string {

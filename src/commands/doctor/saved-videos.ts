@@ -21,7 +21,7 @@ export async function checkSavedVideos(
     return [
       warn(
         NAME,
-        `${saveDir} can't be written (${problem}): finished videos are not saved`,
+        `${saveDir} can't be written: ${problem}. Finished videos are not saved`,
         "Set FACELESS_SAVE_DIR to a folder that you can write to",
       ),
     ];

@@ -2,7 +2,7 @@
 
 import type { Config } from "../../config.ts";
 import { receiveWebhooks } from "../../service/webhook-receiver.ts";
-import { type Check, pass, warn } from "./check.ts";
+import { type Check, pass, reasonOf, warn } from "./check.ts";
 
 const NAME = "webhooks";
 
@@ -14,11 +14,10 @@ export async function checkWebhooks({ webhookPort: port }: Config): Promise<read
     receiver.close();
     return [pass(NAME, `port ${port} is free: the server opens it on 127.0.0.1`)];
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
     return [
       warn(
         NAME,
-        `port ${port} can't be opened (${reason}), and jobs are polled as ever without it`,
+        `port ${port} can't be opened: ${reasonOf(error)}. Jobs are polled as ever without it`,
         "If your client runs this server now, the port is in use as it should be. Otherwise set FACELESS_WEBHOOK_PORT to another one",
       ),
     ];

@@ -37,7 +37,7 @@ test("doctor warns of a port that is taken, which may be as it should be", async
     {
       name: "webhooks",
       status: "warn",
-      detail: `port ${port} can't be opened (EADDRINUSE), and jobs are polled as ever without it`,
+      detail: `port ${port} can't be opened: another program has it (EADDRINUSE). Jobs are polled as ever without it`,
       fix: "If your client runs this server now, the port is in use as it should be. Otherwise set FACELESS_WEBHOOK_PORT to another one",
     },
   ]);
