@@ -1,7 +1,7 @@
 // argv becomes a command with its options. Pure. Never repeats an argument that might be an API key.
 
 import { parseArgs } from "node:util";
-import type { Flags } from "./config.ts";
+import { type Flags, parseWhole } from "./config.ts";
 
 /** The clients that `config` knows, in the order in which they are listed. */
 export const CLIENTS = [
@@ -89,28 +89,21 @@ export const COMMANDS = [
   },
 ] as const;
 
-const OPTIONS = {
-  sandbox: { type: "boolean" },
-  "read-only": { type: "boolean" },
-  "no-publish": { type: "boolean" },
-  port: { type: "string" },
-  webhook: { type: "string" },
-  client: { type: "string" },
-  json: { type: "boolean" },
-  windows: { type: "boolean" },
-  installed: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-} as const;
-
-const SWITCHES = new Set(["--sandbox", "--read-only", "--no-publish"]);
-
 /** What the options that take a value take, as --help shows it. */
 export const OPTION_VALUES: Readonly<Record<string, string>> = {
   port: "N",
   webhook: "URL",
   client: "CLIENT",
 };
+
+const NAMES = COMMANDS.flatMap(({ options }) => Object.keys(options));
+const OPTIONS = {
+  ...Object.fromEntries(
+    NAMES.map((name) => [name, { type: name in OPTION_VALUES ? ("string" as const) : ("boolean" as const) }]),
+  ),
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
 
 /** `usageError` is one line for stderr; the exit code is then 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
@@ -156,7 +149,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 
 /** Clients of the MCP Registry give every option that server.json lists a value: `--read-only false`. */
 function withInlineValues(argv: readonly string[]): string[] {
-  const isSwitch = (word: string | undefined) => word !== undefined && SWITCHES.has(word);
+  const switches = Object.keys(COMMANDS[0].options).map((option) => `--${option}`);
+  const isSwitch = (word: string | undefined) => word !== undefined && switches.includes(word);
   const isValue = (word: string | undefined) => word === "true" || word === "false";
   return argv.flatMap((word, index) => {
     if (isValue(word) && isSwitch(argv[index - 1])) return [];
@@ -177,7 +171,7 @@ function commandFrom(
   if (name === "demo") return { command: { name } };
   if (name === "doctor") return parseDoctor(given);
   if (name === "sandbox") {
-    const port = given.has("port") ? parsePort(given.get("port")) : 0;
+    const port = given.has("port") ? parseWhole(given.get("port") ?? "", 0, 65_535) : 0;
     if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
     if (!given.has("webhook")) return { command: { name, port } };
     const webhookUrl = parseHttpUrl(given.get("webhook"));
@@ -205,11 +199,6 @@ function findClient(name: string | undefined): ClientName | undefined {
 function unknownClient(missing: string, name: string | undefined): CommandLine {
   const problem = name === undefined ? missing : `unknown ${describe("client", name)}`;
   return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
-}
-
-function parsePort(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,5}$/.test(text)) return undefined;
-  return Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
 function parseHttpUrl(text = ""): string | undefined {
