@@ -169,7 +169,8 @@ async function runConfigCommand(
     process.exitCode = 1;
     return;
   }
-  const options = { windows, sandbox, ...(installed && { installation }) };
+  const onWindows = windows || process.platform === "win32";
+  const options = { windows: onWindows, sandbox, ...(installed && { installation }) };
   // The address is used whether or not the key is set here too.
   const env = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: process.env["FACELESS_BASE_URL"] };
   const baseUrl = readConfig(env, NO_FLAGS, homedir()).service?.baseUrl;

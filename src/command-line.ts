@@ -26,7 +26,7 @@ export type ClientName = (typeof CLIENTS)[number];
 
 /** How a client's entry starts this server. */
 export interface EntryOptions {
-  /** Through cmd. */
+  /** For a client on Windows. */
   readonly windows: boolean;
   readonly sandbox: boolean;
   /** By the paths of Node.js and of this installation, instead of npx. */
@@ -83,7 +83,7 @@ export const COMMANDS = [
     summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
     options: {
       installed: "start this installation by its path, without npx and the network",
-      windows: "start npx through cmd",
+      windows: "print the form for Windows, as is done on Windows itself",
       sandbox: "use the sandbox; needs no key and no URL",
     },
   },

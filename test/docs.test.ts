@@ -8,6 +8,7 @@ import manifest from "../package.json" with { type: "json" };
 import { CLIENTS } from "../src/command-line.ts";
 import packages from "./clients/packages.json" with { type: "json" };
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
+import { launch } from "../src/commands/server-entry.ts";
 
 const root = new URL("../", import.meta.url);
 const read = (name: string) => readFile(new URL(name, root), "utf8");
@@ -59,9 +60,9 @@ test("the README names every client that `config` knows", async () => {
 
 test("the README's install links are those that the code makes", async () => {
   const readme = await read("README.md");
-  const options = { windows: false, sandbox: false };
-  expect(readme).toContain(`](${cursorInstallLink(options)})`);
-  expect(readme).toContain(`](${vscodeInstallLink(options)})`);
+  const start = { ...launch({ windows: false, sandbox: false }), sandbox: false };
+  expect(readme).toContain(`](${cursorInstallLink(start)})`);
+  expect(readme).toContain(`](${vscodeInstallLink(start)})`);
 });
 
 test("the clients' document names the versions that the tests run", async () => {

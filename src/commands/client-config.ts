@@ -18,13 +18,14 @@ export function clientEntry(
   options: LaunchOptions,
   baseUrl: URL | undefined,
 ): ClientEntry {
-  const { where, key, keySource, write, hints } = FORMATS[client];
+  const { where, whereOnWindows, findsNpx, key, keySource, write, hints } = FORMATS[client];
+  const { windows, sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
     ...options,
     baseUrl: url,
-    ...launch(options),
-    ...(!options.sandbox && {
+    ...launch({ ...options, windows: windows && findsNpx !== true }),
+    ...(!sandbox && {
       env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
     }),
   };
@@ -33,18 +34,25 @@ export function clientEntry(
     ...(text.includes(JSON.stringify(EXAMPLE_KEY)) ? [`${EXAMPLE_KEY} with your key`] : []),
     ...(text.includes(JSON.stringify(EXAMPLE_URL)) ? [`${EXAMPLE_URL} with the service's address`] : []),
   ];
+  const pathsOf = windows ? withWindowsPaths : (sentence: string) => sentence;
   const notes = [
-    `This goes into ${where}`,
-    ...(options.installation === undefined
+    `This goes into ${(windows ? whereOnWindows : undefined) ?? pathsOf(where)}`,
+    ...(installation === undefined
       ? []
       : [
           "It names Node.js and this installation by their paths: print it again after you move or update either.",
         ]),
-    ...(keySource === undefined || options.sandbox ? [] : [keySource]),
+    ...(keySource === undefined || sandbox ? [] : [pathsOf(keySource)]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(hints?.(entry) ?? []),
   ];
   return { text, notes: `${notes.join("\n")}\n` };
+}
+
+function withWindowsPaths(sentence: string): string {
+  return sentence.replace(/(?:~|\.\w+)(?:\/[\w.-]*\w)+\/?/g, (path) =>
+    path.replace("~", "%USERPROFILE%").replaceAll("/", "\\"),
+  );
 }
 
 /** A key that was set as the URL by mistake must not be shown either. */

@@ -26,6 +26,10 @@ interface ClientFormat {
   readonly title: string;
   /** The file, and how to get to it. */
   readonly where: string;
+  /** Where that is another folder than the same one below the user's. */
+  readonly whereOnWindows?: string;
+  /** Whether the client itself finds npx on Windows, where it is npx.cmd: known from its source. The others need cmd for that. */
+  readonly findsNpx?: true;
   /** The key's value in env; absent if the entry has none. */
   readonly key?: string;
   /** Where the client takes the key from, unless the entry holds it. */
@@ -55,6 +59,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Claude Desktop",
     where:
       "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
+    whereOnWindows:
+      "claude_desktop_config.json (Settings, Developer, Edit Config) in %APPDATA%\\Claude\\. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
     hints: networkHint,
@@ -80,6 +86,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   vscode: {
     title: "VS Code",
+    findsNpx: true,
     where:
       '.vscode/mcp.json in a project, or the file that the command "MCP: Open User Configuration" opens.',
     key: "${input:faceless-key}",
@@ -89,6 +96,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   codex: {
     title: "Codex",
+    findsNpx: true,
     where: "~/.codex/config.toml.",
     keySource: FROM_VARIABLE,
     write: codexToml,
@@ -101,6 +109,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   gemini: {
     title: "Gemini CLI",
+    findsNpx: true,
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
     keySource: FROM_VARIABLE,
     key: "$FACELESS_API_KEY",
@@ -108,6 +117,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   zed: {
     title: "Zed",
+    findsNpx: true,
     where: 'Zed\'s settings.json (the command "zed: open settings").',
     key: EXAMPLE_KEY,
     write: servers("context_servers", ({ command, args, env }) => ({
@@ -119,6 +129,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   cline: {
     title: "Cline",
+    findsNpx: true,
     where:
       "cline_mcp_settings.json: in the editor through MCP Servers, Configure; for the CLI in ~/.cline/data/settings/.",
     key: EXAMPLE_KEY,
@@ -136,6 +147,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Windsurf",
     where:
       "~/.codeium/windsurf/mcp_config.json, or in later versions ~/.config/devin/mcp_config.json (%APPDATA%\\devin\\mcp_config.json on Windows) or .devin/mcp_config.json in a project.",
+    whereOnWindows:
+      "%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json, or in later versions %APPDATA%\\devin\\mcp_config.json or .devin\\mcp_config.json in a project.",
     keySource: FROM_VARIABLE,
     key: "${env:FACELESS_API_KEY}",
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
@@ -174,6 +187,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   continue: {
     title: "Continue",
+    findsNpx: true,
     where:
       ".continue/mcpServers/faceless-video.yaml in a project. In ~/.continue/config.yaml, which the CLI reads, only the list under mcpServers is needed.",
     keySource:
@@ -185,6 +199,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "goose",
     where:
       "~/.config/goose/config.yaml (%APPDATA%\\Block\\goose\\config\\config.yaml on Windows). If it has extensions already, add this one to them.",
+    whereOnWindows:
+      "%APPDATA%\\Block\\goose\\config\\config.yaml. If it has extensions already, add this one to them.",
     keySource:
       "The key is taken from the variable FACELESS_API_KEY of the shell that goose starts from, or from goose's own secrets.",
     write: gooseYaml,

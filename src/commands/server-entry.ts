@@ -20,6 +20,7 @@ export interface Installation {
 
 /** How an entry starts this server. */
 export interface LaunchOptions {
+  /** Starts npx through cmd: on Windows it is npx.cmd, which not every client finds. */
   readonly windows: boolean;
   readonly sandbox: boolean;
   /** Absent for npx. */
@@ -60,8 +61,16 @@ export interface VscodeEntry extends Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** How a server is started, and whether it needs variables. */
+export interface ServerStart extends Launch {
+  readonly sandbox: boolean;
+}
+
 /** Without a URL, VS Code asks for it too. */
-export function vscodeEntry(options: LaunchOptions, baseUrl = "${input:faceless-url}"): VscodeEntry {
+export function vscodeEntry(
+  { command, args, sandbox }: ServerStart,
+  baseUrl = "${input:faceless-url}",
+): VscodeEntry {
   const env = { FACELESS_API_KEY: "${input:faceless-key}", FACELESS_BASE_URL: baseUrl };
-  return { type: "stdio", ...launch(options), ...(!options.sandbox && { env }) };
+  return { type: "stdio", command, args, ...(!sandbox && { env }) };
 }

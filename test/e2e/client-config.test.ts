@@ -18,6 +18,8 @@ const URL_ = "https://videos.test/prefix";
 const PLACEHOLDER_URL = "https://videos.example.com";
 /** The environment of the shell that the client is started from. */
 const SHELL: Readonly<Record<string, string>> = { FACELESS_API_KEY: KEY, HTTPS_PROXY: "http://proxy.test:1" };
+/** What these clients do to find npx.cmd is in their sources, or in those of the SDK that they use. */
+const FIND_NPX: readonly ClientName[] = ["vscode", "codex", "gemini", "zed", "cline", "continue"];
 const TOOLS = [
   "generate_video",
   "get_video_status",
@@ -285,15 +287,24 @@ describe.each(CLIENTS)("the entry for %s", (client) => {
   test.each([
     ["the service", []],
     ["the sandbox", ["--sandbox"]],
-  ])("for %s with --windows only differs in starting npx through cmd", async (_, options) => {
-    const usual = await load(...options);
+  ])(
+    "for %s with --windows starts npx through cmd if the client does not find npx.cmd",
+    async (_, options) => {
+      const usual = await load(...options);
 
-    // There is no cmd here to start: after its /c comes what the usual entry starts.
-    expect(await load(...options, "--windows")).toEqual({
-      ...usual,
-      command: "cmd",
-      args: ["/c", usual.command, ...usual.args],
-    });
+      // There is no cmd here to start: after its /c comes what the usual entry starts.
+      expect(await load(...options, "--windows")).toEqual(
+        FIND_NPX.includes(client)
+          ? usual
+          : { ...usual, command: "cmd", args: ["/c", usual.command, ...usual.args] },
+      );
+    },
+  );
+
+  test("with --windows comes with a note that names Windows' folders alone", async () => {
+    const { notes } = await printed(client, "--windows");
+
+    expect(notes.replace(/https:\S+/g, "")).not.toMatch(/~|macOS|on Windows|\.\w+\//);
   });
 
   test("with --installed starts this very file with this Node.js, without npx", async () => {
@@ -359,9 +370,9 @@ tool_timeout_sec = 120
 [mcp_servers.faceless-video.env]
 FACELESS_BASE_URL = "https://videos.test/prefix"
 `);
-  expect((await printed("codex", "--sandbox", "--windows")).entry).toBe(`[mcp_servers.faceless-video]
-command = "cmd"
-args = ["/c", "npx", "-y", "faceless-video-mcp", "--sandbox"]
+  expect((await printed("codex", "--sandbox")).entry).toBe(`[mcp_servers.faceless-video]
+command = "npx"
+args = ["-y", "faceless-video-mcp", "--sandbox"]
 required = true
 startup_timeout_sec = 60
 tool_timeout_sec = 120
@@ -453,8 +464,8 @@ test("an unknown client gets one line that lists the clients, and exit 2", async
 });
 
 describe("an install link", () => {
-  const usual = { windows: false, sandbox: false };
-  const sandbox = { windows: false, sandbox: true };
+  const usual = { command: "npx", args: ["-y", "faceless-video-mcp"], sandbox: false };
+  const sandbox = { command: "npx", args: ["-y", "faceless-video-mcp", "--sandbox"], sandbox: true };
   const query = (link: string) => Object.fromEntries(new URL(link).searchParams);
 
   test("for Cursor contains the server's entry in base64, with the environment's key", () => {
