@@ -13,6 +13,7 @@ import { envelope, scriptedService } from "../fixtures/scripted-service.ts";
 
 const VIDEOS = "GET /api/v1/videos";
 const PLATFORMS = "/api/v1/connected-platforms";
+const CLAUDE_DESKTOP = `${process.platform === "darwin" ? "Library/Application Support" : ".config"}/Claude/claude_desktop_config.json`;
 type Values = Readonly<Record<string, string>>;
 
 const service = (videos = {}) =>
@@ -31,7 +32,8 @@ async function homeWith(name: string, content: string | object): Promise<string>
 
 async function write(file: string, content: string | object): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
+  const isText = typeof content === "string" || Buffer.isBuffer(content);
+  await writeFile(file, isText ? content : JSON.stringify(content, undefined, 2));
 }
 
 interface Asked {
@@ -150,7 +152,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "key and address in each other's place",
     client: "claude-desktop",
-    file: ".config/Claude/claude_desktop_config.json",
+    file: CLAUDE_DESKTOP,
     content: (url) => servers({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY }),
     told: "Swap the values of FACELESS_API_KEY and FACELESS_BASE_URL.",
   },
@@ -164,7 +166,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "the key of the example",
     client: "claude-desktop",
-    file: ".config/Claude/claude_desktop_config.json",
+    file: CLAUDE_DESKTOP,
     content: (url) => servers({ ...good(url), FACELESS_API_KEY: "fl_example" }),
     told: "Replace it with your own key: account settings of the service, section API.",
   },
@@ -187,7 +189,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "a placeholder where the client has none",
     client: "claude-desktop",
-    file: ".config/Claude/claude_desktop_config.json",
+    file: CLAUDE_DESKTOP,
     content: (url) => servers({ ...good(url), FACELESS_API_KEY: "${FACELESS_API_KEY}" }),
     env: { FACELESS_API_KEY: CANARY },
     told: "Write the value itself instead.",
@@ -217,6 +219,20 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: 'Correct "args" in ~/.cursor/mcp.json.',
   },
   {
+    what: "an entry in the form for Windows on another system",
+    client: "claude-code",
+    file: ".mcp.json",
+    content: (url) => servers(good(url), { command: "cmd", args: ["/c", "npx", "-y", "faceless-video-mcp"] }),
+    told: 'Run "npx -y faceless-video-mcp config claude-code" and replace the entry with what it prints.',
+  },
+  {
+    what: "a file in UTF-16",
+    client: "cursor",
+    file: ".cursor/mcp.json",
+    content: (url) => Buffer.from(`\uFEFF${JSON.stringify(servers(good(url)))}`, "utf16le"),
+    told: "Save ~/.cursor/mcp.json as UTF-8: it is in UTF-16, as Windows PowerShell writes it with >.",
+  },
+  {
     what: "a program that this computer does not have",
     client: "gemini",
     file: ".gemini/settings.json",
@@ -234,9 +250,9 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "a file of variables in a client that reads none",
     client: "claude-desktop",
-    file: ".config/Claude/claude_desktop_config.json",
+    file: CLAUDE_DESKTOP,
     content: () => servers({}, { envFile: "/home/me/.env" }),
-    told: 'Write its variables under "env" in ~/.config/Claude/claude_desktop_config.json.',
+    told: `Write its variables under "env" in ~/${CLAUDE_DESKTOP}.`,
   },
   {
     what: "the key as an argument",
@@ -306,6 +322,14 @@ test("doctor --client reads files with comments and further commas", async () =>
   );
 
   expect((await doctor({ client: "zed", home })).lines[0]).toBe("A video can be made.");
+});
+
+test("doctor --client reads a file with a byte-order mark and Windows' line ends", async () => {
+  const { url } = await service();
+  const text = JSON.stringify(servers(good(url)), undefined, 2);
+  const home = await homeWith(".cursor/mcp.json", `\uFEFF${text.replaceAll("\n", "\r\n")}`);
+
+  expect((await doctor({ client: "cursor", home })).lines[0]).toBe("A video can be made.");
 });
 
 test("doctor --client reads what `claude mcp add` keeps for a project", async () => {
@@ -387,7 +411,7 @@ test("doctor --client does not object to placeholders that only the client knows
 test("doctor --client warns of a program that a desktop application may not find", async () => {
   const { url } = await service();
   const home = await homeWith(
-    ".config/Claude/claude_desktop_config.json",
+    CLAUDE_DESKTOP,
     servers(good(url), { command: "npx", args: ["-y", "faceless-video-mcp"] }),
   );
   const folder = join(home, ".nvm/versions/node/v20.0.0/bin");

@@ -1,7 +1,7 @@
 // Reads this server's entry from a client's own files and fills in what the client would. Shows no value of an entry.
 
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { resolve, win32 } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
@@ -56,14 +56,18 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
   const { files, root } = CLIENT_FILES[client];
   const places = files(machine);
   for (const file of places) {
+    let text = "";
     let document: unknown;
     try {
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-      document = parseFile(file, await readFile(file, "utf8"));
+      text = await readFile(file, "utf8");
+      document = parseFile(file, text);
     } catch (error) {
       if (!(error instanceof UnreadableFile)) continue;
       const at = error.line === undefined ? "" : ` near line ${error.line}`;
-      const repair = `Repair ${file}${at}: a comma, a quote or a bracket is missing or too many`;
+      const repair = text.includes("\0")
+        ? `Save ${file} as UTF-8: it is in UTF-16, as Windows PowerShell writes it with >`
+        : `Repair ${file}${at}: a comma, a quote or a bracket is missing or too many`;
       return { checks: [fail(NAME, `${title} can't read this file`, repair)] };
     }
     const found = ROOTS.map((name) => ({ name, entry: findEntry(document, name, machine) })).filter(
@@ -95,9 +99,14 @@ function printAgain(client: ClientName): string {
 }
 
 /** The entry of this name, or the first that starts this server. */
-function findEntry(document: unknown, root: string, { workingDir }: Machine): unknown {
+function findEntry(document: unknown, root: string, { workingDir, platform }: Machine): unknown {
+  // On Windows one folder has many spellings: the terminal may begin it with c: and the client with C:, or write / for \.
+  const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
   // Claude Code also keeps entries of its own for each project.
-  const lists = [field(field(field(document, "projects"), workingDir), root), field(document, root)];
+  const project = Object.entries(Object(field(document, "projects"))).find(
+    ([folder]) => spelling(folder) === spelling(workingDir),
+  )?.[1];
+  const lists = [field(project, root), field(document, root)];
   return lists
     .flatMap((list) =>
       Array.isArray(list)

@@ -19,15 +19,13 @@ export async function checkProgram(
 ): Promise<readonly Check[]> {
   const { title } = FORMATS[client];
   const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
-  const [command, ...args] = words;
-  if (command === undefined)
-    return [
-      fail(
-        NAME,
-        "the entry names no program to start",
-        `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`,
-      ),
-    ];
+  const printed = `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`;
+  const onWindows = machine.platform === "win32";
+  const throughCmd = /^cmd(\.exe)?$/i.test(words[0] ?? "") && /^\/c$/i.test(words[1] ?? "");
+  if (throughCmd && !onWindows)
+    return [fail(NAME, "the entry starts cmd, which only Windows has: it is for a client there", printed)];
+  const [command, ...args] = throughCmd ? words.slice(2) : words;
+  if (command === undefined) return [fail(NAME, "the entry names no program to start", printed)];
   const path = await findProgram(command, machine);
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
   if (path === undefined)
@@ -40,8 +38,16 @@ export async function checkProgram(
     ];
   if (script !== undefined && !(await exists(script, constants.R_OK)))
     return [fail(NAME, `the entry starts ${script}, which is not there`, installed)];
+  if (onWindows && !throughCmd && command === "npx" && FORMATS[client].findsNpx !== true)
+    return [
+      warn(
+        NAME,
+        `on Windows npx is a script, npx.cmd, which ${title} may not find: the server is then missing, with an error such as "spawn npx ENOENT" or "program not found"`,
+        printed,
+      ),
+    ];
   // Windows has one list of folders for all.
-  const mayLookElsewhere = CLIENT_FILES[client].hasOwnPath === true && machine.platform !== "win32";
+  const mayLookElsewhere = CLIENT_FILES[client].hasOwnPath === true && !onWindows;
   return mayLookElsewhere && !isAbsolute(command) && path.startsWith(machine.homeDir)
     ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]
     : [];
