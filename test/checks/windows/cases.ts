@@ -1,0 +1,220 @@
+// What is done on Windows. Each case returns what was found, and throws if that is not what was promised.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants, readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { createServer } from "node:http";
+import { dirname } from "node:path";
+import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
+import { FORMATS } from "../../../src/commands/client-formats.ts";
+import { until } from "../../fixtures/until.ts";
+import { ask, call, type User } from "./user.ts";
+
+/** libuv's flag for a file that nobody else may open meanwhile, as some programs open theirs. */
+const EXCLUSIVE = 0x10000000;
+/** Where each client has its file on Windows, by its own documentation. */
+const FILES: Readonly<Record<ClientName, string>> = {
+  "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
+  "claude-code": ".claude.json",
+  cursor: ".cursor/mcp.json",
+  vscode: "AppData/Roaming/Code/User/mcp.json",
+  codex: ".codex/config.toml",
+  gemini: ".gemini/settings.json",
+  zed: "AppData/Roaming/Zed/settings.json",
+  cline: "AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+  windsurf: ".codeium/windsurf/mcp_config.json",
+  copilot: ".copilot/mcp-config.json",
+  opencode: ".config/opencode/opencode.json",
+  continue: ".continue/config.yaml",
+  goose: "AppData/Roaming/Block/goose/config/config.yaml",
+  "lm-studio": ".lmstudio/mcp.json",
+  kiro: ".kiro/settings/mcp.json",
+  "visual-studio": ".mcp.json",
+};
+
+export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = {
+  "start and tools/list, protocol 2025-11-25": (user) => listTools(user, "legacy"),
+  "start and tools/list, protocol 2026-07-28": (user) => listTools(user, "modern"),
+
+  async "`npx` alone, and `cmd /c npx`"(user) {
+    const [error]: unknown[] = await once(spawn("npx", { env: { PATH: user.path("bin") } }), "error");
+    assert.equal(Reflect.get(Object(error), "code"), "ENOENT");
+    const command = ["cmd", "/c", "npx", "-y", "faceless-video-mcp"] as const;
+    const server = await user.start({}, "legacy", { command, file: "--sandbox" });
+    assert.match((await call(server, "list_connected_platforms")).summary, /sandbox/);
+    server.stdin.end();
+    assert.equal((await server.ended).code, 0);
+    return "alone ENOENT; with `cmd /c` it starts, and ends with its client";
+  },
+
+  async "a whole job, with `FACELESS_SAVE_DIR` set to `~\\Videos`"(user) {
+    const server = await user.start({ FACELESS_SAVE_DIR: "~\\Videos" }, "modern");
+    const { jobId } = await call(server, "generate_video", { topic: "How Windows got its name" });
+    const savedTo = await saved(() => call(server, "get_video_status", { jobId, waitSeconds: 45 }));
+    assert.equal(dirname(savedTo), user.path("Videos"));
+    assert.ok(readFileSync(savedTo).includes("ftyp"), "no MP4");
+    const { results } = await call(server, "publish_video", { jobId, platforms: ["tiktok"] });
+    assert.match(JSON.stringify(results), /"ok":true/);
+    assert.match(JSON.stringify(await call(server, "list_videos")), new RegExp(String(jobId)));
+    return `rendered, published, listed and saved in ${user.path("Videos").replace(user.home, "%USERPROFILE%")}`;
+  },
+
+  async "a saved video that another program has open, in the next process"(user) {
+    const env = { FACELESS_SAVE_DIR: "~/Videos" };
+    const { jobId } = await call(await user.start(env), "generate_video", { topic: "Saved twice" });
+    const status = async () => call(await user.start(env), "get_video_status", { jobId, waitSeconds: 45 });
+    const file = await open(await saved(status), "r+");
+    await file.truncate(1);
+    assert.equal((await status()).savedTo, await saved(status));
+    assert.equal((await file.stat()).size, 1);
+    await file.close();
+    assert.equal(user.files().filter((name) => name.startsWith("Videos\\")).length, 1);
+    return "the file is left alone, nothing is left beside it";
+  },
+
+  async "the same call in two processes at the same time"(user) {
+    const servers = [await user.start(), await user.start()];
+    const topic = "Two at a time";
+    const answers = await Promise.all(servers.map((server) => call(server, "generate_video", { topic })));
+    assert.equal(new Set(answers.map(({ jobId }) => jobId)).size, 1);
+    assert.equal(answers.filter(({ alreadyStarted }) => alreadyStarted === true).length, 1);
+    assert.equal(await videosOf(user, topic), 1);
+    return "one video; the second call gets its job";
+  },
+
+  async "the journal of one process, read on by another that runs already"(user) {
+    const [one, other] = [await user.start(), await user.start()];
+    for (const topic of ["First", "Second"]) {
+      const { jobId } = await call(one, "generate_video", { topic });
+      assert.equal((await call(other, "generate_video", { topic })).jobId, jobId);
+      assert.equal(await videosOf(user, topic), 1);
+    }
+    assert.match(journalOf(user), /^AppData\\Local\\faceless-video-mcp\\/);
+    return `each video once; it is in ${dirname(journalOf(user)).replace("AppData\\Local", "%LOCALAPPDATA%")}`;
+  },
+
+  async "a journal that another program has open"(user) {
+    const server = await user.start();
+    await call(server, "generate_video", { topic: "The journal" });
+    const path = user.path(journalOf(user));
+    const shared = await open(path, "r+");
+    await call(server, "generate_video", { topic: "Shared" });
+    await shared.close();
+    // eslint-disable-next-line no-bitwise -- flags are bits
+    const locked = await open(path, constants.O_RDWR | EXCLUSIVE);
+    const { _meta } = await ask(server, "generate_video", { topic: "Locked" });
+    await locked.close();
+    const error = _meta["faceless/error"];
+    assert.deepEqual([error?.outcome, await videosOf(user, "Locked")], ["not_sent", 0]);
+    await call(server, "generate_video", { topic: "Locked" });
+    return `shared: goes on; locked: ${error?.code}, nothing is sent until it is free again`;
+  },
+
+  async "folders whose names Windows forbids"(user) {
+    const env = { FACELESS_SAVE_DIR: user.path("a<b"), FACELESS_STATE_DIR: user.path("a?b") };
+    const server = await user.start(env);
+    const started = await call(server, "generate_video", { topic: "Forbidden" });
+    const again = await call(server, "generate_video", { topic: "Forbidden" });
+    assert.deepEqual([again.jobId, again.alreadyStarted], [started.jobId, true]);
+    assert.match(started.summary + server.stderr(), /journal|another client/);
+    const status = () => call(server, "get_video_status", { jobId: started.jobId, waitSeconds: 45 });
+    await until(async () => (await status()).summary.includes("not be saved"));
+    return "the video is made once; the user is told that it could not be saved, and of the journal";
+  },
+
+  async "the end of stdin"(user) {
+    const server = await user.start();
+    server.stdin.end();
+    assert.deepEqual([(await server.ended).code, server.stderr()], [0, ""]);
+    return "exit 0, nothing on stderr";
+  },
+
+  async "a process that is ended within a paid request, and the same call in the next"(user) {
+    let posts = 0;
+    const service = createServer(({ method }, response) => {
+      if (method === "POST") posts += 1;
+      else response.writeHead(404).end();
+    }).listen(0, "127.0.0.1");
+    await once(service, "listening");
+    const env = { FACELESS_BASE_URL: `http://127.0.0.1:${Reflect.get(Object(service.address()), "port")}` };
+    const first = await user.start(env);
+    void first.ask("tools/call", { name: "generate_video", arguments: { topic: "Ended" } });
+    await until(() => posts === 1);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const { _meta } = await ask(await user.start(env), "generate_video", { topic: "Ended" });
+    const error = _meta["faceless/error"];
+    assert.deepEqual([error?.outcome, posts], ["not_sent", 1]);
+    service.closeAllConnections();
+    return `${error?.code}: nothing is sent again`;
+  },
+
+  async "`config CLIENT` for each client"(user) {
+    for (const client of CLIENTS) {
+      const { code, stdout, stderr } = await user.run(user.home, "config", client);
+      assert.deepEqual([code, stdout.includes('"cmd"')], [0, FORMATS[client].findsNpx !== true], client);
+      assert.doesNotMatch(stderr.replace(/https:\S+/g, ""), /~|macOS/);
+    }
+    const plain = CLIENTS.filter((client) => FORMATS[client].findsNpx);
+    return `${CLIENTS.length} entries with \`cmd /c\`, but for ${plain.join(", ")}; Windows' folders alone`;
+  },
+
+  async "`doctor --client CLIENT` for each, with line ends and byte-order marks of Windows"(user) {
+    for (const client of CLIENTS) {
+      const entry = (await user.run(user.home, "config", client, "--sandbox")).stdout;
+      user.write(FILES[client], `\uFEFF${entry.replaceAll("\n", "\r\n")}`);
+      const { code, stdout } = await user.run(user.path("bin"), "doctor", "--client", client);
+      assert.equal(code, 0, stdout);
+      assert.ok(stdout.includes(`ok    entry     ${user.path(FILES[client])}`), stdout);
+      assert.doesNotMatch(stdout, /^(warn|fail)/m);
+    }
+    return `${CLIENTS.length} entries found in the clients' own files, nothing wrong with them`;
+  },
+
+  async "`doctor --client` with `npx` alone, with UTF-16, and with `c:\\` for `C:/`"(user) {
+    const entry = { command: "npx", args: ["-y", "faceless-video-mcp", "--sandbox"] };
+    const file = JSON.stringify({ mcpServers: { "faceless-video": entry } });
+    user.write(FILES.cursor, file);
+    const cursor = async () => (await user.run(user.home, "doctor", "--client", "cursor")).stdout;
+    assert.match(
+      await cursor(),
+      /^warn +entry +Run "npx -y faceless-video-mcp config cursor" .*\n.*npx\.cmd/m,
+    );
+    user.write(FILES.cursor, `\uFEFF${file}`, "utf16le");
+    assert.match(await cursor(), /^fail +entry +Save .* as UTF-8/m);
+    const project = user.path("bin").replace(/^\w/, (drive) => drive.toLowerCase());
+    const spelt = project.replaceAll("\\", "/").replace(/^\w/, (drive) => drive.toUpperCase());
+    user.write(FILES["claude-code"], JSON.stringify({ projects: { [spelt]: JSON.parse(file) } }));
+    const { stdout } = await user.run(project, "doctor", "--client", "claude-code");
+    assert.ok(stdout.includes(`ok    entry     ${user.path(FILES["claude-code"])}`), stdout);
+    return "told what to do; told; the project's entry is found";
+  },
+};
+
+async function listTools(user: User, protocol: "legacy" | "modern"): Promise<string> {
+  const { result } = await (await user.start({}, protocol)).ask("tools/list");
+  const { length } = Object(result?.["tools"]);
+  assert.equal(length, 5);
+  return `${length} tools`;
+}
+
+/** The path, once the video is saved. */
+async function saved(status: () => ReturnType<typeof call>): Promise<string> {
+  let path: string | undefined;
+  await until(async () => (path = (await status()).savedTo) !== undefined);
+  return path ?? "";
+}
+
+/** Relative to the user's folder. */
+function journalOf(user: User): string {
+  return user.files().find((name) => name.endsWith(".jsonl")) ?? "";
+}
+
+/** How many videos of the topic the service has. */
+async function videosOf({ sandboxUrl }: User, topic: string): Promise<number> {
+  const headers = { authorization: "Bearer fl_sandbox" };
+  const { videos } = Object(await (await fetch(`${sandboxUrl}/api/v1/videos?limit=100`, { headers })).json());
+  return JSON.stringify(videos).split(JSON.stringify(topic)).length - 1;
+}
