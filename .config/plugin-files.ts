@@ -5,6 +5,7 @@ import manifest from "../package.json" with { type: "json" };
 import { CLIENTS } from "../src/command-line.ts";
 import { launch, SERVER } from "../src/commands/server-entry.ts";
 import * as craft from "../src/prompts/craft.ts";
+import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, DURATION, STYLES } from "../src/service/options.ts";
 
 const NAME = "faceless-video";
@@ -171,12 +172,11 @@ For an AI agent that sets this MCP server up for its user.
 
 /** https://agentskills.io/specification */
 function skill(): string {
-  const target = { language: DEFAULTS.language, durationSeconds: DEFAULTS.duration, style: undefined };
   return `---
 name: ${SKILL}
 description: >-
-  Makes a good faceless short video with the ${SERVER} tools: narrows a subject down to one idea, writes hook, beats and ending with
-  what is seen, asks before spending credits, follows the render and publishes only when asked. Use it when the user wants a
+  Makes a good faceless short video with the ${SERVER} tools: decides what the viewer gets from it, writes what is spoken and seen in words
+  that fill the seconds, asks before spending credits, follows the render and publishes only when asked. Use it when the user wants a
   short video, a reel, a TikTok or a YouTube Short from a topic.
 license: ${license}
 ---
@@ -185,45 +185,41 @@ license: ${license}
 
 “I” and “me” are the user in this text. It needs the tools of the MCP server \`${SERVER}\`.
 
-## One idea
+## Write
 
-Narrow the subject down to the one thing in it that is most concrete or surprising, in one sentence. Hook, beats and ending serve
-this idea; leave out what does not, however good it is. If I gave no language, use the one that I write in, and say so; if I gave no
-length, take ${DEFAULTS.duration} seconds. Lengths are ${DURATION.min} to ${DURATION.max} seconds. The numbers below are for ${DEFAULTS.duration} seconds of English.
+If I gave no language, use the one that I write in, and say so; if I gave no length, take ${DEFAULTS.duration} seconds. Lengths are ${DURATION.min} to
+${DURATION.max} seconds. The numbers below are for ${DEFAULTS.duration} seconds of English; change them in proportion (\`slow\` a seventh fewer words, \`fast\` a tenth
+more). If I gave a style, take that one. [references/styles.md](references/styles.md) has the rules of each: read those of the chosen one first.
 
-${markdown(craft.styleAndLength(target)).replace("None was given. Choose", "If I gave none, choose")}
-
-[references/styles.md](references/styles.md) has the whole rules of each style: read those of the chosen one before you write.
-
-For other lengths and pacings, the voice speaks about ${craft.ratesOfPacings(target.language)} in English.
-
-${markdown(craft.WHAT_CAN_BE_SEEN)}
-
-${markdown(craft.formSection(target.language))}
+${markdown(craft.writingRules({}))}
 
 ## Then
 
-1. Show me the topic, how much is spoken, the settings and, under “To check”, every claim that I should look up. Say that making the
-   video ${craft.WHAT_IT_COSTS}. Ask whether to make it, and wait for my answer.
-2. Only when I have agreed, call \`generate_video\`, exactly once, with the topic and the settings. ${craft.LEAVE_OUT_VOICE}
+1. Show me the topic, its count, the settings and what I should check. Say that the video ${craft.WHAT_IT_COSTS}. Ask, and wait
+   for my answer.
+2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one.
 3. ${craft.FOLLOW_THE_JOB}
-4. Give me the link to the final video first, and ask me to watch it. If the render failed, its credits are refunded: tell me, and ask
-   before you start another.
-5. ${craft.PUBLISH_IF_ASKED}
-
-${craft.WITHOUT_TOOLS}
+4. Give me the link. ${craft.PUBLISH_IF_ASKED}
 `;
 }
 
 function styles(): string {
-  const rules = STYLES.map((style) => markdown(craft.styleRules(style)));
+  const rules = STYLES.map((style) => {
+    const { settings, opening, course, ending, pictures, telling } = STYLE_BRIEFS[style];
+    return `## \`${style}\`
+
+Pacing \`${settings.pacing}\`, music \`${settings.music}\`, ${craft.describeRange({ style })} for ${DEFAULTS.duration} seconds of English.
+
+- First line: ${opening}.
+- Then: ${course}
+- Last line: ${ending}
+- Pictures: ${pictures}
+- Tone: ${telling}`;
+  });
   return `# What each style needs\n\n${rules.join("\n\n")}\n`;
 }
 
-/** With the empty lines around headings and lists that the formatter wants. */
+/** With the empty line after a list that the formatter wants. */
 function markdown(text: string): string {
-  return text
-    .replaceAll(/^(## .*)\n(?!\n)/gm, "$1\n\n")
-    .replaceAll(/^(?!- )(.+)\n(?=- )/gm, "$1\n\n")
-    .replaceAll(/^(- .*)\n(?!- |\n)/gm, "$1\n\n");
+  return text.replaceAll(/^(- .*)\n(?! *- |\n)/gm, "$1\n\n");
 }

@@ -16,26 +16,24 @@ export interface CatalogPrompt {
   readonly load: () => Promise<Prompt>;
 }
 
-const STYLE: PromptArgument = {
-  description: "story, education, documentary, asmr, brainrot or ugc. Left out: the style that fits best",
+const TARGET: Readonly<Record<string, PromptArgument>> = {
+  style: {
+    description: "story, education, documentary, asmr, brainrot or ugc. Left out: the style that fits best",
+  },
+  language: { description: "Language of the video, such as English, français or pt-BR. Left out: English" },
+  duration: { description: "Length of a video in seconds, 10 to 90. Left out: 30" },
+  audience: { description: "Who should watch it, such as children aged 6 to 10" },
 };
-const LANGUAGE: PromptArgument = {
-  description: "Language of the video, such as English, français or pt-BR. Left out: English",
-};
-const AUDIENCE: PromptArgument = { description: "Who should watch it, such as children aged 6 to 10" };
 
 export const PROMPTS: readonly CatalogPrompt[] = [
   {
     name: "write_video_topic",
     title: "Write a video topic",
     description:
-      "Turns a subject into a topic for a faceless short video: a hook, beats that fit the seconds, an ending. You see it first; the video is made only if you agree.",
+      "Turns a subject into a topic for a faceless short video: a first line that holds, pictures, words that fill the seconds, an ending. You see it first; the video is made only if you agree.",
     arguments: {
       subject: { description: "What the video is about, in your own words", required: true },
-      style: STYLE,
-      language: LANGUAGE,
-      duration: { description: "Length in seconds, 10 to 90. Left out: 30" },
-      audience: AUDIENCE,
+      ...TARGET,
     },
     load: async () => (await import("./write-video-topic.ts")).writeVideoTopic,
   },
@@ -43,14 +41,11 @@ export const PROMPTS: readonly CatalogPrompt[] = [
     name: "plan_series",
     title: "Plan a series of videos",
     description:
-      "Turns a theme into a series: a table of titles, hooks and ideas, and a topic for each video. You see everything first, and say how many videos are made.",
+      "Turns a theme into a series: a table of titles, first lines and ideas, and a topic for each video. You see everything first, and say how many videos are made.",
     arguments: {
       theme: { description: "What the series is about, in your own words", required: true },
       count: { description: "Number of videos, 2 to 10. Left out: 5" },
-      style: STYLE,
-      language: LANGUAGE,
-      duration: { description: "Length of each video in seconds, 10 to 90. Left out: 30" },
-      audience: AUDIENCE,
+      ...TARGET,
     },
     load: async () => (await import("./plan-series.ts")).planSeries,
   },
@@ -71,9 +66,7 @@ export const PROMPTS: readonly CatalogPrompt[] = [
     title: "Review a video before publishing",
     description:
       "Goes through a finished video with you, with a checklist for what only you can see and hear. Publishes and generates nothing unless you ask for it.",
-    arguments: {
-      jobId: { description: "The video's jobId. Left out: the newest video" },
-    },
+    arguments: { jobId: { description: "The video's jobId. Left out: the newest video" } },
     load: async () => (await import("./review-video.ts")).reviewVideo,
   },
 ];

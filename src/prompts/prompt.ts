@@ -8,15 +8,12 @@ export interface WrittenPrompt {
   readonly text: string;
 }
 
-/** Suggestions for an argument of which `typed` has been typed so far; the default comes first. */
+/** Suggestions for an argument of which `typed` has been typed so far. */
 export type Complete = (typed: string, recentJobIds: () => Promise<readonly string[]>) => Suggestions;
 type Suggestions = readonly string[] | Promise<readonly string[]>;
 
 export interface Prompt {
-  /**
-   * Validates the arguments, which MCP passes as strings, and writes the prompt. Its messages are predicates, because the SDK puts
-   * the argument's name before them.
-   */
+  /** Validates the arguments and writes the prompt. Its messages are predicates: the SDK puts the argument's name before them. */
   readonly schema: z.ZodType<WrittenPrompt>;
   /** By argument. An argument without an entry gets no suggestions. */
   readonly completions: Readonly<Record<string, Complete>>;

@@ -1,138 +1,102 @@
-// What each style of the service needs in a topic. Content only: the sentences go into the prompts as they are.
+// What each style of the service needs in a topic. Content only: the texts go into the prompts as they are.
 
 import type { Music, Pacing, Style } from "../service/options.ts";
 
-export interface StyleBrief {
-  readonly pacing: Pacing;
-  readonly music: Music;
-  /** The part of the time in which the voice speaks, 0 to 1. */
-  readonly spokenShare: number;
-  /** Which subjects it suits, for choosing a style. */
-  readonly fit: string;
-  /** What to narrow the subject down to. */
-  readonly idea: string;
-  readonly hook: string;
-  /** How each beat follows from the one before. */
-  readonly beats: string;
+interface Brief {
+  readonly opening: string;
+  /** How the lines follow from one another. */
+  readonly course: string;
   readonly ending: string;
   readonly pictures: string;
-  readonly voice: string;
-  /** What may be invented, and what may not. */
-  readonly facts: string;
-  readonly avoid: string;
+  /** How it is told, and what may be invented. */
+  readonly telling: string;
+}
+
+interface StyleBrief extends Brief {
+  readonly settings: { readonly pacing: Pacing; readonly music: Music };
+  /** The part of the time in which the voice speaks, 0 to 1. Default: 1. */
+  readonly spokenShare?: number;
+  /** What it suits, for choosing a style. */
+  readonly fit: string;
 }
 
 export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
   story: {
-    pacing: "normal",
-    music: "dramatic",
-    spokenShare: 1,
-    fit: "something happens to someone: a want, an obstacle, a turn at the end",
-    idea: "one change in one life",
-    hook: "Open in the middle of the trouble: someone, and what has just gone wrong.",
-    beats:
-      "One character, one want, one obstacle. Every beat makes it worse or stranger and leaves a question open; the next follows with “but” or “so”, never “and then”.",
-    ending: "The turn that answers the hook, in the last line. Then stop.",
-    pictures:
-      "The character is hands, a back, a silhouette or belongings, with the same clothes, place and light in every picture, so that the clips belong together.",
-    voice: "Close and plain, one tense and one narrator throughout; concrete verbs, no adjectives in pairs.",
-    facts:
-      "A true story keeps to what is known, without invented names, quotations or dates; an invented one must not pass for a true event.",
-    avoid:
-      "“once upon a time”, scene-setting before the trouble, a moral, it-was-a-dream, a second plot, a summary at the end",
+    settings: { pacing: "normal", music: "dramatic" },
+    fit: "a want, an obstacle, a turn",
+    opening: "someone in the middle of the trouble",
+    course:
+      "one character who wants one thing. Each line makes it harder or stranger because of the one before, up to a turn nobody expects.",
+    ending: "the turn, which gives the first line another meaning; no moral.",
+    pictures: "People as hands, from behind or by their things, in the same clothes, place and light.",
+    telling:
+      "one teller, one tense, concrete verbs. A true story keeps to what is known; an invented one has no real person or event.",
   },
   education: {
-    pacing: "normal",
-    music: "educational",
-    spokenShare: 1,
-    fit: "a how, a why or a common mistake that one example makes clear",
-    idea: "the one thing that the viewer can explain afterwards",
-    hook: "Contradict what most people believe, or show a result that looks wrong; the viewer must need the reason.",
-    beats:
-      "One concept and one everyday example, carried through all beats: what happens, why, and where the viewer meets it, as far as the beats reach. Each step needs the one before.",
+    settings: { pacing: "normal", music: "educational" },
+    fit: "one how or why on one example",
+    opening: "a true result that looks wrong, or the moment where it goes wrong",
+    course:
+      "one concept on one everyday example: what happens, why, where the viewer meets it. Each line answers what the one before made them ask.",
     ending:
-      "The takeaway in a sentence the viewer could repeat to a friend, or one small thing to try today.",
-    pictures:
-      "Each picture shows the very step being spoken: a demonstration, a cut-away, the same thing before and after.",
-    voice: "A good teacher to one person: short sentences, a technical term only with its meaning beside it.",
-    facts:
-      "Invent no figure, study, name, quotation or result. Leave out what you are not sure of, or say that it is uncertain.",
-    avoid:
-      "“did you know”, “in this video”, a list of facts, a definition as opening, two concepts, jokes that hide the point",
+      "the reason in words to repeat to a friend, or one thing to try today, on the first line's example.",
+    pictures: "The very step being spoken: a demonstration, a cut-away, before and after.",
+    telling:
+      "a good teacher to one person; a technical term only with its meaning. No figure, study or name that you aren't sure of.",
   },
   documentary: {
-    pacing: "slow",
-    music: "cinematic",
-    spokenShare: 1,
-    fit: "a real event, place, creature or object with a record behind it",
-    idea: "the one detail that opens up the rest",
-    hook: "One true detail that is strange by itself, stated flatly; the picture holds the proof.",
-    beats:
-      "Evidence before meaning: what is there, what happened, what it changed. Third person; a place, a date, a named thing where you are sure of it. Leave a breath between beats for the picture.",
-    ending:
-      "The consequence, or the question still open today; hold the last picture for a moment of silence.",
-    pictures:
-      "Places, objects, landscapes, weather, traces of use, wide and then close. People of the past only from afar or from behind; nothing that passes for archive film.",
-    voice: "Calm, exact, restrained. Doubt is spoken aloud: “probably”, “accounts differ”.",
-    facts:
-      "Invent no figure, date, name, quotation or scene. Leave out what you are not sure of, or say that it is uncertain.",
-    avoid:
-      "hype (shocking, insane, you won't believe), speaking to the viewer, exclamation marks, invented dialogue or inner thoughts of real people",
+    settings: { pacing: "normal", music: "cinematic" },
+    fit: "a real thing, from evidence",
+    opening: "one strange true detail, flatly told",
+    course:
+      "what it is, where and when; then evidence before meaning. Each line answers what the one before left open, the strangest after the middle.",
+    ending: "what it changed or what nobody knows, seen in the first detail again.",
+    pictures: "Places, things, traces of use, wide and then close; nothing that passes for archive film.",
+    telling:
+      "calm, third person, no hype; doubt is spoken (“probably”). No figure, date, name or scene that you aren't sure of.",
   },
   asmr: {
-    pacing: "slow",
-    music: "none",
-    spokenShare: 0.5,
-    fit: "a material, or a slow piece of handwork that is good to watch and hear named",
-    idea: "one material and one action, with nothing to prove",
-    hook: "A texture in extreme close-up, just before it is touched; the few words are an invitation, not a claim.",
-    beats:
-      "One material and one slow action that goes on without a break, each beat a little further in. Half the time nobody speaks: short phrases, then silence.",
-    ending:
-      "The action comes to rest: the last fold, the smooth surface. Then quiet, on a picture like the first, so that it loops softly.",
+    settings: { pacing: "slow", music: "none" },
+    spokenShare: 0.65,
+    fit: "one slow action, to the finished thing",
+    opening: "the first touch, or an invitation to it",
+    course:
+      "one material, one slow action, from the first touch to the finished thing. Short phrases with rests between them, in a rhythm that rocks; a sound comes back. Nothing is argued.",
+    ending: "the finished thing, whole and still; the first words come to rest.",
     pictures:
-      "Macro, soft side light, a still camera or a slow push, hands at most; no cut in the middle of a movement.",
-    voice:
-      "Whispered and sensory: soft consonants, words for touch, weight, warmth and sound. No sound effects are documented, so words and pictures carry the texture.",
-    facts: "Make no claims, least of all about sleep, stress or health.",
-    avoid:
-      "facts, figures, questions, arguments, jokes, hurry, hard cuts, exclamation marks, a call to action",
+      "Macro, soft side light, hands at most; each goes on from the one before, the last shows it finished.",
+    telling:
+      "whispered: soft consonants, words for touch, weight, warmth and sound. No claims about sleep or health. What I sell is named once, softly.",
   },
   brainrot: {
-    pacing: "fast",
-    music: "upbeat",
-    spokenShare: 1,
-    fit: "an absurd premise, argued in earnest and outdone by every next line",
-    idea: "one absurd premise",
-    hook: "An absurd claim with full confidence, as if the viewer had come in halfway; no context.",
-    beats:
-      "Every beat tops the one before, and still follows from it by the premise's own logic. One gag comes back, bigger. Sentences of three to eight words, one picture to a sentence.",
-    ending:
-      "Cut off at the peak; the last words run into the hook, so that the replay sounds like the next sentence.",
-    pictures:
-      "Bright, surreal, instantly legible: ordinary things in the wrong place, size or job. Creatures of your own, no known characters.",
-    voice: "Deadpan, breathless, in slang that is native to the language: never a translated meme.",
-    facts:
-      "Nonsense stays plainly nonsense: nothing in it may pass for a fact about a real person, company, event or study.",
-    avoid:
-      "explaining the joke, a calm stretch, a lesson, real people or groups as the butt, slurs, brands, stunts someone could copy",
+    settings: { pacing: "fast", music: "upbeat" },
+    fit: "absurd, in full earnest",
+    opening: "an absurd claim in full earnest, as if the viewer came in halfway",
+    course:
+      "every line tops the one before by the premise's own logic, and one gag comes back bigger. Three to eight words a sentence. What I want taught or sold is what the nonsense proves.",
+    ending: "cut off at the peak, and runs into the first line, so that it loops.",
+    pictures: "Bright, surreal, clear at once: ordinary things in the wrong size, place or job.",
+    telling:
+      "deadpan, breathless, slang native to the language, no joke explained. Nothing that passes for news; no real people, no brand but mine.",
   },
   ugc: {
-    pacing: "normal",
-    music: "none",
-    spokenShare: 1,
-    fit: "a product, a habit, an app or a place, told as one would tell a friend",
-    idea: "one annoyance and the one find that ended it",
-    hook: "The everyday annoyance in plain words, as if a conversation were already under way.",
-    beats:
-      "From the annoyance to the find, then the find up close or in use, with one honest drawback. Say what it does while it is seen doing it.",
-    ending: "A low-key next step, or a real question that people will want to answer in the comments.",
-    pictures:
-      "Point of view, as on a phone: own hands, a table, a bag, the way there; daylight, slightly untidy, nothing staged.",
-    voice: "Spoken, not written: contractions, half sentences, one person talking.",
-    facts:
-      "First-person experience, results, prices and reviews only as I gave them. Without them, show how the thing works in the words of a guide, not of a customer, and ask me for what is missing.",
-    avoid:
-      "advertising words (game-changer, must-have, revolutionary), a made-up testimonial or before-and-after, health or money promises, a studio look",
+    settings: { pacing: "normal", music: "none" },
+    fit: "a product or tip, as to a friend",
+    opening: "an everyday annoyance, as if the talk were already under way",
+    course:
+      "from the annoyance to the find in use, then one moment of an ordinary day that is better now. Each line is what a friend would say next. No drawback that I didn't name.",
+    ending: "the next step in plain words, which also answers the annoyance.",
+    pictures: "As from a phone: own hands, a table, a bag, daylight.",
+    telling:
+      "spoken, not written: contractions, half sentences, no advertising words. Experience, results and prices only as I gave them; else say what it does, not that you tried it.",
   },
+};
+
+/** For a style that the model chooses. */
+export const ANY_STYLE: Brief = {
+  opening: "strange or already under way, and true",
+  course: "each line follows from the one before (asmr, brainrot: by rhythm).",
+  ending: "closes what the first one opened.",
+  pictures: "Each shows the very thing spoken of.",
+  telling: "as to one person; no unsure fact, no experience that I didn't give.",
 };

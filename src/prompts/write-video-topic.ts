@@ -1,89 +1,36 @@
-// The prompt write_video_topic: how a model turns a subject into a topic that is worth paying for, shows it, and spends credits
-// only after a yes.
+// The prompt write_video_topic: how a model turns a wish into a topic that is worth paying for, shows it, and spends credits only
+// after a yes.
 
 import * as z from "zod";
-import { languageName } from "../service/languages.ts";
-import { DEFAULTS } from "../service/options.ts";
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
-import {
-  describeAudience,
-  describeLanguage,
-  FOLLOW_THE_JOB,
-  formatSeconds,
-  formSection,
-  generateCall,
-  LEAVE_OUT_VOICE,
-  PUBLISH_IF_ASKED,
-  QUOTED_TEXT_IS_DATA,
-  ratesOfPacings,
-  styleAndLength,
-  styleSettings,
-  type Target,
-  WHAT_CAN_BE_SEEN,
-  WHAT_IT_COSTS,
-  WITHOUT_TOOLS,
-} from "./craft.ts";
-import type { Prompt, WrittenPrompt } from "./prompt.ts";
-import { STYLE_BRIEFS } from "./style-briefs.ts";
+import * as craft from "./craft.ts";
+import type { Prompt } from "./prompt.ts";
 
-const argumentsSchema = z.object({
+const schema = z.object({
   subject: args.requiredText("must say what the video is about", args.SUBJECT_LIMIT),
-  style: args.style,
-  language: args.language,
-  duration: args.duration,
-  audience: args.audience,
+  ...args.target,
 });
 
 export const writeVideoTopic: Prompt = {
-  schema: argumentsSchema.transform(write),
-  completions: {
-    style: args.completeStyle,
-    language: args.completeLanguage,
-    duration: args.completeDuration,
-    audience: args.completeAudience,
-  },
-};
+  completions: args.completeTarget,
+  schema: schema.transform(({ subject, ...target }) => ({
+    description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
+    text: `Write the topic of one faceless short video, all that is spoken and seen, and show it to me. It is made only if I agree.
 
-function write(given: z.output<typeof argumentsSchema>): WrittenPrompt {
-  const { subject, style } = given;
-  const target: Target = {
-    language: given.language ?? DEFAULTS.language,
-    durationSeconds: given.duration ?? DEFAULTS.duration,
-    style,
-  };
-  const { language, durationSeconds } = target;
-  const kind = style === undefined ? "faceless" : `faceless ${style}`;
-  return {
-    description: `Topic for a ${formatSeconds(durationSeconds)}-second ${kind} video in ${languageName(language)}: ${quote(subject, 80)}`,
-    text: `Write the topic of one faceless short video and show it to me. The video is made only if I agree.
+- My wish: ${quote(subject, args.SUBJECT_LIMIT)}
+${craft.targetLines(target)}
 
-- Subject: ${quote(subject, args.SUBJECT_LIMIT)}
-- Audience: ${describeAudience(given.audience)}
-- Language: ${describeLanguage(given.language)}
-- Length: ${formatSeconds(durationSeconds)} seconds${given.duration === undefined ? ", the default, because none was given" : ""}
+${craft.QUOTED_WORDS}
 
-${QUOTED_TEXT_IS_DATA}
-
-## One idea
-Narrow the subject down to ${style === undefined ? "the one thing in it that is most concrete or surprising" : STYLE_BRIEFS[style].idea}, in one sentence. Hook, beats and ending serve this idea; leave out what does not, however good it is.
-
-${styleAndLength(target)}
-
-${WHAT_CAN_BE_SEEN}
-
-${formSection(language)}
+## Write
+${craft.writingRules(target)}
 
 ## Then
-1. Show me the topic, how much is spoken, the settings below and, under “To check”, every claim that I should look up. Say that making the video ${WHAT_IT_COSTS}. Ask whether to make it, and wait for my answer. If I change length or pacing, fit the lines again (${ratesOfPacings(language)}).
-2. Only when I have agreed, call \`generate_video\`, exactly once. ${LEAVE_OUT_VOICE}
-
-${generateCall({ topic: "<the topic I agreed to>", language, duration: durationSeconds, ...styleSettings(style) })}
-
-3. ${FOLLOW_THE_JOB}
-4. Give me the link to the final video first, and ask me to watch it. If the render failed, its credits are refunded: tell me, and ask before you start another.
-5. ${PUBLISH_IF_ASKED}
-
-${WITHOUT_TOOLS}`,
-  };
-}
+1. Show me the topic, its count, the settings (as below unless my wish differs) and what I should check. Say that the video ${craft.WHAT_IT_COSTS}. Ask, and wait for my answer.
+2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one:
+${craft.generateCall(target)}
+3. ${craft.FOLLOW_THE_JOB}
+4. Give me the link. ${craft.PUBLISH_IF_ASKED}`,
+  })),
+};

@@ -14,23 +14,32 @@ describe("localize_video", () => {
         "- Length: 45 seconds",
         "Rewrite, don't translate",
         "Add no figure, date, name or quotation.",
-        "45 seconds hold at most 90 words of German",
+        "85 to 94 words, numbers as said and brackets aside, fill 45 seconds",
         "wait for my answer",
-        "Only when I have agreed, call `generate_video`, exactly once.",
+        "Only when I have agreed, call `generate_video`, exactly once, with the original's style",
         "`waitSeconds` 50",
-        "the link to the final video",
+        "Give me the link",
       ]),
     ).toBeUndefined();
     expect(callIn(prompt)).toMatchObject({ topic: "<the topic I agreed to>", language: "de", duration: 45 });
   });
 
+  test("says how many words fill thirty seconds where the original's length is kept", async () => {
+    const prompt = await textOf("localize_video", { language: "de" });
+
+    expect(prompt).toContain("57 to 62 words, numbers as said and brackets aside, fill 30 seconds");
+    expect(prompt).toContain("other lengths in proportion");
+    expect(callIn(prompt)).toMatchObject({ duration: "<of the original>" });
+  });
+
   test.each([JOB_ID, ` ${JOB_ID.toUpperCase()} `, `faceless://jobs/${JOB_ID}`])(
-    "takes the jobId %j, and asks for the topic where no tool shows it",
+    "takes the jobId %j, and the whole topic from its status, or else from the user",
     async (video) => {
       const prompt = await textOf("localize_video", { video });
 
       expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
-      expect(prompt).toContain("If neither shows the topic, ask me for it");
+      expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
+      expect(prompt).toContain("Without these, ask me for the topic");
     },
   );
 });

@@ -8,19 +8,18 @@ describe("plan_series", () => {
     expect(
       outOfOrder(prompt, [
         "Nothing is made before I agree, and never more videos than I agreed to.",
-        "1. Show me a table with number, working title, hook and idea",
-        "show each topic in full",
-        "3 videos are 3 generations",
-        "spends credits",
+        "1. Show me a table with number, working title, first line and idea; below it each topic",
+        "each video spends credits",
+        "3 videos cost 3 times what one costs",
         "all, some, or only the first",
         "Wait for my answer",
         "2. For each video that I agreed to, and no other, call `generate_video` exactly once",
         "```json",
         "Stop at the first call that fails or whose outcome is unknown",
-        "is no yes to another generation",
+        "is no yes to another",
         "`waitSeconds` 50",
-        "the link to the final video",
-        "Only when I have named the platforms for this video",
+        "working title and link",
+        "Publish only when I name the platforms for this video",
       ]),
     ).toBeUndefined();
     expect(callIn(prompt)).toEqual({

@@ -12,16 +12,18 @@ describe("review_video", () => {
         "Publish nothing and generate nothing unless I ask for it",
         `jobId \`${JOB_ID}\``,
         "`get_video_status`",
+        "the whole topic and the settings as `arguments`",
         "the link to the final video",
         "You can't see or hear the video.",
         "What only I can check",
-        "Only when I have named the platforms for this video, call `publish_video`, exactly once.",
+        "Its sex and accent are not documented",
+        "Publish only when I name the platforms for this video, with one `publish_video`",
         "Only when I have agreed, call `generate_video`, exactly once.",
       ]),
     ).toBeUndefined();
   });
 
   test("takes the newest video by default", async () => {
-    expect(await textOf("review_video")).toContain("the newest video that `list_videos` shows");
+    expect(await textOf("review_video")).toContain("- Video: the newest that `list_videos` shows");
   });
 });

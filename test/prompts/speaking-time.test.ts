@@ -1,54 +1,39 @@
-import { describe, expect, test } from "vitest";
-import { planSpeakingTime, speakingRate } from "../../src/prompts/speaking-time.ts";
+import { expect, test } from "vitest";
+import { spokenRange } from "../../src/prompts/speaking-time.ts";
 import { PACINGS } from "../../src/service/options.ts";
 
-describe("the speaking rate", () => {
-  test.each([
-    ["en", { unit: "words", perSecond: 2.5 }],
-    ["en-GB", { unit: "words", perSecond: 2.5 }],
-    ["de", { unit: "words", perSecond: 2 }],
-    ["fi", { unit: "words", perSecond: 1.6 }],
-    ["ja", { unit: "characters", perSecond: 5 }],
-    ["zh-Hant-TW", { unit: "characters", perSecond: 4 }],
-    ["th", { unit: "syllables", perSecond: 3 }],
-    ["qaa", { unit: "words", perSecond: 2 }],
-  ])("of %s counts what the language is written in", (language, rate) => {
-    expect(speakingRate(language, "normal")).toEqual(rate);
-  });
-
-  test("rises with the pacing", () => {
-    expect(PACINGS.map((pacing) => speakingRate("en", pacing).perSecond)).toEqual([2, 2.5, 2.9]);
-  });
+test.each([
+  ["en", { unit: "words", min: 64, max: 71 }],
+  ["en-GB", { unit: "words", min: 64, max: 71 }],
+  ["de", { unit: "words", min: 57, max: 62 }],
+  ["fi", { unit: "words", min: 41, max: 45 }],
+  ["ja", { unit: "characters", min: 128, max: 142 }],
+  ["zh-Hant-TW", { unit: "characters", min: 102, max: 114 }],
+  ["th", { unit: "syllables", min: 77, max: 85 }],
+  ["qaa", { unit: "words", min: 51, max: 57 }],
+])("thirty seconds of %s are counted in what the language is written in", (language, range) => {
+  expect(spokenRange(language, "normal", 30)).toEqual(range);
 });
 
-describe("the speaking time", () => {
-  test("of thirty seconds of English is a hook of five words, three beats and an ending", () => {
-    const request = { language: "en", pacing: "normal", durationSeconds: 30, spokenShare: 1 } as const;
+test("a faster pacing holds more words", () => {
+  const ranges = PACINGS.map((pacing) => spokenRange("en", pacing, 30));
 
-    expect(planSpeakingTime(request)).toEqual({
-      rate: { unit: "words", perSecond: 2.5 },
-      hook: 5,
-      beatCount: 3,
-      beat: 20,
-      ending: 9,
-      total: 75,
-    });
-  });
-
-  const requests = ["en", "fi", "ja", "th"].flatMap((language) =>
-    PACINGS.flatMap((pacing) =>
-      [10, 12.5, 20, 45, 90].flatMap((durationSeconds) =>
-        [0.5, 1].map((spokenShare) => ({ language, pacing, durationSeconds, spokenShare })),
-      ),
-    ),
-  );
-
-  test.each(requests)("has two to four beats, and no part exceeds the total: %j", (request) => {
-    const { hook, beat, beatCount, ending, total, rate } = planSpeakingTime(request);
-
-    expect([2, 3, 4]).toContain(beatCount);
-    expect(Math.min(hook, beat, ending)).toBeGreaterThanOrEqual(1);
-    expect(hook + beatCount * beat + ending).toBeLessThanOrEqual(total);
-    expect(total).toBeLessThanOrEqual(rate.perSecond * request.durationSeconds * request.spokenShare);
-  });
+  expect(ranges.map(({ min, max }) => [min, max])).toEqual([
+    [55, 60],
+    [64, 71],
+    [71, 78],
+  ]);
 });
+
+test.each(["en", "de", "fi", "ja"].flatMap((language) => [6.5, 12.5, 90].map((s) => [language, s] as const)))(
+  "the words of %s for %d seconds fill at least 85 % and leave at least 5 %",
+  (language, seconds) => {
+    const second = spokenRange(language, "normal", 1000).max / 950;
+    const { min, max } = spokenRange(language, "normal", seconds);
+
+    expect(min).toBeGreaterThanOrEqual(1);
+    expect(max).toBeGreaterThanOrEqual(min);
+    expect(min).toBeGreaterThanOrEqual(second * seconds * 0.85 - 0.01);
+    expect(max).toBeLessThanOrEqual(second * seconds * 0.95 + 0.01);
+  },
+);

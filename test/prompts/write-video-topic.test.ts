@@ -5,149 +5,119 @@ import { callIn, outOfOrder, type PromptArguments, textOf, write } from "./fixtu
 
 const text = (args: PromptArguments = {}) => textOf("write_video_topic", args);
 
-describe("the work it describes", () => {
-  test("goes from the topic to the user's yes, one generation, the wait, the link and publishing", async () => {
-    const steps = [
-      "The video is made only if I agree",
-      "1. Show me the topic",
-      "spends credits",
-      "about 2 to 4 minutes",
-      "wait for my answer",
-      "Only when I have agreed",
-      "`generate_video`, exactly once",
-      "```json",
-      "`get_video_status`",
-      "`waitSeconds` 50",
-      "Never call `generate_video` again",
-      "the link to the final video",
-      "Ask whether to publish it",
-      "Only when I have named the platforms",
-      "`publish_video`, exactly once",
-      "no caption, title or hashtags",
-    ];
+test("write_video_topic goes from the topic to the user's yes, one generation, the wait, the link and publishing", async () => {
+  const steps = [
+    "It is made only if I agree",
+    "1. Show me the topic",
+    "spends credits",
+    "2 to 4 minutes",
+    "wait for my answer",
+    "Only when I have agreed",
+    "`generate_video`, exactly once",
+    "```json",
+    "`get_video_status`",
+    "`waitSeconds` 50",
+    "Never generate again",
+    "Give me the link",
+    "Publish only when I name the platforms for this video, with one `publish_video`",
+    "without a caption",
+  ];
 
-    expect(outOfOrder(await text(), steps)).toBeUndefined();
-  });
-
-  const cases = STYLES.flatMap((style) =>
-    [DURATION.min, 12.5, DURATION.max].map((duration) => [style, duration]),
-  );
-
-  test.each(cases)(
-    "ends with a call within what the service documents: %s, %s seconds",
-    async (style, duration) => {
-      const call = callIn(
-        await text({ style: String(style), duration: String(duration), language: "pt-br" }),
-      );
-
-      expect(call).toEqual({
-        topic: "<the topic I agreed to>",
-        language: "pt-BR",
-        duration,
-        style,
-        pacing: expect.toBeOneOf([...PACINGS]),
-        music: expect.toBeOneOf([...MUSIC]),
-      });
-    },
-  );
-
-  test("uses the service's defaults, and leaves the choice of a style to the model", async () => {
-    const prompt = await text();
-
-    expect(callIn(prompt)).toEqual({
-      topic: "<the topic I agreed to>",
-      language: "en",
-      duration: 30,
-      style: "<the chosen style>",
-      pacing: "<its pacing>",
-      music: "<its music>",
-    });
-    expect(prompt).toContain("- Length: 30 seconds, the default, because none was given");
-    expect(prompt).toContain("If I write to you in another language, ask me first");
-  });
+  expect(outOfOrder(await text(), steps)).toBeUndefined();
 });
 
-describe("the topic it asks for", () => {
-  test("is one idea with a hook, beats and an ending, each line followed by what is seen", async () => {
-    const prompt = await text({ duration: "30" });
+const cases = STYLES.flatMap((style) =>
+  [DURATION.min, 12.5, DURATION.max].map((seconds) => [style, seconds] as const),
+);
 
-    expect(
-      outOfOrder(prompt, [
-        "## One idea",
-        "hold at most 75 words of English at `normal` pacing, about 2.5 words a second",
-        "Hook, the first 2 seconds: about 5 words",
-        "3 beats, each one step of the idea: at most 20 words each",
-        "Ending: at most 9 words",
-        "A line is what is spoken",
-        "after it, in square brackets, what is seen, in at most 12 words",
-      ]),
-    ).toBeUndefined();
-    expect(prompt).toContain("Invent no figure, date, name, quotation or result");
+test.each(cases)(
+  "the call that write_video_topic ends with is within what the service documents: %s, %s seconds",
+  async (style, seconds) => {
+    const call = callIn(await text({ style, duration: String(seconds), language: "pt-br" }));
+
+    expect(call).toEqual({
+      topic: "<the topic I agreed to>",
+      language: "pt-BR",
+      duration: seconds,
+      style,
+      pacing: expect.toBeOneOf([...PACINGS]),
+      music: expect.toBeOneOf([...MUSIC]),
+    });
+  },
+);
+
+test("without settings the service's defaults are used, and the model chooses among all styles", async () => {
+  const prompt = await text();
+
+  expect(callIn(prompt)).toEqual({
+    topic: "<the topic I agreed to>",
+    language: "en",
+    duration: 30,
+    style: "<chosen>",
+    pacing: "<its>",
+    music: "<its>",
   });
+  expect(prompt).toContain("English, as none was given; if I write in another, ask first");
+  for (const style of STYLES) {
+    const { fit, settings } = STYLE_BRIEFS[style];
+    expect(prompt).toContain(`- ${style} (${settings.pacing}, ${settings.music}): ${fit}\n`);
+  }
+});
 
-  test("has no labels, which the voice might speak", async () => {
-    expect(await text()).toContain(
-      "no labels such as “Hook:” or “Beat 1:”, because the voice might speak them",
-    );
+describe("the topic that write_video_topic asks for", () => {
+  test("serves what the viewer gets from it, from a first line of few words to a last one that closes it", async () => {
+    const rules = [
+      "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
+      "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
+      "First line: four to six words",
+      "one plain sentence says what this is",
+      "Last line: closes what the first one opened",
+      "in [brackets], one thing that footage can show, in the same words if it returns",
+      "No title, number or label",
+      "Read it aloud once: does each line hold when taken literally",
+    ];
+
+    expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();
   });
 
   test("is measured in characters or syllables where words are not separated", async () => {
     const japanese = await text({ style: "story", language: "ja" });
     const thai = await text({ style: "story", language: "th" });
 
-    expect(japanese).toContain("hold at most 150 characters of Japanese");
-    expect(japanese).toContain("what is seen, in at most 25 characters");
-    expect(thai).toContain("hold at most 90 syllables of Thai");
-    expect(japanese + thai).not.toMatch(/\d words/);
+    expect(japanese).toContain("128 to 142 characters spoken");
+    expect(japanese).toContain("First line: eight to fourteen characters");
+    expect(thai).toContain("77 to 85 syllables spoken");
+    expect(japanese + thai).not.toMatch(/(\d|six) words/);
   });
 
-  test("is not padded at ninety seconds: four beats, no number of pictures, and a shorter length if the subject is thin", async () => {
-    const prompt = await text({ style: "brainrot", duration: "90" });
-
-    expect(prompt).toContain("4 beats");
-    expect(prompt).not.toMatch(/\d+ pictures/);
-    expect(prompt).toContain(
-      "If the subject does not fill 90 seconds, propose a shorter length instead of padding it.",
-    );
-  });
-
-  test("leaves half of the time silent in asmr", async () => {
+  test("is spoken for about two thirds of the time in asmr, and shows the finished thing", async () => {
     const prompt = await text({ style: "asmr", duration: "30" });
 
-    expect(prompt).toContain("hold at most 30 words");
-    expect(prompt).toContain("For the rest nobody speaks.");
+    expect(prompt).toContain("36 to 39 words spoken");
+    expect(prompt).toContain("the last shows it finished");
+  });
+
+  test("is written in its language from the start, with an opening as strong as in English", async () => {
+    expect(await text({ language: "Deutsch" })).toContain(
+      "- Language: German (`de`), from the start and as people talk there; an opening as strong as in English",
+    );
+    expect(await text({ language: "en-GB" })).toContain("- Language: British English (`en-GB`)\n");
   });
 });
 
-describe("a style", () => {
-  test.each(STYLES)("%s has its own rules and none of another style", async (style) => {
-    const prompt = await text({ style });
+test.each(STYLES)("write_video_topic has the brief of %s and none of another style", async (style) => {
+  const prompt = await text({ style });
 
-    const { idea, hook, beats, ending, pictures, voice, facts, avoid } = STYLE_BRIEFS[style];
-    for (const sentence of [idea, hook, beats, ending, pictures, voice, facts, `Avoid: ${avoid}`])
-      expect(prompt).toContain(sentence);
-    for (const other of STYLES.filter((name) => name !== style)) {
-      const brief = STYLE_BRIEFS[other];
-      for (const sentence of [brief.hook, brief.ending, brief.avoid, `\`${other}\``])
-        expect(prompt).not.toContain(sentence);
-    }
-  });
-
-  test("that was not given is offered with what it suits and how much it holds", async () => {
-    const prompt = await text({ duration: "40" });
-
-    for (const style of STYLES) {
-      const { fit, avoid, pacing, music } = STYLE_BRIEFS[style];
-      const words = { slow: style === "asmr" ? 40 : 80, normal: 100, fast: 116 }[pacing];
-      expect(prompt).toContain(
-        `- \`${style}\` (pacing \`${pacing}\`, music \`${music}\`, at most ${words} words): ${fit}.`,
-      );
-      expect(prompt).toContain(`Avoid: ${avoid}.`);
-    }
-  });
+  const { opening, course, ending, pictures, telling, settings } = STYLE_BRIEFS[style];
+  for (const sentence of [opening, course, ending, pictures, telling]) expect(prompt).toContain(sentence);
+  expect(callIn(prompt)).toMatchObject({ style, ...settings });
+  for (const other of STYLES.filter((name) => name !== style)) {
+    const brief = STYLE_BRIEFS[other];
+    for (const sentence of [brief.course, brief.ending, brief.fit]) expect(prompt).not.toContain(sentence);
+  }
 });
 
-test("the description says what the prompt was filled in with", async () => {
+test("the description of write_video_topic says what the prompt was filled in with", async () => {
   const { description } = await write("write_video_topic", {
     subject: "Sand",
     style: "asmr",
@@ -155,12 +125,18 @@ test("the description says what the prompt was filled in with", async () => {
     duration: "15s",
   });
 
-  expect(description).toBe('Topic for a 15-second faceless asmr video in Japanese: "Sand"');
+  expect(description).toBe('Topic for a faceless asmr video, 15 seconds in Japanese: "Sand"');
 });
 
-test("the prompt stays within about a page with a style, and two without", async () => {
-  const words = (prompt: string) => prompt.split(/\s+/).length;
+test.each(
+  ["", ...STYLES].flatMap((style) =>
+    ["en", "de", "fr-CA", "ja"].map((language) => [style, language] as const),
+  ),
+)(
+  "write_video_topic takes at most 700 tokens, four characters each, with style %j in %s",
+  async (style, language) => {
+    const prompt = await text({ style, language, duration: "90" });
 
-  for (const style of STYLES) expect(words(await text({ style, duration: "90" }))).toBeLessThan(900);
-  expect(words(await text())).toBeLessThan(1300);
-});
+    expect(prompt.length / 4).toBeLessThanOrEqual(700);
+  },
+);
