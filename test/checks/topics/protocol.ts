@@ -1,0 +1,72 @@
+// What is kept of a round: the texts that were compared, the wins, each judge's ranks and reasons, and the topics. Pure.
+
+import { table } from "../../../.config/docs-parts.ts";
+import { countWins, pairsOf, type Verdict } from "./ranking.ts";
+
+export interface Wish {
+  readonly id: string;
+  readonly wish: string;
+  /** What a client fixes. */
+  readonly language: string;
+  readonly duration: number;
+  readonly style: string;
+}
+
+/** By arm and the wish's id. */
+export type Topics = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface Round {
+  readonly title: string;
+  readonly wishes: readonly Wish[];
+  readonly arms: readonly string[];
+  readonly verdicts: readonly Verdict[];
+  /** What each arm's writer was given, by arm. */
+  readonly texts: Readonly<Record<string, { readonly sha256: string; readonly tokens: string }>>;
+  readonly topics: Topics;
+}
+
+export function describeWish({ id, wish, language, duration, style }: Wish): string {
+  return `## ${id}\n\n“${wish}”\n\nSettings: language ${language}, duration ${duration} seconds, style ${style}`;
+}
+
+/** As its writer broke the lines. */
+export function showTopic(heading: string, topic = ""): string {
+  return `${heading}\n\n\`\`\`text\n${topic}\n\`\`\``;
+}
+
+/** The figures of a round in Markdown. */
+export function summarize({ arms, verdicts, texts }: Round): string {
+  const judges = [...new Set(verdicts.map(({ judge }) => judge))];
+  const groups = [
+    ["all", verdicts],
+    ...judges.map(
+      (judge) => [`judge ${judge}`, verdicts.filter((verdict) => verdict.judge === judge)] as const,
+    ),
+    ["English", verdicts.filter(({ language }) => language === "en")],
+    ["other languages", verdicts.filter(({ language }) => language !== "en")],
+  ] as const;
+  const compared = arms.map((arm) => [arm, texts[arm]?.sha256 ?? "", texts[arm]?.tokens ?? ""]);
+  const wins = pairsOf(arms).map((pair) => [
+    pair.join(" before "),
+    ...groups.map(([, group]) => countWins(group, pair)),
+  ]);
+  return `${table(["text", "SHA-256", "tokens (characters / 4)"], compared)}
+
+${table(["wins", ...groups.map(([name]) => name)], wins)}
+`;
+}
+
+/** What the figures were counted from, in Markdown. */
+export function listVerdicts({ wishes, arms, verdicts, topics }: Round): string {
+  const sections = wishes.map((wish) => {
+    const ranked = verdicts.filter((verdict) => verdict.wish === wish.id);
+    const written = arms.map((arm) => showTopic(`Topic of ${arm}:`, topics[arm]?.[wish.id]));
+    return [describeWish(wish), ...ranked.map(describeVerdict), ...written].join("\n\n");
+  });
+  return `${sections.join("\n\n")}\n`;
+}
+
+function describeVerdict({ judge, ranks, reasons }: Verdict): string {
+  const lines = ranks.map((arm, index) => `${index + 1}. ${arm}: ${reasons[arm] ?? ""}`);
+  return `Judge ${judge}:\n\n${lines.join("\n")}`;
+}

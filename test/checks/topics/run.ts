@@ -1,0 +1,186 @@
+// npm run test:topics: what are topics worth that were written with our texts? Anyone may be writer or judge: this makes the files that
+// they read, and counts what they answer. HALF is one of wishes.json, tuning or blind.
+//
+//   texts FOLDER                     writer-ARM-HALF.md for a writer of each arm; put the answer into topics-ARM-HALF.json
+//   judges FOLDER HALF [--seed N]    judge-N-HALF.md, the topics of all writers mixed; put the answer into ranks-N-HALF.json
+//   count FOLDER HALF --name NAME    counts the wins, and keeps texts, ranks, reasons and topics in protocol/DATE-NAME.md
+
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createHash, randomInt } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import * as z from "zod";
+import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { JUDGES, JUDGING, WRITING } from "./briefs.ts";
+import {
+  describeWish,
+  listVerdicts,
+  type Round,
+  showTopic,
+  summarize,
+  type Topics,
+  type Wish,
+} from "./protocol.ts";
+import { dealLetters, type Verdict } from "./ranking.ts";
+import wishes from "./wishes.json" with { type: "json" };
+
+type Half = keyof typeof wishes;
+
+/** One way to write topics: the texts that it is identified by, and what its writer may see, the wishes included. */
+interface Arm {
+  readonly texts: readonly string[];
+  readonly shown: string;
+}
+
+const topicsSchema = z.record(z.string(), z.string().trim().min(1));
+const textsSchema = z.record(z.string(), z.object({ sha256: z.string(), tokens: z.string() }));
+const mixSchema = z.object({ seed: z.number(), arms: z.array(z.string()) });
+const ranksSchema = z.record(
+  z.string(),
+  z.object({ ranks: z.array(z.string()), reasons: z.record(z.string(), z.string()) }),
+);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: "string" }, name: { type: "string" } },
+});
+const [command, folder = "", half] = positionals;
+if (command === "texts" && folder !== "") await writeTexts();
+else if (command === "judges" && isHalf(half)) writeJudges(half, Number(values.seed ?? randomInt(1e6)));
+else if (command === "count" && isHalf(half) && values.name !== undefined) count(half, values.name);
+else throw new Error("Usage: texts FOLDER, judges FOLDER HALF [--seed N], count FOLDER HALF --name NAME");
+
+async function writeTexts(): Promise<void> {
+  const client = new Client({ name: "topics", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  const env = { PATH: process.env["PATH"] ?? "", FACELESS_STATE_DIR: "off" };
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE, "--sandbox"], env }),
+  );
+  try {
+    for (const name of ["tuning", "blind"] as const) {
+      // eslint-disable-next-line no-await-in-loop -- one half after the other
+      const arms = Object.entries(await armsFor(client, wishes[name]));
+      save(`texts-${name}.json`, Object.fromEntries(arms.map(([arm, { texts }]) => [arm, identify(texts)])));
+      for (const [arm, { shown }] of arms) save(`writer-${arm}-${name}.md`, `${WRITING}\n${shown}\n`);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+async function armsFor(client: Client, list: readonly Wish[]): Promise<Readonly<Record<string, Arm>>> {
+  const prompts = await Promise.all(list.map((wish) => promptFor(client, wish)));
+  const { tools } = await client.listTools();
+  const tool = tools.find(({ name }) => name === "generate_video");
+  if (tool === undefined) throw new Error("The server has no generate_video");
+  const { name, description, inputSchema } = tool;
+  const described = JSON.stringify({ name, description, inputSchema }, null, 1);
+  const fields = Object.keys(inputSchema.properties ?? {}).filter((field) => field !== "topic");
+  const bare = `\`generate_video\` has a field \`topic\`, free text. Its other fields: ${fields.join(", ")}.`;
+  const wished = list.map(describeWish);
+  const prompted = wished.map((wish, index) => `${wish}\n\n<prompt>\n${prompts[index] ?? ""}\n</prompt>`);
+  return {
+    prompt: { texts: prompts, shown: `With each wish, the user ran a prompt.\n\n${prompted.join("\n\n")}` },
+    description: { texts: [described], shown: [described, ...wished].join("\n\n") },
+    bare: { texts: [bare], shown: [bare, ...wished].join("\n\n") },
+  };
+}
+
+async function promptFor(client: Client, { wish, language, duration, style }: Wish): Promise<string> {
+  const { messages } = await client.getPrompt({
+    name: "write_video_topic",
+    arguments: { subject: wish, language, duration: String(duration), style },
+  });
+  return messages.map(({ content }) => (content.type === "text" ? content.text : "")).join("\n");
+}
+
+function identify(texts: readonly string[]) {
+  const tokens = texts.map(({ length }) => Math.ceil(length / 4)).sort((a, b) => a - b);
+  const range = [...new Set([tokens.at(0), tokens.at(-1)])].join(" to ");
+  return { sha256: createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16), tokens: range };
+}
+
+function writeJudges(name: Half, seed: number): void {
+  const topics = readTopics(name);
+  const arms = Object.keys(topics);
+  if (arms.length < 2) throw new Error(`Two files topics-ARM-${name}.json at least are needed in ${folder}`);
+  save(`mix-${name}.json`, { seed, arms });
+  for (const [judge, brief] of Object.entries(JUDGES)) {
+    const mixed = wishes[name].flatMap((wish) => {
+      const letters = [...dealLetters(arms, { seed, judge, wish: wish.id })];
+      return [
+        describeWish(wish),
+        ...letters.map(([letter, arm]) => showTopic(`### ${letter}`, topics[arm]?.[wish.id])),
+      ];
+    });
+    save(`judge-${judge}-${name}.md`, `${brief}\n\n${JUDGING}\n${mixed.join("\n\n")}\n`);
+  }
+  process.stdout.write(`Seed ${seed}: ${arms.join(", ")}\n`);
+}
+
+function count(name: Half, title: string): void {
+  const { seed, arms } = mixSchema.parse(read(`mix-${name}.json`));
+  const round: Round = {
+    title,
+    wishes: wishes[name],
+    arms,
+    verdicts: Object.keys(JUDGES).flatMap((judge) => readVerdicts(name, judge, { seed, arms })),
+    texts: textsSchema.parse(read(`texts-${name}.json`)),
+    topics: readTopics(name),
+  };
+  const date = new Date().toISOString().slice(0, 10);
+  const summary = summarize(round);
+  const path = fileURLToPath(new URL(`protocol/${date}-${title}.md`, import.meta.url));
+  mkdirSync(join(path, ".."), { recursive: true });
+  const heading = `# ${title}\n\n${date}, the ${name} half of the wishes, letters dealt with seed ${seed}.`;
+  // A protocol is never overwritten.
+  writeFileSync(path, `${heading}\n\n${summary}\n${listVerdicts(round)}`, { flag: "wx" });
+  process.stdout.write(`${summary}\nWritten: ${path}\n`);
+}
+
+function readVerdicts(name: Half, judge: string, { seed, arms }: z.output<typeof mixSchema>): Verdict[] {
+  const answer = ranksSchema.parse(read(`ranks-${judge}-${name}.json`));
+  return wishes[name].map(({ id, language }) => {
+    const letters = dealLetters(arms, { seed, judge, wish: id });
+    const { ranks, reasons } = answer[id] ?? { ranks: [], reasons: {} };
+    if ([...ranks].sort().join() !== [...letters.keys()].join())
+      throw new Error(`ranks-${judge}-${name}.json must rank ${[...letters.keys()].join(", ")} of ${id}`);
+    const armOf = (letter: string) => letters.get(letter) ?? letter;
+    const named = Object.entries(reasons).map(([letter, reason]) => [armOf(letter), reason] as const);
+    return { judge, wish: id, language, ranks: ranks.map(armOf), reasons: Object.fromEntries(named) };
+  });
+}
+
+/** What all writers who have answered wrote; `prompt` before `description` and `bare`, which it is held against. */
+function readTopics(name: Half): Topics {
+  const answers = readdirSync(folder)
+    .sort()
+    .filter((file) => /^topics-.+\.json$/.test(file) && file.endsWith(`-${name}.json`));
+  return Object.fromEntries(
+    answers.reverse().map((file) => {
+      const topics = topicsSchema.parse(read(file));
+      const missing = wishes[name].filter(({ id }) => topics[id] === undefined).map(({ id }) => id);
+      if (missing.length > 0) throw new Error(`${file} has no topic for ${missing.join(", ")}`);
+      return [file.slice("topics-".length, -`-${name}.json`.length), topics];
+    }),
+  );
+}
+
+/** Takes the JSON object out of an answer that may have words or a code fence around it. */
+function read(file: string): unknown {
+  const text = readFileSync(join(folder, file), "utf8");
+  return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+}
+
+function save(file: string, contents: string | object): void {
+  mkdirSync(folder, { recursive: true });
+  const text = typeof contents === "string" ? contents : `${JSON.stringify(contents, null, 2)}\n`;
+  writeFileSync(join(folder, file), text);
+}
+
+function isHalf(name: string | undefined): name is Half {
+  return name === "tuning" || name === "blind";
+}
