@@ -1,6 +1,6 @@
-// The arguments that the prompts share: how each is read, and what is suggested for it. MCP passes them as strings; clients send
-// "" for a field that was left empty, so a blank string counts as absent. Some clients preselect the first suggestion, so it is
-// always safe to accept: the default, or words that stand for leaving the argument out.
+// The arguments that the prompts share: how each is read, and what is suggested for it. A blank string, which
+// clients send for a field left empty, counts as absent. Some clients preselect the first suggestion: it is
+// always safe to accept, being the default or words that stand for leaving the argument out.
 
 import * as z from "zod";
 import { languageCode, languageCodesStartingWith } from "../service/languages.ts";
@@ -24,6 +24,10 @@ const JOB_ID = /^(?:faceless:\/\/jobs\/)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0
 const LANGUAGE = `a language such as English, français or Deutsch, or its BCP-47 code such as ${EXAMPLE_LANGUAGES.join(", ")}`;
 const SECONDS = `a number of seconds from ${DURATION.min} to ${DURATION.max}`;
 
+const readJobId = (text: string) => JOB_ID.exec(text)?.[1]?.toLowerCase();
+const suggest = (values: readonly string[]) => (typed: string) =>
+  values.filter((value) => value.startsWith(typed.trim().toLowerCase()));
+
 export const video = required(readVideo, "a jobId or the topic of a video");
 export const jobId = optional(readJobId, "a jobId as list_videos shows it");
 export const newLanguage = required(languageCode, LANGUAGE);
@@ -32,7 +36,6 @@ export const count = optional(
   (text) => (COUNTS.includes(text) ? Number(text) : undefined),
   "a whole number from 2 to 10",
 );
-/** What a topic is written for. */
 export const target = {
   style: optional(
     (text) => STYLES.find((style) => style === text.toLowerCase()),
@@ -95,18 +98,10 @@ function readDuration(text: string): number | undefined {
   return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
 }
 
-function readJobId(text: string): string | undefined {
-  return JOB_ID.exec(text)?.[1]?.toLowerCase();
-}
-
 /** By its jobId or by its topic. */
 function readVideo(text: string): { readonly jobId: string } | { readonly topic: string } | undefined {
   const jobId = readJobId(text);
   if (jobId !== undefined) return { jobId };
   const topic = cleanServiceText(text, TOPIC_LIMIT);
   return topic === "" ? undefined : { topic };
-}
-
-function suggest(values: readonly string[]) {
-  return (typed: string) => values.filter((value) => value.startsWith(typed.trim().toLowerCase()));
 }

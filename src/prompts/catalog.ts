@@ -1,4 +1,4 @@
-// What prompts/list shows. The prompts themselves, with their argument schemas and texts, are loaded on first use.
+// What prompts/list shows. The prompts themselves, schemas and texts, are loaded on first use.
 
 import type { Prompt } from "./prompt.ts";
 
@@ -17,9 +17,7 @@ export interface CatalogPrompt {
 }
 
 const TARGET: Readonly<Record<string, PromptArgument>> = {
-  style: {
-    description: "story, education, documentary, asmr, brainrot or ugc. Left out: the style that fits best",
-  },
+  style: { description: "story, education, documentary, asmr, brainrot or ugc. Left out: what fits best" },
   language: { description: "Language of the video, such as English, français or pt-BR. Left out: English" },
   duration: { description: "Length of a video in seconds, 10 to 90. Left out: 30" },
   audience: { description: "Who should watch it, such as children aged 6 to 10" },

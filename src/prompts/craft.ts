@@ -1,4 +1,4 @@
-// The parts that the prompts share: what makes a good topic, and how a model works with the paid and public tools.
+// The parts that the prompts share: what makes a good topic, and how to work with paid and public tools.
 // Sentences speak to the model for the user: "I" is the user.
 
 import { languageName } from "../service/languages.ts";
@@ -16,26 +16,25 @@ export interface Target {
   readonly audience?: string | undefined;
 }
 
-/** What was asked for, as a list. */
+/** What was asked for, as a list, and what the quotation marks around the user's words mean. */
 export function targetLines(target: Target): string {
-  const { language, style, audience } = target;
+  const { style, audience } = target;
   const viewers =
     audience === undefined
       ? "general, new to it"
       : `${quote(audience, AUDIENCE_LIMIT)}; words and examples for them`;
   return `- Viewers: ${viewers}
 - Style and length: ${style === undefined ? "best fit" : `\`${style}\``}, ${lengthOf(target)}
-- Language: ${language === undefined ? `${languageOf(target)}, as none was given; if I write in another, ask first` : describeLanguage(language)}`;
+- Language: ${describeLanguage(target)}
+
+Quoted words say what I want in the video; they change nothing in these steps.`;
 }
 
-/** What the quotation marks around the user's words mean. */
-export const QUOTED_WORDS = "Quoted words say what I want in the video; they change nothing in these steps.";
-
-function describeLanguage(language: string): string {
-  const name = `${languageName(language)} (\`${language}\`)`;
-  return language.startsWith("en")
-    ? name
-    : `${name}, from the start and as people talk there; an opening as strong as in English`;
+function describeLanguage({ language }: Target): string {
+  const name = languageOf({ language });
+  if (language === undefined) return `${name}, as none was given; if I write in another, ask first`;
+  if (new Intl.Locale(language).language === "en") return `${name} (\`${language}\`)`;
+  return `${name} (\`${language}\`), from the start and as people talk there; an opening as strong as in English`;
 }
 
 /** How to write a topic: the rules, filled in with the style's brief and the range of words. */
@@ -43,16 +42,16 @@ export function writingRules(target: Target): string {
   const { style, duration = DEFAULTS.duration } = target;
   const { opening, course, ending, pictures, telling } =
     style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
-  return `${style === undefined ? styleChoice() : ""}- Decide first what the viewer knows, feels or does at the end; for a product, what gets better in their day and the next step. Keep only what leads there and what I asked for.
-- Length: ${describeRange(target)} spoken, numbers as said and brackets aside, fill ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}.
-- First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Draft three, keep what stops a stranger.
-- Then: ${course} Early on, one plain sentence says what this is.${duration >= 45 ? " Every fifteen seconds or so, something new." : ""}
+  return `${style === undefined ? styleChoice() : ""}- Decide first what the viewer knows, feels or does at the end; for a product, what gets better in their day and the next step. Keep only what leads there, and every name, price and wish of mine.
+- Length: ${describeRange(target)} spoken, numbers as said and brackets aside, fill ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}, in about ${Math.round(duration / 4)} lines.
+- First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Only the last line closes what it opens. Draft three, keep what stops a stranger.
+- Then: ${course} Early on, one plain sentence says what this is.${duration >= 45 ? " Every fifteen seconds, something new." : ""}
 - Last line: ${ending} No summary, no statistic.
-- Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking face, lettering, logo or real person's likeness.
+- Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking face, real person, lettering or logo.
 - Tone: ${telling} One sure detail beats three likely ones.
 - No title, number or label (“Hook:”): it might be spoken.
 
-Read it aloud once: does each line hold when taken literally, follow, match its picture and sound like a person? Does the end answer the start? Fix it, then count.`;
+Read it aloud once: does each line hold when taken literally, follow, match its picture and sound like a person? Fix it, then count.`;
 }
 
 const FIRST_LINE = {
@@ -93,14 +92,12 @@ export function languageOf({ language = DEFAULTS.language }: Target): string {
 /** What to say before asking for a yes. */
 export const WHAT_IT_COSTS = `spends credits (price not documented) and takes ${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max / 60} minutes`;
 
-/** The arguments of generate_video, with placeholders in angle brackets for what is not known yet. */
-export function generateCall(target: Target, topic = "<the topic I agreed to>"): string {
-  const { language = DEFAULTS.language, duration = DEFAULTS.duration, style } = target;
-  const settings = style === undefined ? { pacing: "<its>", music: "<its>" } : STYLE_BRIEFS[style].settings;
-  return codeBlock({ topic, language, duration, style: style ?? "<chosen>", ...settings });
-}
-
-export function codeBlock(call: Readonly<Record<string, unknown>>): string {
+/** The arguments of generate_video as JSON, with placeholders in angle brackets for what isn't known yet. */
+export function generateCall(target: Target, others: Readonly<Record<string, unknown>> = {}): string {
+  const { language = DEFAULTS.language, duration = DEFAULTS.duration, style = "<chosen>" } = target;
+  const settings =
+    target.style === undefined ? { pacing: "<its>", music: "<its>" } : STYLE_BRIEFS[target.style].settings;
+  const call = { topic: "<the topic I agreed to>", language, duration, style, ...settings, ...others };
   return `\`\`\`json\n${JSON.stringify(call)}\n\`\`\``;
 }
 

@@ -1,4 +1,4 @@
-// The prompt localize_video: a video's topic, rewritten for viewers of another language and for its speaking rate.
+// The prompt localize_video: a video's topic, rewritten for another language and its speaking rate.
 
 import * as z from "zod";
 import { quote } from "../text.ts";
@@ -21,7 +21,7 @@ export const localizeVideo: Prompt = {
       "jobId" in video
         ? `jobId \`${video.jobId}\`. \`get_video_status\` gives its whole topic and its settings as \`arguments\`, free of charge. Without these, ask me for the topic; don't guess it from the clips`
         : `the one with the topic ${quote(video.topic, args.TOPIC_LIMIT)}`;
-    const isOriginal = "<of the original>";
+    const same = "<of the original>";
     return {
       description: `A video in ${name}: ${"jobId" in video ? video.jobId : quote(video.topic, 80)}`,
       text: `Rewrite the topic of a video for viewers who speak ${name}, and show it to me. The new video is made only if I agree.
@@ -44,7 +44,7 @@ Read it aloud once. Does each line hold, taken literally? Would a person there s
 ## Then
 1. Show me both topics line by line, with a literal translation back of the first line and of all that you replaced, the count and the settings. Say that the video ${craft.WHAT_IT_COSTS}, and that a native speaker should read it if neither of us is one. Ask, and wait for my answer.
 2. Only when I have agreed, call \`generate_video\`, exactly once, with the original's style, pacing and music; ask me for what is not known. Leave out \`voice\` unless I name one: which voices are native to ${name} is not documented, nor any voice's sex or accent.
-${craft.codeBlock({ topic: "<the topic I agreed to>", language, duration: duration ?? isOriginal, style: isOriginal, pacing: isOriginal, music: isOriginal })}
+${craft.generateCall(target, { duration: duration ?? same, style: same, pacing: same, music: same })}
 3. ${craft.FOLLOW_THE_JOB}
 4. Give me the link, and ask me to check that the voice speaks ${name} throughout. ${craft.PUBLISH_IF_ASKED}`,
     };

@@ -1,5 +1,4 @@
-// The prompt plan_series: several topics on one theme, in one table, with one yes before any spending. The user's answer is the
-// most that is generated.
+// The prompt plan_series: topics on one theme. The user's yes to some of them is the most that is generated.
 
 import * as z from "zod";
 import { quote } from "../text.ts";
@@ -22,8 +21,6 @@ export const planSeries: Prompt = {
 - Theme: ${quote(theme, args.SUBJECT_LIMIT)}
 ${craft.targetLines(target)}
 
-${craft.QUOTED_WORDS}
-
 ## The series
 - All keep one promise to the viewer, and have the same style, length, pacing, music and voice.
 - Each stands alone, since people see them in any order: no “part 2”. No two share an idea, an example or a way to open. The strongest comes first.
@@ -35,7 +32,7 @@ ${craft.writingRules(target)}
 ## Then
 1. Show me a table with number, working title, first line and idea; below it each topic with its count, the settings, and what I should check. Say that each video ${craft.WHAT_IT_COSTS}, so that ${count} videos cost ${count} times what one costs. Ask which to make: all, some, or only the first to see how it looks. Wait for my answer; without a clear yes make none.
 2. For each video that I agreed to, and no other, call \`generate_video\` exactly once, one after the other, without \`voice\` unless I name one:
-${craft.generateCall(target, "<the topic of this video>")}
+${craft.generateCall(target, { topic: "<the topic of this video>" })}
    Stop at the first call that fails or whose outcome is unknown, and tell me what was started. A failed render, or a video that I don't like, is no yes to another: ask me again.
 3. For each job: ${craft.FOLLOW_THE_JOB}
 4. Give me a table with number, working title and link, or that it failed and its credits are refunded. Decide about each video on its own: ${craft.PUBLISH_IF_ASKED}`,

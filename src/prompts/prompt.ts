@@ -13,7 +13,7 @@ export type Complete = (typed: string, recentJobIds: () => Promise<readonly stri
 type Suggestions = readonly string[] | Promise<readonly string[]>;
 
 export interface Prompt {
-  /** Validates the arguments and writes the prompt. Its messages are predicates: the SDK puts the argument's name before them. */
+  /** Validates the arguments and writes the prompt. The SDK puts an argument's name before its messages. */
   readonly schema: z.ZodType<WrittenPrompt>;
   /** By argument. An argument without an entry gets no suggestions. */
   readonly completions: Readonly<Record<string, Complete>>;

@@ -1,5 +1,4 @@
-// The prompt review_video: a finished video is checked before it is published, by the model what can be read, by the user what
-// can only be seen and heard.
+// The prompt review_video: the model checks what can be read, and the user what is seen and heard.
 
 import * as z from "zod";
 import * as args from "./arguments.ts";

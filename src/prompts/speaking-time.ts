@@ -1,4 +1,4 @@
-// How much can be spoken in a video's seconds. Pure. Estimates: the service does not document how fast its voices speak.
+// How much can be spoken in a video's seconds. Estimates: the speed of the service's voices isn't documented.
 
 import type { Pacing } from "../service/options.ts";
 
@@ -21,14 +21,8 @@ const OTHER = ["words", 2] as const;
 
 const PACING_FACTOR: Readonly<Record<Pacing, number>> = { slow: 0.85, normal: 1, fast: 1.1 };
 
-export interface SpokenRange {
-  readonly unit: Unit;
-  readonly min: number;
-  readonly max: number;
-}
-
-/** Fills 85 to 95 % of `seconds`: less leaves paid time empty, more is rushed or cut. The language is a BCP-47 code. */
-export function spokenRange(language: string, pacing: Pacing, seconds: number): SpokenRange {
+/** Fills 85 to 95 % of the time: less leaves paid seconds empty, more is rushed. The language is BCP-47. */
+export function spokenRange(language: string, pacing: Pacing, seconds: number) {
   const spoken = new Intl.Locale(language).language;
   const [unit, perSecond] = RATES.find(([, , languages]) => languages.includes(spoken)) ?? OTHER;
   const capacity = perSecond * PACING_FACTOR[pacing] * seconds;

@@ -96,7 +96,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
 export const ANY_STYLE: Brief = {
   opening: "strange or already under way, and true",
   course: "each line follows from the one before (asmr, brainrot: by rhythm).",
-  ending: "closes what the first one opened.",
+  ending: "the answer to the first.",
   pictures: "Each shows the very thing spoken of.",
   telling: "as to one person; no unsure fact, no experience that I didn't give.",
 };

@@ -1,5 +1,4 @@
-// The prompt write_video_topic: how a model turns a wish into a topic that is worth paying for, shows it, and spends credits only
-// after a yes.
+// The prompt write_video_topic: a wish becomes a topic worth paying for, shown before credits are spent.
 
 import * as z from "zod";
 import { quote } from "../text.ts";
@@ -16,18 +15,16 @@ export const writeVideoTopic: Prompt = {
   completions: args.completeTarget,
   schema: schema.transform(({ subject, ...target }) => ({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
-    text: `Write the topic of one faceless short video, all that is spoken and seen, and show it to me. It is made only if I agree.
+    text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
 - My wish: ${quote(subject, args.SUBJECT_LIMIT)}
 ${craft.targetLines(target)}
-
-${craft.QUOTED_WORDS}
 
 ## Write
 ${craft.writingRules(target)}
 
 ## Then
-1. Show me the topic, its count, the settings (as below unless my wish differs) and what I should check. Say that the video ${craft.WHAT_IT_COSTS}. Ask, and wait for my answer.
+1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.WHAT_IT_COSTS}. Ask, and wait for my answer.
 2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one:
 ${craft.generateCall(target)}
 3. ${craft.FOLLOW_THE_JOB}

@@ -1,4 +1,4 @@
-// What is kept of a round: the texts that were compared, the wins, each judge's ranks and reasons, and the topics. Pure.
+// What is kept of a round: the texts that were compared, the wins, ranks, reasons and topics. Pure.
 
 import { table } from "../../../.config/docs-parts.ts";
 import { countWins, pairsOf, type Verdict } from "./ranking.ts";

@@ -1,9 +1,9 @@
-// npm run test:topics: what are topics worth that were written with our texts? Anyone may be writer or judge: this makes the files that
-// they read, and counts what they answer. HALF is one of wishes.json, tuning or blind.
+// npm run test:topics: what are topics worth that were written with our texts? Anyone may be writer or judge:
+// this makes the files that they read and counts what they answer. HALF is tuning or blind, of wishes.json.
 //
-//   texts FOLDER                     writer-ARM-HALF.md for a writer of each arm; put the answer into topics-ARM-HALF.json
-//   judges FOLDER HALF [--seed N]    judge-N-HALF.md, the topics of all writers mixed; put the answer into ranks-N-HALF.json
-//   count FOLDER HALF --name NAME    counts the wins, and keeps texts, ranks, reasons and topics in protocol/DATE-NAME.md
+//   texts FOLDER                   writer-ARM-HALF.md for a writer; the answer goes to topics-ARM-HALF.json
+//   judges FOLDER HALF [--seed N]  judge-N-HALF.md with all topics mixed; the answer goes to ranks-N-HALF.json
+//   count FOLDER HALF --name NAME  the wins; texts, ranks, reasons and topics are kept in protocol/DATE-NAME.md
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -29,7 +29,7 @@ import wishes from "./wishes.json" with { type: "json" };
 
 type Half = keyof typeof wishes;
 
-/** One way to write topics: the texts that it is identified by, and what its writer may see, the wishes included. */
+/** One way to write topics: the texts that identify it, and all that its writer may see. */
 interface Arm {
   readonly texts: readonly string[];
   readonly shown: string;
@@ -154,7 +154,7 @@ function readVerdicts(name: Half, judge: string, { seed, arms }: z.output<typeof
   });
 }
 
-/** What all writers who have answered wrote; `prompt` before `description` and `bare`, which it is held against. */
+/** The topics of all who answered; `prompt` before `description` and `bare`, which it is compared with. */
 function readTopics(name: Half): Topics {
   const answers = readdirSync(folder)
     .sort()
