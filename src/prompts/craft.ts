@@ -47,7 +47,7 @@ export function writingRules(target: Target): string {
 - First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Only the last line closes what it opens. Draft three, keep what stops a stranger.
 - Then: ${course} Early on, one plain sentence says what this is.${duration >= 45 ? " Every fifteen seconds, something new." : ""}
 - Last line: ${ending} No summary, no statistic.
-- Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking face, real person, lettering or logo.
+- Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking or famous face, lettering or logo.
 - Tone: ${telling} One sure detail beats three likely ones.
 - No title, number or label (“Hook:”): it might be spoken.
 
