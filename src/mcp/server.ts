@@ -58,20 +58,30 @@ export function createServer(application: Application, { era, subscriptions, tas
 
 /** Mentions only what is offered. Some clients cut it at 512 characters, so the first paragraph stands alone. */
 function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
-  const what = "Makes faceless short videos (clips plus a voiceover) from a text topic.";
+  const what = "Makes faceless short videos from a text topic.";
+  const unset =
+    config.problems.length === 0
+      ? ""
+      : " It is not set up yet and every call fails: tell the user first; any call says what to set.";
   const sandbox = config.sandbox
     ? " This is a sandbox: sample clips, nothing is rendered, charged or posted."
     : "";
   const details =
     "faceless://catalog lists styles, music, pacing, voices and limits; faceless://jobs/{jobId} is a job's status. A failed render refunds its credits by itself.";
   if (config.readOnly)
-    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${sandbox}\n\n${details}`;
+    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${unset}${sandbox}\n\n${details}`;
   const publish = canPublish ? ", and call publish_video only where the user asks for it" : "";
   const never = canPublish
-    ? "generate_video spends credits and publish_video posts publicly: never repeat either to check on it."
+    ? "generate_video spends credits and publish_video posts publicly at once: never repeat either to check on it."
     : "generate_video spends credits: never repeat it to check on it.";
+  const review = canPublish
+    ? ", review_video for a check before publishing"
+    : ", review_video for a check of a finished one";
+  const posts = canPublish ? ", adds captions, schedules or deletes a post" : " or adds captions";
   const platforms = canPublish
     ? " list_connected_platforms names the platforms that publish_video takes."
     : "";
-  return `${what} Write the topic with the user, get their yes, call generate_video once, follow the job with get_video_status for the 2 to 4 minutes that it takes, show the link${publish}. ${never} Every result says what to do next.${sandbox}\n\nThe prompt write_video_topic turns a subject into a good topic. ${details}${platforms}`;
+  return `${what}${unset} Write the topic with the user, get their yes, call generate_video once, follow it with get_video_status for 2 to 4 minutes, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
+
+Suggest that the user runs a prompt, which you can't call: write_video_topic for one video, plan_series for several, localize_video for another language${review}. No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying. ${details}${platforms}`;
 }

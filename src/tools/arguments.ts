@@ -11,7 +11,7 @@ export const jobIdArgument = () =>
 
 /** A code and not a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>
-  z.string().trim().meta({ description: "Code from an earlier result that confirms a repeat" }).optional();
+  z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
 // Readers: what says the same in another form, as the schema wants it. Everything else passes unchanged, and is refused there.
 

@@ -18,7 +18,7 @@ export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
   description:
-    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the user before starting, and show them the topic. A failed render refunds its credits.",
+    "Starts one faceless short video and spends credits; returns a jobId at once. Show the user the topic and get their yes first. It renders for 2 to 4 minutes: follow it with get_video_status, never by calling this again. A failed render is refunded. Over 90 s: several videos, each paid.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
@@ -29,7 +29,7 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "What is said and shown, as free text: one idea, a hook of about five words, two to four beats, an ending; about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels such as Hook:, which might be spoken",
+          "All that is spoken and seen, in the language of `language`; 30 s hold about 75 English words. One idea; a first line of five words; the last one answers it. After each line, [in brackets], what is seen. No invented facts; no labels like Hook:, which may be spoken",
         ),
       language: z
         .string()
@@ -45,7 +45,13 @@ export const generateVideo = defineTool({
         .max(DURATION.max, OUT_OF_BOUNDS)
         .meta({ default: DEFAULTS.duration, description: "Seconds" })
         .optional(),
-      style: z.enum(STYLES).meta({ default: DEFAULTS.style }).optional(),
+      style: z
+        .enum(STYLES)
+        .meta({
+          default: DEFAULTS.style,
+          description: "asmr: one slow action; brainrot: absurd; ugc: a friend's tip",
+        })
+        .optional(),
       voice: z
         .string()
         .refine(
@@ -54,10 +60,13 @@ export const generateVideo = defineTool({
         )
         .meta({
           default: DEFAULTS.voice,
-          description: `${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:ID`,
+          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice, or clone:ID`,
         })
         .optional(),
-      music: z.enum(MUSIC).meta({ default: DEFAULTS.music }).optional(),
+      music: z
+        .enum(MUSIC)
+        .meta({ default: DEFAULTS.music, description: "story: dramatic; documentary: cinematic" })
+        .optional(),
       pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
       confirmDuplicate: confirmDuplicateArgument(),
     }),
