@@ -15,6 +15,11 @@ export const confirmDuplicateArgument = () =>
 
 // Readers: what says the same in another form, as the schema wants it. Everything else passes unchanged, and is refused there.
 
+/** "30", "30s" and "30 seconds" as 30. */
+export function asSeconds(value: unknown): unknown {
+  return asNumber(typeof value === "string" ? value.replace(/\s*(s|secs?|seconds?)\s*$/i, "") : value);
+}
+
 /** "30" as 30. */
 export function asNumber(value: unknown): unknown {
   return typeof value === "string" && /^\s*-?\d{1,9}(\.\d{1,9})?\s*$/.test(value) ? Number(value) : value;
@@ -44,7 +49,9 @@ function parsedArray(text: string): unknown[] | undefined {
   }
 }
 
-/** A job's resource URI, or its id with spaces around it, as its id. */
+/** The one job's id in a text, such as a resource URI or a link. */
 export function asJobId(value: unknown): unknown {
-  return typeof value === "string" ? value.trim().replace(/^faceless:\/\/jobs\//, "") : value;
+  if (typeof value !== "string") return value;
+  const ids = new Set(value.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi));
+  return ids.size === 1 ? [...ids][0] : value.trim();
 }

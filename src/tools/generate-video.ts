@@ -8,7 +8,7 @@ import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../s
 import type { GenerationRequest } from "../service/schemas.ts";
 import { describeAge, quote, quoteName } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
-import { asNumber, asOneOf, confirmDuplicateArgument } from "./arguments.ts";
+import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
 import { defineTool, type Guidance, guidanceFields, UNRECORDED } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
@@ -72,7 +72,7 @@ export const generateVideo = defineTool({
     }),
   readers: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
-    duration: asNumber,
+    duration: asSeconds,
     style: asOneOf(STYLES),
     voice: asOneOf(CATALOG_VOICES),
     music: asOneOf(MUSIC),
@@ -172,10 +172,10 @@ function withSandboxCredits(error: unknown): unknown {
 }
 
 const DESCRIPTION =
-  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|voice|default|any|auto|random)$/i;
+  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random)$/i;
 
 /** The ids of native voices are not documented, so any id passes; a cloned voice needs one after its prefix. */
 function isVoice(voice: string): boolean {
-  if (!/^\S{1,200}$/.test(voice) || voice === "clone:") return false;
+  if (!/^\S{1,200}$/.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
   return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));
 }

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge } from "../text.ts";
-import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
+import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, describeProgress, publishedToField } from "./describe-job.ts";
 import { savedToField } from "./saved-to.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
@@ -39,7 +39,7 @@ export const getVideoStatus = defineTool({
   readers: {
     jobId: asJobId,
     waitSeconds(value) {
-      const seconds = asNumber(value);
+      const seconds = asSeconds(value);
       return typeof seconds === "number" ? Math.min(seconds, MAX_WAIT_SECONDS) : seconds;
     },
   },

@@ -127,7 +127,7 @@ function describeConnected(missing: readonly string[], connected: readonly strin
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first: none is.";
   const meant = missing.flatMap((name) => {
-    const other = OTHER_NAMES[name] ?? name.replace(/[^a-z0-9]/g, "");
+    const other = OTHER_NAMES[name.replace(/[^a-z0-9]+/g, " ").trim()] ?? name.replace(/[^a-z0-9]/g, "");
     return connected.includes(other) ? [`${quoteName(name)} is probably ${other}`] : [];
   });
   return meant.length > 0

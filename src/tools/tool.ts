@@ -12,6 +12,7 @@ import type { SavedVideos } from "../jobs/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
+import { quote } from "../text.ts";
 
 /** What the application gives to a tool. Paid and public requests go through `generateOnce` and `publishOnce` alone. */
 export interface ToolContext {
@@ -123,8 +124,9 @@ export async function runTool(
   args: unknown,
   context: ToolContext,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const parsed = tool.input().safeParse(readArguments(tool, args ?? {}));
-  if (!parsed.success) throw inputError(tool, parsed.error);
+  const given = readArguments(tool, args ?? {});
+  const parsed = tool.input().safeParse(given);
+  if (!parsed.success) throw inputError(tool, given, parsed.error);
   const { result, ...guidance } = await tool.run(parsed.data, context);
   const checked = tool.output().safeParse(withGuidance(guidance, result, context));
   if (!checked.success)
@@ -132,22 +134,27 @@ export async function runTool(
   return checked.data;
 }
 
-/** Models write numbers as texts and null for what they leave out: what has one meaning is taken as that. */
+/** Models write numbers as texts, and null or nothing for what they leave out: what has one meaning is taken as that. */
 function readArguments({ readers = {} }: Tool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  const given = Object.entries(args).filter(([, value]) => value !== null);
+  const given = Object.entries(args).filter(([, value]) => value !== null && !isBlank(value));
   return Object.fromEntries(
     given.map(([name, value]) => [name, Object.hasOwn(readers, name) ? readers[name]?.(value) : value]),
   );
 }
 
-function inputError(tool: Tool, error: z.ZodError): BridgeError {
+function isBlank(value: unknown): boolean {
+  return typeof value === "string" && value.trim() === "";
+}
+
+function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
       return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     const where = issue.path.map(String).join(".");
-    return where === "" ? issue.message : `${where}: ${issue.message}`;
+    const value = valueAt(given, issue.path);
+    return value === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue, value)}`;
   });
   return new BridgeError({
     code: "invalid_input",
@@ -156,4 +163,28 @@ function inputError(tool: Tool, error: z.ZodError): BridgeError {
     outcome: "not_sent",
     retryable: false,
   });
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  array: "a list",
+  object: "an object",
+};
+
+/** In words of ours, with the value if it is short enough to be one. */
+function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  const shown =
+    typeof value === "object" ? "" : `${typeof value === "string" ? quote(value, 60) : String(value)} `;
+  if (issue.code === "invalid_type") return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_value") return `${shown}must be one of ${issue.values.map(String).join(", ")}`;
+  return `${shown}${issue.message}`;
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : value),
+    given,
+  );
 }

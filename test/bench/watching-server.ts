@@ -10,6 +10,7 @@ serve(
     input: process.stdin,
     output: process.stdout,
     writeLog: (line) => void process.stderr.write(line),
+    machineMs: () => performance.now(),
     pid: process.pid,
     isRunning: () => false,
   },

@@ -9,7 +9,8 @@ import { type Proxies, readConfig } from "../../src/config.ts";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
-import { createJournal } from "../../src/once/journal.ts";
+import { Journal } from "../../src/idempotency/journal.ts";
+import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { createRedact } from "../../src/redact.ts";
 import { createService, type Service } from "../../src/service/client.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
@@ -86,21 +87,24 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
-  const host = { pid: process.pid, isRunning: () => false };
-  const { jobs, reader, once, savedVideos, lookAtJob } = createApplication({
+  const machineMs = now;
+  const host = { machineMs, pid: process.pid, isRunning: () => false };
+  const { jobs, reader, generateOnce, publishOnce, savedVideos, lookAtJob } = createApplication({
     config,
     service,
     log,
     redact,
     host,
   });
-  const journal = createJournal({ folder, now, redact, onUnwritable: () => {}, pid: process.pid });
+  const disk = openDisk(folder);
+  const journal = new Journal({ disk, now, machineMs, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();
   const context: ToolContext = {
     service,
     jobs,
     reader,
-    once,
+    generateOnce,
+    publishOnce,
     savedVideos,
     signal,
     canPublish: true,
@@ -132,7 +136,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     status: (jobId) => call(getVideoStatus, { jobId }),
     list: (limit) => call(listVideos, limit === undefined ? {} : { limit }),
     platforms: () => call(listConnectedPlatforms, {}),
-    outcomes: async () => (await journal.entries()).map(({ outcome }) => outcome),
+    outcomes: async () => (await journal.entries()).map(({ outcome = "open" }) => outcome),
     written: () =>
       written +
       readdirSync(folder)

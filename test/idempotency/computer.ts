@@ -33,6 +33,7 @@ export interface Process {
   readonly journal: Journal;
   readonly sender: RecordingSender;
   readonly generateOnce: GenerateOnce;
+  readonly publishOnce: PublishOnce;
   generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
   publish(
     platforms: readonly string[],
@@ -52,6 +53,8 @@ export class Computer {
   readonly options: { deadlineMs?: number | undefined; signal?: AbortSignal | undefined }[] = [];
   /** The status of each job by its id; "processing" unless said. */
   readonly statuses = new Map<string, string>();
+  /** Of completed jobs. */
+  finalVideoUrl: string | undefined;
   /** What passes while a call waits for another one. */
   waitMs = 1_000;
   readonly started: string[] = [];
@@ -99,7 +102,7 @@ export class Computer {
       sender,
       maxGenerations: undefined,
       account: () => fingerprintOf(accountName),
-      lookAtJob: async (jobId) => jobOf(jobId, this.statuses.get(jobId)),
+      lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       knownJobIds: () => new Set(),
       onListed: () => {},
       onStarted: (jobId) => void this.started.push(jobId),
@@ -127,17 +130,20 @@ export class Computer {
       journal,
       sender,
       generateOnce,
+      publishOnce,
       generate: (request, caller) => generateOnce.run(request, caller),
       publish: (platforms, caller, ask = async () => {}) =>
         publishOnce.run({ jobId: JOB, platforms }, ask, caller),
     };
   }
-}
 
-function jobOf(jobId: string, status = "processing"): Job | "not found" | undefined {
-  if (status === "not found") return status;
-  if (status === "unreadable") return undefined;
-  return { jobId, status, done: status === "completed" || status === "failed", videoUrls: [] };
+  #jobOf(jobId: string, status = "processing"): Job | "not found" | undefined {
+    if (status === "not found") return status;
+    if (status === "unreadable") return undefined;
+    const done = status === "completed" || status === "failed";
+    const { finalVideoUrl } = this;
+    return { jobId, status, done, videoUrls: [], ...(finalVideoUrl !== undefined && { finalVideoUrl }) };
+  }
 }
 
 export function failure(outcome: Outcome): BridgeError {

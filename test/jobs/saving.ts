@@ -11,7 +11,7 @@ import { type SavedVideo, SavedVideos } from "../../src/jobs/saved-videos.ts";
 import { VideoFolder, type VideoFolderOptions } from "../../src/jobs/video-folder.ts";
 import { createDownload, type DownloadLimits, type Lookup } from "../../src/service/download.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { describeStatus } from "../../src/tools/get-video-status.ts";
+import { describeStatus } from "../../src/tools/describe-job.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";

@@ -1,14 +1,15 @@
-// What a tool is given, with everything but paid and public requests left out: for tests of one tool at a time.
+// What a tool is given, with the real guard of one process and everything else left out: for tests of one tool at a time.
 
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { SendOnce } from "../../src/once/send-once.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+import { Computer } from "../idempotency/computer.ts";
 
 const notUsed = () => Promise.reject(new Error("This tool must not use that."));
 
 export interface ToolBench {
+  readonly computer: Computer;
   readonly context: ToolContext;
   readonly jobs: JobStore;
   /** What the user was asked; they agree to everything. */
@@ -21,14 +22,17 @@ export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
   return { read, readRecent: read };
 }
 
-export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> = {}): ToolBench {
+export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench {
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
+  const computer = new Computer();
+  const process = computer.process({ onStarted: (jobId, topic) => jobs.start(jobId, topic) });
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
     jobs,
     reader: readerOf(notUsed),
-    once,
+    generateOnce: process.generateOnce,
+    publishOnce: process.publishOnce,
     savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
     signal: new AbortController().signal,
     canPublish: true,
@@ -39,5 +43,5 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     askUser: async (question) => void questions.push(await question()),
     ...more,
   };
-  return { context, jobs, questions, call: (args) => runTool(tool, args, context) };
+  return { computer, context, jobs, questions, call: (args) => runTool(tool, args, context) };
 }

@@ -1,39 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
-import { createWorld, errorOf, MINUTE_MS } from "../once/process.ts";
+import { BridgeError } from "../../src/errors.ts";
+import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
 const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
 const ARGUMENTS = "(its arguments: topic, language, duration, style, voice, music, pacing, confirmDuplicate)";
 const VOICE =
-  "voice: must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
+  "must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
 
-function bench() {
-  const world = createWorld();
-  return { world, ...benchFor(generateVideo, world.process()) };
-}
+const bench = () => benchFor(generateVideo);
 
 describe("generate_video", () => {
   test("starts a video, says how to follow it and remembers its topic", async () => {
-    const { call, context, world } = bench();
+    const { call, context, computer } = bench();
 
     expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
-      summary: "The video was started. Renders take 2 to 4 minutes.",
+      summary:
+        'The video was started: 20 s, English, story, voice "clone:mine", no music, normal pacing. Renders take 2 to 4 minutes.',
       nextStep: FOLLOW,
       jobId: "job-1",
       status: "processing",
       resourceUri: "faceless://jobs/job-1",
     });
-    expect(world.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
+    expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
     expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
   });
 
   test("passes on what else the service says", async () => {
-    const { call, world } = bench();
-    world.onGenerate = async () => ({ jobId: "job-1", status: "queued", cost: 2 });
+    const { call, computer } = bench();
+    computer.onGenerate = async () => ({ jobId: "job-1", status: "queued", cost: 2 });
 
-    expect(await call({ topic: "Tides" })).toEqual({
-      summary: "The video was started. Renders take 2 to 4 minutes.",
+    const given = { language: "fr", style: "asmr", music: "cinematic", pacing: "slow" };
+
+    expect(await call({ topic: "Tides", ...given })).toEqual({
+      summary:
+        'The video was started: 30 s, French, asmr, voice charlotte, cinematic music, slow pacing. The service gives its status as "queued".',
       nextStep: FOLLOW,
       jobId: "job-1",
       status: "queued",
@@ -42,15 +44,28 @@ describe("generate_video", () => {
     });
   });
 
+  test("says that a render has failed where the service says so at once", async () => {
+    const { call, computer } = bench();
+    computer.onGenerate = async () => ({ jobId: "job-1", status: "failed" });
+
+    expect(await call({ topic: "Tides" })).toMatchObject({
+      summary:
+        "The service took the order (30 s, English, story, voice charlotte, no music, normal pacing) and says that its render failed. It refunds the credits by itself.",
+      nextStep: "Tell the user. The same video may be generated again if they still want it.",
+    });
+  });
+
   test.each([
     ["processing", "processing", "it is still rendering", FOLLOW],
-    ["completed", "completed", "it is ready", "Get it with get_video_status."],
-    ["not found", "unknown", "its status could not be read just now", FOLLOW],
+    ["queued", "queued", 'the service gives its status as "queued"', FOLLOW],
+    ["completed", "completed", "is ready", "Get its link with get_video_status."],
+    ["not found", "unknown", "the service doesn't list it yet", FOLLOW],
+    ["unreadable", "unknown", "its status could not be read just now", FOLLOW],
   ])("says of a job that was started before and is %s what is known", async (status, shown, state, step) => {
-    const { call, world } = bench();
+    const { call, computer } = bench();
     await call({ topic: "Tides" });
-    world.statuses.set("job-1", status);
-    world.clock.epochMs += 3 * MINUTE_MS;
+    computer.statuses.set("job-1", status);
+    computer.pass(3 * MINUTE_MS);
 
     expect(await call({ topic: "Tides" })).toEqual({
       summary: `This same video was started 3 minutes ago and ${state}, so nothing was started or charged now.`,
@@ -66,46 +81,91 @@ describe("generate_video", () => {
     });
   });
 
-  test("says that a code does not fit", async () => {
+  test("gives the link of a job that was started before and is ready, first", async () => {
+    const { call, computer } = bench();
+    await call({ topic: "Tides" });
+    computer.finalVideoUrl = "https://media.example/1.mp4";
+    computer.statuses.set("job-1", "completed");
+
+    expect(await call({ topic: "Tides" })).toMatchObject({
+      summary:
+        "This same video is ready: https://media.example/1.mp4 It was started just now, so nothing was started or charged now.",
+      finalVideoUrl: "https://media.example/1.mp4",
+    });
+  });
+
+  test("says that a code is not valid, and takes an empty one as none", async () => {
     const { call } = bench();
     await call({ topic: "Tides" });
+    const state =
+      "This same video was started just now and it is still rendering, so nothing was started or charged now.";
 
     expect(await call({ topic: "Tides", confirmDuplicate: "000000" })).toMatchObject({
-      summary:
-        "This same video was started just now and it is still rendering, so nothing was started or charged now. This confirmDuplicate code is out of date.",
+      summary: `${state} The confirmDuplicate code of this call is not valid.`,
       alreadyStarted: true,
+    });
+    expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
+  });
+
+  test("says that a repeat would not be noticed where the journal can't be written", async () => {
+    const { call } = benchFor(generateVideo, {
+      generateOnce: {
+        run: async () => ({
+          alreadyStarted: false,
+          generation: { jobId: "job-1", status: "processing" },
+          isRecorded: false,
+        }),
+      },
+    });
+
+    expect(await call({ topic: "Tides" })).toMatchObject({
+      summary: expect.stringMatching(
+        / This computer's journal could not be written, so a repeat of this call from another client would not be noticed\.$/,
+      ),
+    });
+  });
+
+  test("says in a sandbox without credits that a restart brings new ones", async () => {
+    const outOfCredits = new BridgeError({ ...failure("rejected").facts, code: "out_of_credits" });
+    const { call } = benchFor(generateVideo, {
+      isSandbox: true,
+      generateOnce: { run: () => Promise.reject(outOfCredits) },
+    });
+
+    expect(await errorOf(call({ topic: "Tides" }))).toMatchObject({
+      nextStep: "Tell the user to restart this server: each sandbox begins with new credits.",
     });
   });
 
   test("starts a second video with the code, which is not sent to the service", async () => {
-    const { call, world } = bench();
+    const { call, computer } = bench();
     await call({ topic: "Tides" });
     const { nextStep } = await call({ topic: "Tides" });
     const code = /"(\w+)"/.exec(String(nextStep))?.[1];
 
     expect(await call({ topic: "Tides", confirmDuplicate: ` ${code} ` })).toMatchObject({ jobId: "job-2" });
-    expect(world.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
+    expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
   });
 
   test.each([
-    [{}, "topic: Invalid input: expected string, received undefined"],
-    [{ topic: "  " }, "topic: must not be empty"],
-    [{ topic: "Tides", duration: 9 }, "duration: must be from 10 to 90 seconds"],
-    [{ topic: "Tides", duration: 91 }, "duration: must be from 10 to 90 seconds"],
+    [{}, "topic is missing"],
+    [{ topic: "  " }, "topic is missing"],
+    [{ topic: ["Tides"] }, "topic: must be a text"],
+    [{ topic: "Tides", duration: 9 }, "duration: 9 must be from 10 to 90 seconds"],
+    [{ topic: "Tides", duration: 91 }, "duration: 91 must be from 10 to 90 seconds"],
     [
       { topic: "Tides", language: "e n" },
-      "language: must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French",
+      'language: "e n" must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French',
     ],
-    [{ topic: "Tides", voice: "clone:" }, VOICE],
-    [{ topic: "Tides", voice: "a b" }, VOICE],
+    [{ topic: "Tides", voice: "clone:" }, `voice: "clone:" ${VOICE}`],
+    [{ topic: "Tides", voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
+    [{ topic: "Tides", voice: "native" }, `voice: "native" ${VOICE}`],
+    [{ topic: "Tides", voice: "a b" }, `voice: "a b" ${VOICE}`],
     [{ topic: "Tides", seed: 1 }, `"seed" is not an argument of generate_video ${ARGUMENTS}`],
     [{ topic: "Tides", seed: 1, size: 2 }, `"seed", "size" are not arguments of generate_video ${ARGUMENTS}`],
-    [
-      { topic: "Tides", confirmDuplicate: true },
-      "confirmDuplicate: Invalid input: expected string, received boolean",
-    ],
+    [{ topic: "Tides", confirmDuplicate: true }, "confirmDuplicate: true must be a text"],
   ])("refuses %j before anything is sent", async (args, problem) => {
-    const { call, world } = bench();
+    const { call, computer } = bench();
 
     expect(await errorOf(call(args))).toEqual({
       code: "invalid_input",
@@ -114,6 +174,6 @@ describe("generate_video", () => {
       outcome: "not_sent",
       retryable: false,
     });
-    expect(world.generations).toEqual([]);
+    expect(computer.generations).toEqual([]);
   });
 });

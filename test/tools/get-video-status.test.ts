@@ -3,18 +3,19 @@ import { BridgeError } from "../../src/errors.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
-import { createWorld, errorOf, failure, JOB, MINUTE_MS } from "../once/process.ts";
+import { errorOf, failure, JOB, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
 const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
 const RUNNING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
+const POST = { platform: "tiktok", url: "https://tiktok.example/1", at: "2026-11-21T12:00:00.000Z" };
 const AGAIN = "Call get_video_status again with waitSeconds 50.";
 
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
-  const { context, ...bench } = benchFor(getVideoStatus, createWorld().process(), {
+  const { context, ...bench } = benchFor(getVideoStatus, {
     reader: readerOf(async () => job),
     ...more,
   });
@@ -38,12 +39,24 @@ describe("get_video_status says of a video", () => {
     ]);
   });
 
-  test("that is public already: where, as far as this computer knows", async () => {
-    const history = async () => new Map([[JOB, { publishedTo: ["tiktok", "x"] }]]);
+  test("that was posted already: where, as far as this computer knows", async () => {
+    const history = async () =>
+      new Map([
+        [
+          JOB,
+          {
+            publishedTo: [
+              POST,
+              { ...POST, platform: "x" },
+              { ...POST, platform: "fb", unknown: true as const },
+            ],
+          },
+        ],
+      ]);
 
     expect(await guidanceFor(READY, undefined, { history })).toEqual([
-      `Your video is ready: ${LINK} It is public on tiktok and x.`,
-      "Show the user the link.",
+      `Your video is ready: ${LINK} It was posted to tiktok and x. It may have been posted to fb: the answer was lost.`,
+      "Show the user the link, and those of the posts.",
     ]);
   });
 
@@ -84,12 +97,6 @@ describe("get_video_status says of a video", () => {
       "2 of 4 clips, 1 failed. Started 9 minutes ago; renders take 2 to 4 minutes.",
     ],
     [
-      "takes much longer",
-      { status: "queued", progress: { total: 4, completed: 0 } },
-      10 * MINUTE_MS,
-      "0 of 4 clips. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
-    ],
-    [
       "has links that are not safe",
       { unsafeLinksLeftOut: 1 },
       undefined,
@@ -100,9 +107,72 @@ describe("get_video_status says of a video", () => {
   });
 });
 
+test("get_video_status of a render over ten minutes: to tell the user, and not to wait on", async () => {
+  const job = { ...RUNNING, progress: { total: 4, completed: 0 } };
+
+  expect(await guidanceFor(job, 10 * MINUTE_MS)).toEqual([
+    "Still rendering: 0 of 4 clips. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
+    "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again.",
+  ]);
+});
+
+test.each(["queued", "cancelled", "published"])(
+  "get_video_status shows %s as the service's word",
+  async (status) => {
+    expect(await guidanceFor({ ...RUNNING, status })).toEqual([
+      `The service gives the status "${status}": 2 clips so far. Renders take 2 to 4 minutes.`,
+      AGAIN,
+    ]);
+  },
+);
+
+test("get_video_status names the clips that have failed in a video that is ready", async () => {
+  const job = { ...READY, progress: { total: 3, completed: 2, failed: 1 } };
+
+  expect((await guidanceFor(job))[0]).toBe(`Your video is ready: ${LINK} 1 of 3 clips failed.`);
+});
+
+test("get_video_status does not look again for a link that was left out because it is not safe", async () => {
+  const { finalVideoUrl: _, ...job } = READY;
+
+  expect(await guidanceFor({ ...job, unsafeLinksLeftOut: 1 })).toEqual([
+    "The video is ready: 2 clips. Links that are not safe to open were left out.",
+    "Tell the user to watch it on the service's website.",
+  ]);
+});
+
+test("get_video_status says of a job that this computer has just started that the service doesn't list it yet", async () => {
+  const { call, jobs } = benchFor(getVideoStatus, {
+    reader: readerOf(() =>
+      Promise.reject(new BridgeError({ ...failure("rejected").facts, code: "not_found" })),
+    ),
+  });
+  jobs.start(JOB, "Tides");
+
+  expect(await errorOf(call({ jobId: JOB }))).toMatchObject({
+    code: "not_found",
+    message: "This computer started the video just now, and the service does not list it yet.",
+    nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
+    retryable: true,
+  });
+});
+
+test.each([true, false])(
+  "get_video_status with a wait gives the arguments of a job that had ended: %s",
+  async (had) => {
+    const { call } = benchFor(getVideoStatus, {
+      reader: readerOf(async () => (had ? READY : RUNNING)),
+      waitForEnd: async () => READY,
+      history: async () => new Map([[JOB, { publishedTo: [], arguments: { topic: "Tides" } }]]),
+    });
+
+    expect("arguments" in (await call({ jobId: JOB, waitSeconds: 50 }))).toBe(had);
+  },
+);
+
 test("get_video_status begins a wait with what it read up to five seconds ago, and else asks for the job", async () => {
   const asked: string[] = [];
-  const { call } = benchFor(getVideoStatus, createWorld().process(), {
+  const { call } = benchFor(getVideoStatus, {
     reader: {
       read: async () => (asked.push("the job"), RUNNING),
       readRecent: async (_, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
@@ -118,7 +188,7 @@ test("get_video_status begins a wait with what it read up to five seconds ago, a
 
 describe("get_video_status whose first look fails for a moment", () => {
   const failing = (retryable: boolean) =>
-    benchFor(getVideoStatus, createWorld().process(), {
+    benchFor(getVideoStatus, {
       reader: readerOf(async () => {
         throw new BridgeError({ ...failure("rejected").facts, retryable });
       }),
@@ -147,31 +217,31 @@ describe("get_video_status whose first look fails for a moment", () => {
 
 describe("get_video_status gives what this computer knows of the job", () => {
   const history = async () =>
-    new Map([[JOB, { publishedTo: ["tiktok"], settings: { topic: "Tides", duration: 20 } }]]);
+    new Map([[JOB, { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } }]]);
 
   test("when it has ended: where it was posted and how it was ordered", async () => {
-    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+    const { call } = benchFor(getVideoStatus, {
       reader: readerOf(async () => READY),
       history,
     });
 
     expect(await call({ jobId: JOB.toUpperCase() })).toMatchObject({
-      publishedTo: ["tiktok"],
-      settings: { topic: "Tides", duration: 20 },
+      publishedTo: [POST],
+      arguments: { topic: "Tides", duration: 20 },
     });
   });
 
-  test("and no settings while it renders: the caller has just given them", async () => {
-    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+  test("and no arguments while it renders: the caller has just given them", async () => {
+    const { call } = benchFor(getVideoStatus, {
       reader: readerOf(async () => RUNNING),
       history,
     });
 
-    expect(await call({ jobId: JOB })).not.toHaveProperty("settings");
+    expect(await call({ jobId: JOB })).not.toHaveProperty("arguments");
   });
 
   test("and says in a sandbox that it is one", async () => {
-    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+    const { call } = benchFor(getVideoStatus, {
       reader: readerOf(async () => READY),
       isSandbox: true,
     });

@@ -1,34 +1,195 @@
 import { describe, expect, test } from "vitest";
-import { BridgeError, describeFailure } from "../../src/errors.ts";
+import { BridgeError } from "../../src/errors.ts";
+import type { SeenJob } from "../../src/idempotency/generate-once.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
-import { createWorld, errorOf, fails, JOB, postsAll } from "../once/process.ts";
+import { codeIn, errorOf, fails, JOB } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
 const LINK = "https://media.example/f.mp4";
 const READY: Job = { jobId: JOB, status: "completed", done: true, videoUrls: [], finalVideoUrl: LINK };
-const PLATFORM = "must be the id of a connected platform, such as tiktok";
+const RENDERING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
 
-function bench(lookAtJob: () => Promise<Job | undefined> = async () => READY) {
-  const world = createWorld();
-  return { world, ...benchFor(publishVideo, world.process(), { lookAtJob }) };
+/** A job, and the accounts that are connected; none are known unless given. */
+function bench({ job = READY, connected }: { job?: SeenJob | null; connected?: readonly string[] } = {}) {
+  return benchFor(publishVideo, {
+    lookAtJob: async () => job ?? undefined,
+    service: {
+      listVideos: () => Promise.reject(new Error("Not needed.")),
+      listConnectedPlatforms: async () => {
+        if (connected === undefined) throw new Error("Not known.");
+        return { platforms: connected.map((platform) => ({ platform })) };
+      },
+    },
+  });
 }
 
 const on = (...platforms: string[]) => ({ jobId: JOB, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
-const codeIn = (text: unknown) => /confirmDuplicate: "(\w+)"/.exec(String(text))?.[1];
 
-/** The same with these connected accounts. */
-function connectedBench(...platforms: string[]) {
-  const world = createWorld();
-  const service = {
-    listVideos: () => Promise.reject(new Error("Not needed.")),
-    listConnectedPlatforms: async () => ({ platforms: platforms.map((platform) => ({ platform })) }),
-  };
-  return { world, ...benchFor(publishVideo, world.process(), { service, lookAtJob: async () => READY }) };
-}
+describe("publish_video says", () => {
+  test("where the video was posted, and to give the links", async () => {
+    const { call } = bench();
 
-describe("publish_video that fails", () => {
+    expect(await call(on("tiktok", "youtube", "x"))).toEqual({
+      summary: "Posted to tiktok, youtube and x.",
+      nextStep: "Give the user the links of the posts.",
+      results: ["tiktok", "youtube", "x"].map((platform) => ({
+        platform,
+        ok: true,
+        url: `https://${platform}.example/1`,
+      })),
+    });
+  });
+
+  test("what else the service says, as it is", async () => {
+    const { call, computer } = bench();
+    const results = [{ platform: "tiktok", ok: true }];
+    computer.onPublish = async () => ({ results, batch: 7 });
+
+    expect(await call(on("tiktok"))).toEqual({ summary: "Posted to tiktok.", results, batch: 7 });
+  });
+
+  test("what failed and why, what was posted before and what is not known, each with what to do", async () => {
+    const { call, computer } = bench();
+    await call(on("tiktok"));
+    const results = [
+      { platform: "youtube", ok: true },
+      { platform: "x", ok: false, error: { message: "The access token has expired" } },
+      { platform: "vimeo", ok: false },
+    ];
+    computer.onPublish = async () => ({ results });
+
+    expect(await call(on("tiktok", "youtube", "x", "vimeo", "facebook"))).toEqual({
+      summary:
+        'Posted to youtube. It was posted to tiktok by an earlier call, so it was not sent there again. Not posted to x: the service says "The access token has expired". Not posted to vimeo: the service gave no reason. The service did not say whether it was posted to facebook.',
+      nextStep: expect.stringMatching(
+        /^Give the user the links of the posts\. Tell the user why it was not posted to x and vimeo\. Publish it there only if they still want it, after they have fixed that\. Ask the user to look at the facebook account before anything else\. Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      ),
+      results: [
+        { platform: "tiktok", ok: true, url: "https://tiktok.example/1", alreadyPublished: true },
+        ...results,
+      ],
+    });
+  });
+
+  test("that a code is not valid, and takes an empty one as none", async () => {
+    const { call, computer } = bench();
+    await call(on("tiktok"));
+
+    expect(await call({ ...on("tiktok"), confirmDuplicate: "true" })).toMatchObject({
+      nextStep: expect.stringMatching(/ The confirmDuplicate code of this call is not valid\. Only if/),
+    });
+    expect(await call({ ...on("tiktok"), confirmDuplicate: "" })).toMatchObject({
+      nextStep: expect.not.stringMatching(/not valid/),
+    });
+    expect(computer.posts).toHaveLength(1);
+  });
+
+  test("the service's names for platforms cleaned and cut", async () => {
+    const { call, computer } = bench();
+    computer.onPublish = async () => ({
+      results: [{ platform: `tik\u202Etok\n${"x".repeat(100)}`, ok: false }],
+    });
+
+    expect(await call(on("tiktok"))).toMatchObject({
+      summary: expect.stringMatching(/^Not posted to "tiktok x{56}…": the service gave no reason\. The s/),
+    });
+  });
+
+  test("which accounts are connected where one that failed is not", async () => {
+    const { call, computer } = bench({ connected: ["TikTok", "youtube", "facebook"] });
+    computer.onPublish = async () => ({
+      results: [
+        { platform: "vimeo", ok: false },
+        { platform: "youtube", ok: false, error: "upload timed out" },
+      ],
+    });
+    const { context } = benchFor(publishVideo);
+    context.askUser = async () => {};
+
+    expect(await call(on("youtube", "facebook"))).toMatchObject({
+      summary:
+        'Not posted to vimeo: no such account is connected. Connected: tiktok, youtube and facebook. Not posted to youtube: the service says "upload timed out". The service did not say whether it was posted to facebook.',
+    });
+  });
+});
+
+describe("publish_video finds out before it asks", () => {
+  test.each<[string, Parameters<typeof bench>[0], object]>([
+    [
+      "that the video is still rendering",
+      { job: RENDERING },
+      {
+        code: "not_ready",
+        message: "The video is still rendering, so it was not published.",
+        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+        retryable: true,
+      },
+    ],
+    [
+      "that the render failed",
+      { job: { ...RENDERING, status: "failed", done: true } },
+      {
+        code: "not_ready",
+        message: "The render of this video failed, so there is nothing to publish.",
+        nextStep: "Tell the user. The video can be generated again if they still want it.",
+        retryable: false,
+      },
+    ],
+    [
+      "that the service knows no such job",
+      { job: "not found" },
+      { code: "not_found", message: "The service knows no job with this jobId, so nothing was published." },
+    ],
+    [
+      "that an account is not connected",
+      { connected: ["youtube"] },
+      {
+        code: "not_connected",
+        message: "No tiktok account is connected, so nothing was published.",
+        nextStep:
+          "Connected: youtube. Tell the user to connect tiktok on the service's website if they want it there.",
+      },
+    ],
+    [
+      "that none is connected",
+      { connected: [] },
+      { nextStep: "Tell the user to connect an account on the service's website first: none is." },
+    ],
+  ])("%s", async (_, world, facts) => {
+    const { call, computer, questions } = bench(world);
+
+    expect(await errorOf(call(on("tiktok")))).toMatchObject({ outcome: "not_sent", ...facts });
+    expect([computer.posts, questions]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["insta", "instagram"],
+    ["ig", "instagram"],
+    ["yt", "youtube"],
+    ["youtube-shorts", "youtube"],
+    ["twitter", "x"],
+    ["fb", "facebook"],
+    ["tt", "tiktok"],
+  ])("which account %s probably means, if that is connected", async (said, meant) => {
+    const all = ["instagram", "youtube", "x", "facebook", "tiktok"];
+    const error = await errorOf(bench({ connected: all }).call(on(said)));
+    expect(error.nextStep).toContain(`${said} is probably ${meant}: call again`);
+
+    const others = all.filter((platform) => platform !== meant);
+    expect((await errorOf(bench({ connected: others }).call(on(said)))).nextStep).not.toContain("probably");
+  });
+
+  test.each(["queued", "published"])("nothing of a job that is %s, and asks", async (status) => {
+    const { call, questions } = bench({ job: { ...RENDERING, status } });
+    await call(on("tiktok"));
+
+    expect(questions).toHaveLength(1);
+  });
+});
+
+describe("publish_video that the service refuses", () => {
   const refuse = () =>
     Promise.reject(
       new BridgeError({
@@ -42,30 +203,19 @@ describe("publish_video that fails", () => {
       }),
     );
 
-  test.each<[string, Job | undefined, object]>([
+  test.each<[string, SeenJob | null, object]>([
     [
-      "still renders",
-      { ...READY, status: "processing", done: false },
-      {
-        message: "The video is still rendering, so it was not published.",
-        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-        retryable: true,
-      },
-    ],
-    [
-      "failed",
-      { ...READY, status: "failed" },
-      {
-        message: "The render of this video failed, so there is nothing to publish.",
-        nextStep: "Tell the user. The video can be generated again if they still want it.",
-        retryable: false,
-      },
+      "renders",
+      RENDERING,
+      { message: "The video is still rendering, so it was not published.", retryable: true },
     ],
     ["is ready", READY, { message: "The service refused to publish the video.", retryable: false }],
-    ["can't be looked up", undefined, { message: "The service refused to publish the video." }],
-  ])("for a video that %s says so, with the service's own code", async (_, job, facts) => {
-    const { call, world } = bench(async () => job);
-    world.onPublish = refuse;
+    ["can't be read", null, { message: "The service refused to publish the video." }],
+  ])("for a video that %s says why, with the service's own code", async (_, job, facts) => {
+    const { call, computer, context } = bench({ job });
+    // A client that can't ask.
+    context.askUser = async () => {};
+    computer.onPublish = refuse;
 
     expect(await errorOf(call(on("tiktok")))).toMatchObject({
       ...facts,
@@ -76,149 +226,28 @@ describe("publish_video that fails", () => {
     });
   });
 
-  test("for a ready video on an account that is not connected names those that are", async () => {
-    const { call, world } = connectedBench("TikTok", "youtube");
-    world.onPublish = refuse;
+  test("for an account that is not connected names those that are", async () => {
+    const { call, computer, context } = bench({ connected: ["tiktok"] });
+    context.askUser = async () => {};
+    computer.onPublish = refuse;
 
-    expect(await errorOf(call(on("facebook", "youtube")))).toMatchObject({
-      code: "refused",
+    expect(await errorOf(call(on("facebook")))).toMatchObject({
+      message: "No facebook account is connected, so nothing was published.",
       nextStep:
-        "No facebook account is connected. Connected: tiktok and youtube. Tell the user what the service says.",
-    });
-  });
-
-  test("a second time as the user wished never says that waiting makes another safe", async () => {
-    const { call, world } = bench();
-    await call(on("tiktok"));
-    const confirmDuplicate = codeIn((await call(on("tiktok")))["nextStep"]);
-    world.onPublish = () =>
-      Promise.reject(
-        new BridgeError({
-          code: "rate_limited",
-          message: "The service refused to publish the video: too many requests were sent.",
-          nextStep: "Wait 30 s before the next call.",
-          outcome: "rejected",
-          retryable: true,
-          retryAfterSeconds: 30,
-        }),
-      );
-
-    const facts = await errorOf(call({ ...on("tiktok"), confirmDuplicate }));
-
-    expect(facts).toEqual({
-      code: "rate_limited",
-      message: "The service refused to publish the video: too many requests were sent.",
-      nextStep: "Ask the user whether they still want it posted a second time before you call again.",
-      outcome: "rejected",
-      retryable: false,
-    });
-    expect(describeFailure(new BridgeError(facts), "publishes")).toBe(
-      "The service refused to publish the video: too many requests were sent. This call published nothing. Ask the user whether they still want it posted a second time before you call again.",
-    );
-  });
-
-  test("for an account that is not connected names those that are, and does not advise to try again", async () => {
-    const { call, world } = connectedBench("TikTok", "youtube");
-    world.onPublish = async () => ({
-      results: [
-        { platform: "facebook", ok: false },
-        { platform: "youtube", ok: false },
-      ],
-    });
-
-    expect(await call(on("facebook", "youtube"))).toMatchObject({
-      summary:
-        "Not published on facebook: no such account is connected. Connected: tiktok and youtube. Not published on youtube: the service reported a failure.",
-      nextStep:
-        "Tell the user to connect facebook on the service's website if they want it there. Tell the user why, and publish again only on youtube.",
-    });
-  });
-
-  test("where no account is connected says so", async () => {
-    const { call, world } = connectedBench();
-    world.onPublish = async () => ({ results: [{ platform: "x", ok: false }] });
-
-    expect(await call(on("x"))).toMatchObject({
-      summary: "Not published on x: no such account is connected. Connected: none.",
+        "Connected: tiktok. Tell the user to connect facebook on the service's website if they want it there.",
     });
   });
 });
 
-describe("publish_video", () => {
-  test("says where the video is public now", async () => {
-    const { call } = bench();
-
-    expect(await call(on("tiktok", "youtube", "x"))).toEqual({
-      summary: "Published on tiktok, youtube and x.",
-      results: ["tiktok", "youtube", "x"].map((platform) => ({
-        platform,
-        ok: true,
-        url: `https://${platform}.example/1`,
-      })),
-    });
-  });
-
-  test("passes on what else the service says", async () => {
-    const { call, world } = bench();
-    const results = [{ platform: "tiktok", ok: true }];
-    world.onPublish = async () => ({ results, batch: 7 });
-
-    expect(await call(on("tiktok"))).toEqual({ summary: "Published on tiktok.", results, batch: 7 });
-  });
-
-  test("says what failed, what was public before and what is not known, each with what to do", async () => {
-    const { call, world } = bench();
-    await call(on("tiktok"));
-    const results = [
-      { platform: "youtube", ok: true },
-      { platform: "x", ok: false, error: "not_connected" },
-    ];
-    world.onPublish = async () => ({ results });
-
-    expect(await call(on("tiktok", "youtube", "x", "facebook"))).toEqual({
-      summary:
-        "Published on youtube. It was posted to tiktok by an earlier call, so it was not sent there again. Not published on x: the service reported a failure. The service did not say whether the video is public on facebook.",
-      nextStep: expect.stringMatching(
-        /^Tell the user why, and publish again only on x\. Ask the user to look at the facebook account before anything else\. Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
-      ),
-      results: [
-        { platform: "tiktok", ok: true, url: "https://tiktok.example/1", alreadyPublished: true },
-        ...results,
-      ],
-    });
-  });
-
-  test("says that a code does not fit", async () => {
-    const { call, world } = bench();
-    await call(on("tiktok"));
-
-    expect(await call({ ...on("tiktok"), confirmDuplicate: "000000" })).toMatchObject({
-      summary: "It was posted to tiktok by an earlier call, so it was not sent there again.",
-      nextStep: expect.stringMatching(/^This confirmDuplicate code is out of date\. Only if/),
-    });
-    expect(world.posts).toHaveLength(1);
-  });
-
-  test("has the service's names for platforms cleaned and cut", async () => {
-    const { call, world } = bench();
-    const platform = `tik\u202Etok\n${"x".repeat(100)}`;
-    world.onPublish = async () => ({ results: [{ platform, ok: false }] });
-
-    expect(await call(on("tiktok"))).toMatchObject({
-      summary: expect.stringMatching(
-        /^Not published on "tiktok x{56}…": the service reported a failure\. The s/,
-      ),
-    });
-  });
-
-  test.each([
-    ["neither topic nor link", undefined, undefined, `the video of job "${JOB}"`, ""],
+describe("publish_video asks", () => {
+  test.each<[string, string | undefined, SeenJob | null, string, string]>([
+    ["neither topic nor link", undefined, null, `the video of job "${JOB}"`, ""],
     ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
-    ["a topic alone", 'Salt "x"', undefined, String.raw`the video "Salt \"x\""`, ""],
+    ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],
     ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
-  ])("asks by what is known: %s", async (_, topic, job, name, watch) => {
-    const { call, context, questions } = bench(async () => job);
-    if (topic !== undefined) context.jobs.start(JOB, topic);
+  ])("by what is known: %s", async (_, topic, job, name, watch) => {
+    const { call, jobs, questions } = bench({ job });
+    if (topic !== undefined) jobs.start(JOB, topic);
     await call(on("tiktok"));
 
     expect(questions).toEqual([
@@ -231,73 +260,90 @@ describe("publish_video", () => {
     ]);
   });
 
-  test("does not look the job up where its link is known", async () => {
-    const { call, context, questions } = bench(() => Promise.reject(new Error("Not needed.")));
-    context.jobs.list([{ jobId: JOB, status: "completed", finalVideoUrl: LINK }], true);
+  test("with the whole link, however long it is", async () => {
+    const link = `${LINK}?signature=${"s".repeat(2_000)}`;
+    const { call, questions } = bench({ job: { ...READY, finalVideoUrl: link } });
     await call(on("tiktok"));
 
-    expect(questions[0]?.message).toContain(LINK);
+    expect(questions[0]?.message).toContain(` Watch it: ${link}`);
   });
 
   test.each([
-    [3, "Publish on p0, p1 and p2"],
-    [4, "Publish on these 4 platforms"],
-  ])("offers a yes to %i platforms in words", async (count, yes) => {
+    [6, "Publish on p0, p1, p2, p3, p4 and p5"],
+    [7, "Publish on these 7 platforms"],
+  ])("for a yes to %i platforms in words", async (count, yes) => {
     const { call, questions } = bench();
     await call(on(...many(count)));
 
     expect(questions[0]?.yes).toBe(yes);
   });
 
-  test("asks differently about a repeat, and about another video", async () => {
-    const { call, world, questions } = bench();
-    world.onPublish = fails("unknown");
+  test("differently about a repeat, and about another video", async () => {
+    const { call, computer, questions } = bench();
+    const { onPublish } = computer;
+    computer.onPublish = fails("unknown");
     await errorOf(call(on("tiktok")));
-    world.onPublish = postsAll(world);
+    computer.onPublish = onPublish;
     await call(on("youtube"));
     const refused = await errorOf(call(on("tiktok", "youtube")));
-    await call({ ...on("tiktok"), confirmDuplicate: codeIn(refused.nextStep) });
-    const again = await call(on("tiktok"));
-    await call({ ...on("tiktok"), confirmDuplicate: codeIn(again["nextStep"]) });
+    await call({ ...on("tiktok"), confirmDuplicate: codeIn(refused) });
+    const { nextStep } = await call(on("tiktok"));
+    await call({ ...on("tiktok"), confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
     await call({ jobId: JOB.replace("0f", "1f"), platforms: ["tiktok"] });
 
     expect(questions.map(({ message }) => message.replace(` Watch it: ${LINK}`, ""))).toEqual([
       "Publish this video on tiktok? It becomes public.",
       "Publish this video on youtube? It becomes public.",
       "Publish this video on tiktok? It becomes public. An earlier attempt may have made it public on tiktok: look at the account before you answer.",
-      "Publish this video on tiktok? It becomes public. It is already public on tiktok, where this posts it a second time.",
+      "Publish this video on tiktok? It becomes public. It was posted to tiktok before, where this posts it a second time.",
       "Publish this video on tiktok? It becomes public.",
     ]);
     expect(new Set(questions.map(({ key }) => key)).size).toBe(5);
   });
+});
 
+describe("publish_video reads", () => {
   test.each([
-    [{ platforms: ["tiktok"] }, "jobId: Invalid input: expected string, received undefined"],
-    [{ jobId: "7", platforms: ["x"] }, "jobId: must be the UUID that generate_video or list_videos gave"],
+    [{ jobId: "7", platforms: ["x"] }, 'jobId: "7" must be the UUID that generate_video or list_videos gave'],
     [on(), "platforms: must name at least one platform"],
     [on(...many(21)), "platforms: must name at most 20 platforms"],
-    [on("tik tok"), `platforms.0: ${PLATFORM}`],
-    [on("tiktok", "a\u202Eb"), `platforms.1: ${PLATFORM}`],
-    [on("x".repeat(65)), `platforms.0: ${PLATFORM}`],
-    [on("-x"), `platforms.0: ${PLATFORM}`],
-  ])("refuses %j before anything is asked or sent", async (args, problem) => {
-    const { call, world, questions } = bench();
+  ])("%j as a wrong call", async (args, problem) => {
+    const { call, computer, questions } = bench();
 
     expect(await errorOf(call(args))).toMatchObject({
       code: "invalid_input",
       message: `The arguments of publish_video can't be used: ${problem}.`,
       outcome: "not_sent",
     });
-    expect([world.posts, questions]).toEqual([[], []]);
+    expect([computer.posts, questions]).toEqual([[], []]);
+  });
+
+  test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
+    "%j as no platform's id, and lists those that are connected",
+    async (name) => {
+      const { call, computer } = bench({ connected: ["tiktok", "youtube"] });
+      const error = await errorOf(call(on("tiktok", name)));
+
+      expect(error).toMatchObject({ code: "invalid_input", outcome: "not_sent" });
+      expect(error.message).toMatch(/^platforms: ".*" can't be a platform's id\.$/u);
+      expect(error.nextStep).toMatch(/^Connected: tiktok and youtube\. /);
+      expect(computer.posts).toEqual([]);
+    },
+  );
+
+  test("YouTube Shorts as what is probably youtube", async () => {
+    expect((await errorOf(bench({ connected: ["youtube"] }).call(on("YouTube Shorts")))).nextStep).toBe(
+      'Connected: youtube. "youtube shorts" is probably youtube: call again with the ids of those that the user means.',
+    );
   });
 
   test.each(["tiktok", "TikTok", " youtube ", "x", "my.site_2-b", "x".repeat(64)])(
-    "takes the platform %j",
+    "%j as a platform",
     async (platform) => {
-      const { call, world } = bench();
+      const { call, computer } = bench();
       await call(on(platform));
 
-      expect(world.posts).toEqual([{ jobId: JOB, platforms: [platform.trim().toLowerCase()] }]);
+      expect(computer.posts).toEqual([{ jobId: JOB, platforms: [platform.trim().toLowerCase()] }]);
     },
   );
 });

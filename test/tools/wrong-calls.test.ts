@@ -6,18 +6,21 @@ import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
-import { createWorld, errorOf, JOB } from "../once/process.ts";
+import { errorOf, JOB } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
 const NINE = "adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai";
 const LANGUAGE =
-  "language: must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
-const VOICE = `voice: must be one of ${NINE}, the id of a native voice of the language, or clone:ID, and not a description`;
+  "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
+const VOICE = `must be one of ${NINE}, the id of a native voice of the language, or clone:ID, and not a description`;
 
 describe("generate_video reads", () => {
   test.each<[object, object]>([
     [{ duration: "30" }, { duration: 30 }],
     [{ duration: " 45.5 " }, { duration: 45.5 }],
+    [{ duration: "30s" }, { duration: 30 }],
+    [{ duration: "20 seconds" }, { duration: 20 }],
+    [{ language: "", music: " ", voice: "" }, {}],
     [{ style: "Documentary" }, { style: "documentary" }],
     [{ style: " UGC " }, { style: "ugc" }],
     [{ music: "None" }, { music: "none" }],
@@ -34,44 +37,37 @@ describe("generate_video reads", () => {
     [{ voice: "clone:My-Voice" }, { voice: "clone:My-Voice" }],
     [{ voice: "vivienne" }, { voice: "vivienne" }],
   ])("%j as %j", async (given, sent) => {
-    const world = createWorld();
-    await benchFor(generateVideo, world.process()).call({ topic: "Tides", ...given });
+    const { call, computer } = benchFor(generateVideo);
+    await call({ topic: "Tides", ...given });
 
-    expect(world.generations).toEqual([{ topic: "Tides", ...sent }]);
+    expect(computer.generations).toEqual([{ topic: "Tides", ...sent }]);
   });
 });
 
 describe("generate_video refuses, with what is allowed,", () => {
   test.each<[object, string]>([
-    [{ language: "Klingonese" }, LANGUAGE],
-    [{ language: "the same as the topic" }, LANGUAGE],
-    [{ voice: "female" }, VOICE],
-    [{ voice: "deep" }, VOICE],
-    [{ voice: "calm-male" }, VOICE],
-    [{ voice: "a warm voice" }, VOICE],
-    [{ duration: "half a minute" }, "duration: Invalid input: expected number, received string"],
-    [{ duration: "5" }, "duration: must be from 10 to 90 seconds"],
-    [{ duration: 120 }, "duration: must be from 10 to 90 seconds"],
-    [
-      { style: "noir" },
-      'style: Invalid option: expected one of "story"|"education"|"documentary"|"asmr"|"brainrot"|"ugc"',
-    ],
-    [
-      { music: "jazz" },
-      'music: Invalid option: expected one of "none"|"cinematic"|"upbeat"|"educational"|"dramatic"',
-    ],
-    [{ pacing: "medium" }, 'pacing: Invalid option: expected one of "slow"|"normal"|"fast"'],
-    [{ confirmDuplicate: true }, "confirmDuplicate: Invalid input: expected string, received boolean"],
+    [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
+    [{ language: "the same as the topic" }, `language: "the same as the topic" ${LANGUAGE}`],
+    [{ voice: "female" }, `voice: "female" ${VOICE}`],
+    [{ voice: "deep" }, `voice: "deep" ${VOICE}`],
+    [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
+    [{ voice: "a warm voice" }, `voice: "a warm voice" ${VOICE}`],
+    [{ duration: "half a minute" }, 'duration: "half a minute" must be a number'],
+    [{ duration: "5" }, "duration: 5 must be from 10 to 90 seconds"],
+    [{ duration: 120 }, "duration: 120 must be from 10 to 90 seconds"],
+    [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
+    [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
+    [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
+    [{ confirmDuplicate: true }, "confirmDuplicate: true must be a text"],
   ])("%j", async (given, problem) => {
-    const world = createWorld();
-    const call = benchFor(generateVideo, world.process()).call({ topic: "Tides", ...given });
+    const { call, computer } = benchFor(generateVideo);
 
-    expect(await errorOf(call)).toMatchObject({
+    expect(await errorOf(call({ topic: "Tides", ...given }))).toMatchObject({
       code: "invalid_input",
       message: `The arguments of generate_video can't be used: ${problem}.`,
       outcome: "not_sent",
     });
-    expect(world.generations).toEqual([]);
+    expect(computer.generations).toEqual([]);
   });
 });
 
@@ -82,11 +78,12 @@ describe("publish_video reads", () => {
     [JOB, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
     [` ${JOB}\n`, ["tiktok"], ["tiktok"]],
     [`faceless://jobs/${JOB}`, ["TIKTOK"], ["tiktok"]],
+    [`https://videos.example/watch/${JOB}?from=chat`, "tiktok", ["tiktok"]],
   ])("jobId %j and platforms %j", async (jobId, platforms, sent) => {
-    const world = createWorld();
-    await benchFor(publishVideo, world.process()).call({ jobId, platforms, confirmDuplicate: null });
+    const { call, computer } = benchFor(publishVideo);
+    await call({ jobId, platforms, confirmDuplicate: null });
 
-    expect(world.posts).toEqual([{ jobId: JOB, platforms: sent }]);
+    expect(computer.posts).toEqual([{ jobId: JOB, platforms: sent }]);
   });
 });
 
@@ -95,11 +92,13 @@ describe("get_video_status reads", () => {
     [{ waitSeconds: 120 }, 50_000],
     [{ waitSeconds: "45" }, 45_000],
     [{ waitSeconds: "120" }, 50_000],
+    [{ waitSeconds: "50s" }, 50_000],
     [{ waitSeconds: null }, undefined],
+    [{ waitSeconds: "" }, undefined],
   ])("%j", async (args, forMs) => {
     const waits: number[] = [];
     const job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
-    const { call } = benchFor(getVideoStatus, createWorld().process(), {
+    const { call } = benchFor(getVideoStatus, {
       reader: readerOf(async () => job),
       waitForEnd: async (_job, ms) => (waits.push(ms), job),
     });
@@ -111,7 +110,7 @@ describe("get_video_status reads", () => {
 
 test("list_videos reads a limit in quotes, and refuses one that it does not advertise", async () => {
   const queries: unknown[] = [];
-  const { call } = benchFor(listVideos, createWorld().process(), {
+  const { call } = benchFor(listVideos, {
     service: {
       listVideos: async (query) => (queries.push(query), { videos: [] }),
       listConnectedPlatforms: () => Promise.reject(new Error("Not needed.")),
