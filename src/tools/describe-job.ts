@@ -12,18 +12,9 @@ import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 /** Renders that take longer than this take much longer than usual. */
 const LONG_RENDER_MS = 10 * 60_000;
 
+/** The fields of a post are described in words: tools/list has little room. */
 export const publishedToField = () =>
-  z
-    .array(
-      z.looseObject({
-        platform: z.string(),
-        url: z.string().optional(),
-        at: z.string(),
-        unknown: z.boolean().describe("The answer was lost").optional(),
-      }),
-    )
-    .describe("Posts, known to this computer only")
-    .optional();
+  z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(

@@ -55,12 +55,7 @@ export const getVideoStatus = defineTool({
       ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
       publishedTo: publishedToField(),
-      arguments: z
-        .looseObject({})
-        .describe(
-          "Those of generate_video, known only to the computer that started it; defaults are left out",
-        )
-        .optional(),
+      arguments: z.looseObject({}).describe("generate_video's, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, savedVideos } = context;
