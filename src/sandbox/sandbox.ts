@@ -11,7 +11,7 @@ import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { createMedia } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
-import { restRoutes } from "./rest.ts";
+import { type Behaviour, restRoutes } from "./rest.ts";
 import type { Attempt, WebhookSender } from "./webhook-sender.ts";
 
 export interface SandboxOptions {
@@ -23,6 +23,7 @@ export interface SandboxOptions {
   /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
   readonly webhook?: WebhookOptions;
+  readonly behaviour?: Behaviour;
   /** Whether the open port keeps the process running. */
   readonly keepAlive?: boolean;
 }
@@ -89,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createApp({
     routes: [
-      ...restRoutes(account, url),
+      ...restRoutes(account, url, options.behaviour),
       { path: /^\/api\/mcp$/, methods: { POST: serveMcp, GET: serveMcp, DELETE: serveMcp } },
       { path: /^\/media\//, methods: { GET: serveMedia, HEAD: serveMedia } },
     ],
