@@ -6,9 +6,9 @@ import { systemClock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
-import { SavedVideos } from "../jobs/saved-videos.ts";
+import { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
-import { VideoFolder } from "../jobs/video-folder.ts";
+import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
@@ -81,7 +81,7 @@ export function createApplication(options: ApplicationOptions): Application {
     monotonicMs: clock.monotonicMs,
   });
   const downloader = lazy(async () => {
-    const { createDownload } = await import("../service/download.ts");
+    const { createDownload } = await import("../saved-videos/download.ts");
     return createDownload({ service: config.service ?? SANDBOX, version: VERSION });
   });
   const savedVideos = new SavedVideos({

@@ -3,7 +3,7 @@
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
-import type { SavedVideos } from "../jobs/saved-videos.ts";
+import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";

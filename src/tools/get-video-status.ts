@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import type { SavedVideo } from "../jobs/saved-videos.ts";
+import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge, inWords } from "../text.ts";
 import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";

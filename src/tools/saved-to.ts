@@ -1,7 +1,7 @@
 // What results say of a video that is saved on this computer.
 
 import * as z from "zod";
-import type { SavedVideo } from "../jobs/saved-videos.ts";
+import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 
 export const savedToField = () => ({
   savedTo: z.string().describe("File on the computer that runs this server").optional(),

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
-import type { SavedVideos } from "../jobs/saved-videos.ts";
+import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { filesIn } from "../jobs/saving.ts";
+import { filesIn } from "../saved-videos/saving.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const STATUS = `GET /api/v1/status/${JOB_ID}`;

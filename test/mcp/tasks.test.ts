@@ -4,7 +4,7 @@ import { InMemoryTransport, type JSONRPCMessage, McpServer } from "@modelcontext
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import { SavedVideos } from "../../src/jobs/saved-videos.ts";
+import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { createWorld } from "../bench/virtual-world.ts";
 import { DURATIONS, seededRandom } from "../fixtures/durations.ts";

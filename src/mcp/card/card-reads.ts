@@ -6,7 +6,7 @@ import type { Unsubscribe } from "../../jobs/emitter.ts";
 import type { JobReader } from "../../jobs/job-reader.ts";
 import type { JobStore } from "../../jobs/job-store.ts";
 import type { Poller } from "../../jobs/poller.ts";
-import type { SavedVideos } from "../../jobs/saved-videos.ts";
+import type { SavedVideos } from "../../saved-videos/saved-videos.ts";
 import type { Service } from "../../service/client.ts";
 import type { Job } from "../../service/schemas.ts";
 

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
-import { createProxyAgent } from "./connection-pool.ts";
-import { explainNetworkError, TransportFailure } from "./errors.ts";
+import { createProxyAgent } from "../service/connection-pool.ts";
+import { explainNetworkError, TransportFailure } from "../service/errors.ts";
 import { networkOf, type Network } from "./network.ts";
 import {
   beginAnswer,

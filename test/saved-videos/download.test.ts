@@ -1,13 +1,13 @@
 // What can go wrong while a finished video is downloaded, over real HTTP: what is left on disk, and what the user is told.
 
 import { expect, describe, test } from "vitest";
-import type { Lookup } from "../../src/service/download.ts";
+import type { Lookup } from "../../src/saved-videos/download.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { media, rangesOf } from "../jobs/media-host.ts";
-import { FILE_NAME, saving, type SavingOptions, VIDEO } from "../jobs/saving.ts";
-import { proxyServer } from "./proxy-server.ts";
+import { media, rangesOf } from "./media-host.ts";
+import { FILE_NAME, saving, type SavingOptions, VIDEO } from "./saving.ts";
+import { proxyServer } from "../service/proxy-server.ts";
 
 const VIDEO_PATH = "GET /video.mp4";
 const SAVED = { [FILE_NAME]: "the video" };

@@ -2,10 +2,10 @@
 // alone. Knows neither HTTP nor the SDK.
 
 import type { Log } from "../log.ts";
-import type { Download } from "../service/download.ts";
-import type { Clock } from "./clock.ts";
-import type { Unsubscribe } from "./emitter.ts";
-import type { JobStore } from "./job-store.ts";
+import type { Download } from "./download.ts";
+import type { Clock } from "../jobs/clock.ts";
+import type { Unsubscribe } from "../jobs/emitter.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { VideoFolder } from "./video-folder.ts";
 
 /** How the saving of a finished video stands. */

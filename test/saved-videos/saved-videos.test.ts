@@ -1,10 +1,10 @@
 // Which videos are saved, when, and under which name: the real store and poller on a virtual clock, a folder and downloads in memory.
 
 import { onTestFinished, describe, expect, test } from "vitest";
-import type { SavedVideo, SavedVideosOptions } from "../../src/jobs/saved-videos.ts";
-import { SavedVideos } from "../../src/jobs/saved-videos.ts";
-import type { DownloadRequest, DownloadResult } from "../../src/service/download.ts";
-import { job, PolledWorld } from "./polled-service.ts";
+import type { SavedVideo, SavedVideosOptions } from "../../src/saved-videos/saved-videos.ts";
+import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
+import type { DownloadRequest, DownloadResult } from "../../src/saved-videos/download.ts";
+import { job, PolledWorld } from "../jobs/polled-service.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const OTHER_ID = "7a4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
