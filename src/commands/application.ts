@@ -6,7 +6,7 @@ import { systemClock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
-import { SavedVideos } from "../saved-videos/saved-videos.ts";
+import { NOTHING_SAVED, SavedVideos } from "../saved-videos/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
 import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
@@ -81,21 +81,24 @@ export function createApplication(options: ApplicationOptions): Application {
     monotonicMs: clock.monotonicMs,
   });
   const downloader = lazy(async () => {
-    const { createDownload } = await import("../saved-videos/download.ts");
-    return createDownload({ service: config.service ?? SANDBOX, version: VERSION });
+    const { Downloader } = await import("../saved-videos/download.ts");
+    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
   });
-  const savedVideos = new SavedVideos({
-    folder:
-      config.saveDir === undefined
-        ? undefined
-        : new VideoFolder({ path: config.saveDir, ...host, now: clock.now }),
-    store: jobs,
-    download: async (request) => (await downloader())(request),
-    watch: (jobId) => poller.watch(jobId),
-    lookUpLinks: async () => jobs.list((await service.listNewestVideos({ background: true })).videos, true),
-    clock,
-    log,
-  });
+  const savedVideos =
+    config.saveDir === undefined
+      ? NOTHING_SAVED
+      : new SavedVideos({
+          folder: new VideoFolder({ path: config.saveDir, ...host, now: clock.now }),
+          store: jobs,
+          download: async function* (request) {
+            yield* (await downloader()).download(request);
+          },
+          watch: (jobId) => poller.watch(jobId),
+          lookUpLinks: async () =>
+            jobs.list((await service.listNewestVideos({ background: true })).videos, true),
+          clock,
+          log,
+        });
   let recalled: Promise<void> | undefined;
   return {
     version: VERSION,

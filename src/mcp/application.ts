@@ -21,7 +21,7 @@ export interface Application {
   readonly jobs: JobStore;
   readonly reader: JobReader;
   readonly poller: Poller;
-  readonly savedVideos: SavedVideos;
+  readonly savedVideos: Pick<SavedVideos, keyof SavedVideos>;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly once: SendOnce;
   /** How a job stands now; undefined where that can't be found out within a second or two. */

@@ -1,38 +1,16 @@
-// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way, the address that a name
-// resolves to included, and continues what was cut. Knows nothing of jobs and files. Loaded on first use: it needs undici.
+// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way, with the addresses that its
+// name resolves to. Knows nothing of jobs and files. Loaded on first use: it needs undici.
 
-import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
+import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { createProxyAgent } from "../service/connection-pool.ts";
-import { explainNetworkError, TransportFailure } from "../service/errors.ts";
+import { explainNetworkError } from "../service/errors.ts";
 import { networkOf, type Network } from "./network.ts";
-import {
-  beginAnswer,
-  DownloadFailure,
-  type DownloadTarget,
-  ReceivedFile,
-  singleHeader,
-  TargetFailure,
-} from "./received-file.ts";
-
-export interface DownloadRequest {
-  readonly url: string;
-  readonly target: DownloadTarget;
-  /** Ends the download at once. */
-  readonly signal: AbortSignal;
-}
-
-/** Without a problem, the target has the whole file. */
-export interface DownloadResult {
-  /** A clause for the user that follows a colon. Has no text of the other side's. */
-  readonly problem?: string;
-}
-
-export type Download = (request: DownloadRequest) => Promise<DownloadResult>;
+import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
 
 export interface DownloadLimits {
   readonly maxBytes: number;
@@ -40,158 +18,118 @@ export interface DownloadLimits {
   readonly stallMs: number;
   /** For the whole download. */
   readonly deadlineMs: number;
-  /** Before the second request for the same file; each further pause is twice as long. */
-  readonly pauseMs: number;
 }
 
-export interface DownloadOptions {
+/** Resolves to all IP addresses of a host name. */
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export interface DownloaderOptions {
   /** The service's: private addresses and plain http are for a service that is private itself. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   /** Of this bridge, for the user-agent. */
   readonly version: string;
-  /** All IP addresses of a host name; the system's unless given. */
+  /** The system's unless given. */
   readonly lookup?: Lookup;
   readonly limits?: Partial<DownloadLimits>;
 }
-
-/** As `lookup` of node:dns. */
-export type Lookup = (
-  hostname: string,
-  options: { readonly all: true },
-  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
-) => void;
 
 const LIMITS: DownloadLimits = {
   maxBytes: 500 * 1024 * 1024,
   stallMs: 30_000,
   deadlineMs: 30 * 60_000,
-  pauseMs: 1_000,
 };
 const MAX_REDIRECTS = 5;
-const MAX_ATTEMPTS = 8;
-const MAX_PAUSE_MS = 8_000;
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
-export function createDownload(options: DownloadOptions): Download {
-  const downloader = new Downloader(options);
-  return (request) => downloader.download(request);
-}
-
-class Downloader {
-  readonly #service: DownloadOptions["service"];
+export class Downloader {
+  readonly #service: DownloaderOptions["service"];
   readonly #version: string;
   readonly #isProxied: boolean;
   readonly #lookup: Lookup;
   readonly #limits: DownloadLimits;
 
-  constructor({ service, version, lookup = systemLookup, limits }: DownloadOptions) {
+  constructor({ service, version, lookup, limits }: DownloaderOptions) {
     this.#service = service;
     this.#isProxied = service.proxies.http !== undefined || service.proxies.https !== undefined;
     this.#version = version;
-    this.#lookup = lookup;
+    this.#lookup = lookup ?? ((hostname) => systemLookup(hostname, { all: true }));
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  async download({ url, target, signal }: DownloadRequest): Promise<DownloadResult> {
+  /** Yields the file as it arrives. Throws a DownloadFailure where it is no video, or does not arrive whole. */
+  async *download({ url, signal }: DownloadRequest): AsyncGenerator<Uint8Array> {
+    const deadline = AbortSignal.timeout(this.#limits.deadlineMs);
     try {
-      return await this.#requestUntilWhole(url, new ReceivedFile(target), signal);
+      yield* this.#follow(url, AbortSignal.any([signal, deadline]));
     } catch (error) {
-      throw error instanceof TargetFailure ? error.cause : error;
+      if (error instanceof DownloadFailure) throw error;
+      if (deadline.aborted) throw new DownloadFailure("it took too long");
+      throw new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
     }
   }
 
-  async #requestUntilWhole(
-    url: string,
-    received: ReceivedFile,
-    signal: AbortSignal,
-  ): Promise<DownloadResult> {
-    const deadlineMs = performance.now() + this.#limits.deadlineMs;
-    for (let attempt = 1; ; attempt++) {
+  /** Requests the link and what it redirects to, and yields the file that is there. */
+  async *#follow(link: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    // A lookup does not look at the signal, nor does undici before the proxy has answered.
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = () => reject(signal.reason);
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    });
+    const serviceNetwork = await Promise.race([aborted, this.#serviceNetwork()]);
+    let url = checkedUrl(link, serviceNetwork);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const addresses = await Promise.race([aborted, this.#allowedAddresses(url.hostname, serviceNetwork)]);
+      const dispatcher = this.#createDispatcher(addresses);
       try {
-        await this.#attempt(url, received, signal, deadlineMs);
-        return {};
-      } catch (error) {
-        if (error instanceof TargetFailure) throw error;
-        const failure = asDownloadFailure(error);
-        const pauseMs = Math.min(MAX_PAUSE_MS, this.#limits.pauseMs * 2 ** (attempt - 1));
-        const isLast = attempt === MAX_ATTEMPTS || performance.now() + pauseMs >= deadlineMs;
-        if (signal.aborted || failure.next === "give up" || isLast) return { problem: failure.message };
-        if (failure.next === "begin anew" || received.validator === undefined) await received.clear();
-        // What an abort means is read from the signal, at the next attempt's start.
-        await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+        const request = dispatcher.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: "GET",
+          headers: this.#headers(),
+          signal,
+        });
+        const answer = await Promise.race([aborted, request]);
+        answer.body.on("error", () => {});
+        if (!isRedirect(answer.statusCode)) return yield* this.#receive(answer);
+        url = checkedUrl(headerOf(answer, "location"), serviceNetwork, url);
+      } finally {
+        // Ends what is still under way: behind a proxy that has not answered, nothing else does.
+        void dispatcher.destroy().catch(() => {});
       }
     }
+    throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** One request for what is missing, with its redirects. */
-  async #attempt(
-    url: string,
-    received: ReceivedFile,
-    signal: AbortSignal,
-    deadlineMs: number,
-  ): Promise<void> {
-    const interrupt = new Interrupt(signal, this.#limits.stallMs, deadlineMs);
-    let dispatcher: Dispatcher | undefined;
-    try {
-      const serviceNetwork = await interrupt.race(this.#serviceNetwork());
-      dispatcher = this.#createDispatcher(serviceNetwork);
-      let hop = this.#checkedUrl(url, serviceNetwork);
-      for (let redirects = 0; ; redirects++) {
-        if (this.#isProxied) await interrupt.race(this.#checkName(hop, serviceNetwork));
-        const answer = await interrupt.race(
-          dispatcher.request({
-            origin: hop.origin,
-            path: `${hop.pathname}${hop.search}`,
-            method: "GET",
-            headers: this.#headers(received),
-          }),
-        );
-        const { statusCode, headers, body } = answer;
-        if (!isRedirect(statusCode)) return await this.#receive(answer, received, interrupt);
-        body.on("error", () => {}).destroy();
-        if (redirects === MAX_REDIRECTS)
-          throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
-        hop = this.#checkedUrl(singleHeader(headers, "location") ?? "", serviceNetwork, hop);
-      }
-    } finally {
-      interrupt.dispose();
-      // Ends what is still under way: behind a proxy that has not answered, nothing else does.
-      void dispatcher?.destroy().catch(() => {});
-    }
-  }
-
-  /** The headers are those of any visitor: neither key nor cookie. */
-  #headers({ bytes, validator }: ReceivedFile): Record<string, string> {
+  /** Those of any visitor: neither key nor cookie. */
+  #headers(): Record<string, string> {
     return {
       accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
-      // A range of a compressed file is of no use.
       "accept-encoding": "identity",
       "user-agent": `faceless-video-mcp/${this.#version}`,
-      ...(bytes > 0 && validator !== undefined && { range: `bytes=${bytes}-`, "if-range": validator }),
     };
   }
 
-  async #receive(
-    { statusCode, headers, body }: Dispatcher.ResponseData,
-    received: ReceivedFile,
-    interrupt: Interrupt,
-  ): Promise<void> {
-    try {
-      await beginAnswer(statusCode, headers, received);
-      this.#checkSize(received.totalBytes ?? 0);
-      const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
-      for (;;) {
-        const next = await interrupt.race(chunks.next());
-        if (next.done === true) break;
-        this.#checkSize(received.bytes + next.value.length);
-        await received.write(next.value);
-      }
-      if (received.totalBytes !== undefined && received.bytes !== received.totalBytes)
-        throw new DownloadFailure("the file arrived incomplete", "continue");
-      if (received.bytes === 0) throw new DownloadFailure("the file is empty");
-    } finally {
-      body.on("error", () => {}).destroy();
+  async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+    const { statusCode } = answer;
+    if (statusCode !== 200) {
+      const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
+      throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass });
     }
+    if (/^(text|image|audio|font)\/|json|xml/i.test(headerOf(answer, "content-type")))
+      throw new DownloadFailure("its link leads to something else than a video");
+    if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
+      throw new DownloadFailure("its host compresses the file");
+    this.#checkSize(Number(headerOf(answer, "content-length")));
+    let bytes = 0;
+    const chunks: AsyncIterable<Uint8Array> = answer.body;
+    // undici throws where less arrives than Content-Length says.
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      this.#checkSize(bytes);
+      yield chunk;
+    }
+    if (bytes === 0) throw new DownloadFailure("the file is empty");
   }
 
   #checkSize(bytes: number): void {
@@ -200,112 +138,65 @@ class Downloader {
       throw new DownloadFailure(`the file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MB`);
   }
 
-  /** Throws unless it is https, or plain http on this computer for a service that runs here too. `base` is the hop before. */
-  #checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
-    if (!URL.canParse(text, base?.href)) throw new DownloadFailure("its link is not a URL");
-    const url = new URL(text, base);
-    const isLocal = isLoopback(url.hostname) && serviceNetwork === "loopback";
-    if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal))
-      throw new DownloadFailure("its link does not stay on https");
-    if (url.username !== "" || url.password !== "")
-      throw new DownloadFailure("its link has a user name or a password");
-    const literal = url.hostname.replace(/^\[|\]$/g, "");
-    // Node asks no lookup for an address.
-    if (isIP(literal) !== 0 && !isAllowed(networkOf(literal), serviceNetwork)) throw privateAddressFailure();
-    return url;
-  }
-
-  /** A proxy looks the name up by itself, so this is what can be known of it here; a name that only the proxy knows passes. */
-  async #checkName({ hostname }: URL, serviceNetwork: Network): Promise<void> {
-    const networks = await this.#networksOf(hostname);
-    if (networks.length > 0 && !networks.some((network) => isAllowed(network, serviceNetwork)))
-      throw privateAddressFailure();
-  }
-
-  #createDispatcher(serviceNetwork: Network): Dispatcher {
+  /** Connects to these addresses and no others, so what was checked is what is connected to, whatever the name resolves to next. */
+  #createDispatcher(addresses: readonly LookupAddress[]): Dispatcher {
+    const lookup: LookupFunction = (hostname, { all }, callback) => {
+      const [first] = addresses;
+      if (first === undefined)
+        callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "");
+      else if (all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    };
     const options: Agent.Options = {
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: this.#checkedLookup(serviceNetwork) },
-      // The interrupt sees to both, also on the way through a proxy.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup },
+      headersTimeout: this.#limits.stallMs,
+      bodyTimeout: this.#limits.stallMs,
       maxHeaderSize: 16 * 1024,
       allowH2: false,
     };
     return this.#isProxied ? createProxyAgent(this.#service.proxies, options) : new Agent(options);
   }
 
-  /** Names the addresses to connect to, so what was checked is what is connected to, whatever the name resolves to next. */
-  #checkedLookup(serviceNetwork: Network): LookupFunction {
-    return (hostname, { all }, callback) => {
-      this.#lookup(hostname, { all: true }, (error, addresses) => {
-        if (error !== null) return callback(error, "");
-        const allowed = addresses.filter(({ address }) => isAllowed(networkOf(address), serviceNetwork));
-        const [first] = allowed;
-        if (first === undefined) callback(privateAddressFailure(), "");
-        else if (all === true) callback(null, allowed);
-        else callback(null, first.address, first.family);
-      });
-    };
+  /** Throws where the host is in a network that the service is not in. Empty for a name that only the proxy can resolve. */
+  async #allowedAddresses(hostname: string, serviceNetwork: Network): Promise<readonly LookupAddress[]> {
+    const addresses = await this.#resolve(hostname).catch((error: unknown) => {
+      if (this.#isProxied) return undefined;
+      throw error;
+    });
+    if (addresses === undefined) return [];
+    const allowed = addresses.filter(({ address }) => isAllowed(networkOf(address), serviceNetwork));
+    if (allowed.length === 0) throw new DownloadFailure("its link leads to a private address");
+    return allowed;
   }
 
   /** Where the service itself is, as far as this computer can tell: a name that only the proxy can resolve counts as public. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#service.baseUrl;
     if (isLoopback(hostname)) return "loopback";
-    const networks = await this.#networksOf(hostname);
-    return networks.find((network) => network !== "public") ?? "public";
-  }
-
-  /** Of all addresses of a host; none where its name can't be resolved here. Takes `URL.hostname`. */
-  async #networksOf(hostname: string): Promise<readonly Network[]> {
-    const bare = hostname.replace(/^\[|\]$/g, "");
-    if (isIP(bare) !== 0) return [networkOf(bare)];
-    const addresses = await new Promise<readonly LookupAddress[]>((resolve) =>
-      this.#lookup(bare, { all: true }, (error, found) => resolve(error === null ? found : [])),
+    const addresses = await this.#resolve(hostname).catch(() => []);
+    return (
+      addresses.map(({ address }) => networkOf(address)).find((network) => network !== "public") ?? "public"
     );
-    return addresses.map(({ address }) => networkOf(address));
+  }
+
+  /** Takes `URL.hostname`. */
+  async #resolve(hostname: string): Promise<readonly LookupAddress[]> {
+    const address = hostname.replace(/^\[|\]$/g, "");
+    const family = isIP(address);
+    return family === 0 ? this.#lookup(hostname) : [{ address, family }];
   }
 }
 
-/** Rejects when the download is no longer wanted, its time is over, or nothing has arrived for too long. */
-class Interrupt {
-  readonly #signal: AbortSignal;
-  readonly #stallTimer: NodeJS.Timeout;
-  readonly #deadlineTimer: NodeJS.Timeout;
-  readonly #interrupted: Promise<never>;
-  #reject: (reason: DownloadFailure) => void = () => {};
-
-  constructor(signal: AbortSignal, stallMs: number, deadlineMs: number) {
-    this.#signal = signal;
-    this.#interrupted = new Promise((_, reject) => (this.#reject = reject));
-    // Between two races nobody listens.
-    this.#interrupted.catch(() => {});
-    const stalled = new DownloadFailure(`nothing arrived for ${Math.ceil(stallMs / 1000)} s`, "continue");
-    this.#stallTimer = setTimeout(() => this.#reject(stalled), stallMs).unref();
-    const tooLong = new DownloadFailure("it took too long");
-    this.#deadlineTimer = setTimeout(() => this.#reject(tooLong), deadlineMs - performance.now()).unref();
-    signal.addEventListener("abort", this.#onAbort, { once: true });
-    if (signal.aborted) this.#onAbort();
-  }
-
-  /** The promise's own end, unless it is interrupted first. */
-  async race<Value>(promise: Promise<Value>): Promise<Value> {
-    promise.catch(() => {});
-    this.#stallTimer.refresh();
-    return Promise.race([this.#interrupted, promise]);
-  }
-
-  dispose(): void {
-    clearTimeout(this.#stallTimer);
-    clearTimeout(this.#deadlineTimer);
-    this.#signal.removeEventListener("abort", this.#onAbort);
-  }
-
-  readonly #onAbort = () => this.#reject(new DownloadFailure("this server is shutting down"));
-}
-
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
+/** Throws unless it is https, or plain http on this computer for a service that runs here too. `base` is the hop before. */
+function checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
+  if (!URL.canParse(text, base?.href)) throw new DownloadFailure("its link is not a URL");
+  const url = new URL(text, base);
+  const isLocal = isLoopback(url.hostname) && serviceNetwork === "loopback";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal))
+    throw new DownloadFailure("its link does not stay on https");
+  if (url.username !== "" || url.password !== "")
+    throw new DownloadFailure("its link has a user name or a password");
+  return url;
 }
 
 /** A private service may have its media in its own network, one on this computer in both. */
@@ -315,12 +206,11 @@ function isAllowed(network: Network, serviceNetwork: Network): boolean {
   return serviceNetwork === "loopback" || network === serviceNetwork;
 }
 
-function privateAddressFailure(): DownloadFailure {
-  return new DownloadFailure("its link leads to a private address");
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
 }
 
-function asDownloadFailure(error: unknown): DownloadFailure {
-  if (error instanceof DownloadFailure) return error;
-  if (error instanceof TransportFailure) return new DownloadFailure(error.reason);
-  return new DownloadFailure(explainNetworkError(error).reason, "continue");
+/** The first value; empty where there is none. */
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
+  return [headers[name]].flat()[0] ?? "";
 }

@@ -1,17 +1,8 @@
 // The folder of saved videos on disk. A file appears under its name only when it is whole, and nothing that is there already is ever
 // changed. Knows nothing of jobs and downloads.
 
-import * as fs from "node:fs/promises";
-import { type FileHandle, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-
-/** A file that is being written. */
-export interface NewFile {
-  /** Appends. Rejects with the system's error. */
-  write(chunk: Uint8Array): Promise<void>;
-  /** Drops all that was written. */
-  clear(): Promise<void>;
-}
 
 export interface VideoFolderOptions {
   /** Absolute. Created with the first file. */
@@ -21,13 +12,9 @@ export interface VideoFolderOptions {
   readonly isRunning: (pid: number) => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** As in node:fs/promises. */
-  readonly open?: (path: string, flags: string) => Promise<FileHandle>;
-  /** As in node:fs/promises. */
-  readonly link?: (existingPath: string, newPath: string) => Promise<void>;
 }
 
-/** A file of this name that is being written, or was when its process died. */
+/** A file that is being written, or was when its process died. */
 const PART_NAME = /^faceless-.+\.mp4\.(\d+)-[\da-f]{8}\.part$/;
 /** Longer than any download, for process ids that mean nothing here: those of another computer or container. */
 const MAX_PART_AGE_MS = 60 * 60_000;
@@ -55,26 +42,25 @@ export class VideoFolder {
   }
 
   /**
-   * Writes a file beside its place and puts it there when it is whole. Nothing is written where the file is there already. Rejects, and
-   * leaves nothing behind, if `fill` does, or if something else than a file has the name.
+   * Writes a file beside its place and renames it when it is whole. Nothing is read or written where the file is there already. Rejects,
+   * and leaves nothing behind, if `chunks` throws, or if something else than a file has the name.
    */
-  async write(name: string, fill: (file: NewFile) => Promise<void>): Promise<void> {
-    const { path: folder, pid, open = fs.open, link = fs.link } = this.#options;
+  async write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const path = this.pathOf(name);
-    await mkdir(folder, { recursive: true });
+    await mkdir(this.#options.path, { recursive: true });
     if (await isThere(path)) return;
     await this.#removeLeftovers();
-    // A name of its own for each attempt, so that two processes never write to the same file; "x" follows no link.
-    const part = `${path}.${pid}-${crypto.randomUUID().slice(0, 8)}.part`;
+    // Two processes may save the same video, so each writes to a file of its own; "x" follows no link.
+    const part = `${path}.${this.#options.pid}-${crypto.randomUUID().slice(0, 8)}.part`;
     const file = await open(part, "wx");
     try {
       try {
-        await fill(newFile(file));
+        for await (const chunk of chunks) await file.appendFile(chunk);
         await file.sync();
       } finally {
         await file.close();
       }
-      await place(part, path, link);
+      if (!(await isThere(path))) await rename(part, path);
     } finally {
       await rm(part, { force: true }).catch(() => {});
     }
@@ -94,40 +80,6 @@ export class VideoFolder {
   }
 }
 
-function newFile(file: FileHandle): NewFile {
-  let size = 0;
-  return {
-    async write(chunk) {
-      // A disk that is almost full takes a part and reports no error until the next write.
-      for (let rest = chunk; rest.length > 0;) {
-        const { bytesWritten } = await file.write(rest, 0, rest.length, size);
-        if (bytesWritten === 0) throw Object.assign(new Error("Nothing was written"), { code: "ENOSPC" });
-        size += bytesWritten;
-        rest = rest.subarray(bytesWritten);
-      }
-    },
-    async clear() {
-      await file.truncate(0);
-      size = 0;
-    },
-  };
-}
-
-/** Gives the finished file its name, unless another process was faster: its file is left alone. */
-async function place(
-  part: string,
-  path: string,
-  link: (existingPath: string, newPath: string) => Promise<void>,
-): Promise<void> {
-  try {
-    // Unlike a rename, a link never takes the place of anything.
-    await link(part, path);
-  } catch {
-    // The name is taken, or the file system has no links.
-    if (!(await isThere(path))) await rename(part, path);
-  }
-}
-
 /** Whether the file is there. Rejects with `ENOTFILE` where something else is: what a link leads to is not ours to trust. */
 async function isThere(path: string): Promise<boolean> {
   try {
@@ -139,6 +91,23 @@ async function isThere(path: string): Promise<boolean> {
   throw Object.assign(new Error("Not a regular file"), { code: "ENOTFILE" });
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EACCES: "the folder can't be written",
+  EPERM: "the folder can't be written",
+  EROFS: "the folder can't be written",
+  ENOTDIR: "the path of the folder leads through a file",
+  EEXIST: "the path of the folder leads to a file",
+  ENOTFILE: "a link or a folder has the file's name",
+};
+
+/** Why the folder did not take a file, as a clause with the system's code. */
+export function describeFolderError(error: unknown): string {
+  const code = codeOf(error) ?? "unknown reason";
+  return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

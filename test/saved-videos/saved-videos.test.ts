@@ -1,9 +1,12 @@
 // Which videos are saved, when, and under which name: the real store and poller on a virtual clock, a folder and downloads in memory.
 
 import { onTestFinished, describe, expect, test } from "vitest";
-import type { SavedVideo, SavedVideosOptions } from "../../src/saved-videos/saved-videos.ts";
-import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
-import type { DownloadRequest, DownloadResult } from "../../src/saved-videos/download.ts";
+import {
+  DownloadFailure,
+  type SavedVideo,
+  SavedVideos,
+  type SavedVideosOptions,
+} from "../../src/saved-videos/saved-videos.ts";
 import { job, PolledWorld } from "../jobs/polled-service.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -17,7 +20,8 @@ class SavingWorld extends PolledWorld {
   /** Names of the files. */
   readonly files = new Set<string>();
   lookups = 0;
-  download: (request: DownloadRequest) => Promise<DownloadResult> = async () => ({});
+  /** What a download waits for. */
+  download: () => Promise<void> = async () => {};
   readonly saver: SavedVideos;
 
   constructor(options: Partial<SavedVideosOptions> = {}) {
@@ -26,16 +30,13 @@ class SavingWorld extends PolledWorld {
       folder: {
         names: async () => [...this.files],
         pathOf: (name) => `/videos/${name}`,
-        write: async (name, fill) => {
-          await fill({ write: async () => {}, clear: async () => {} });
+        write: async (name, chunks) => {
+          for await (const _ of chunks);
           this.files.add(name);
         },
       },
       store: this.store,
-      download: (request) => {
-        this.downloads.push(request.url);
-        return this.download(request);
-      },
+      download: ({ url }) => this.#download(url),
       watch: (jobId) => this.poller.watch(jobId),
       lookUpLinks: async () => {
         this.lookups += 1;
@@ -46,6 +47,12 @@ class SavingWorld extends PolledWorld {
       ...options,
     });
     onTestFinished(() => this.saver.close());
+  }
+
+  async *#download(url: string) {
+    this.downloads.push(url);
+    await this.download();
+    yield new Uint8Array(1);
   }
 
   /** The job ends within the next minute. */
@@ -136,7 +143,7 @@ describe("a video is saved", () => {
   test("and until it is, a look says where it will be", async () => {
     const world = new SavingWorld();
     let finish = () => {};
-    world.download = () => new Promise((resolve) => (finish = () => resolve({})));
+    world.download = () => new Promise((resolve) => (finish = resolve));
     world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
     world.saver.want(JOB_ID);
     expect(await world.look()).toEqual({ state: "saving", path: PATH });
@@ -150,7 +157,7 @@ describe("a video is saved", () => {
   test("two at a time, and all of them", async () => {
     const world = new SavingWorld();
     const finish: (() => void)[] = [];
-    world.download = () => new Promise((resolve) => finish.push(() => resolve({})));
+    world.download = () => new Promise((resolve) => finish.push(resolve));
     const ids = [1, 2, 3].map((n) => `${n}0000000-0000-4000-8000-000000000000`);
     for (const id of ids) {
       world.store.put(job(id, { status: "completed", finalVideoUrl: `${LINK}?${id}` }));
@@ -204,20 +211,6 @@ describe("nothing is saved of", () => {
     expect(world.clock.pending()).toBe(0);
   });
 
-  test("any job while no folder is set", async () => {
-    const world = new SavingWorld({ folder: undefined });
-    start(world);
-    world.complete(JOB_ID, LINK);
-    world.saver.want(JOB_ID);
-    await world.clock.runFor(600_000);
-
-    expect(await world.look()).toBeUndefined();
-    expect({ downloads: world.downloads, requests: world.requests() }).toEqual({
-      downloads: [],
-      requests: [],
-    });
-  });
-
   test("any job after the end", async () => {
     const world = new SavingWorld();
     start(world);
@@ -232,7 +225,7 @@ describe("nothing is saved of", () => {
 
 test("a download that failed is tried again by a look after half a minute, with the link that the list has then", async () => {
   const world = new SavingWorld();
-  world.download = async () => ({ problem: "its host answered HTTP 403" });
+  world.download = () => Promise.reject(new DownloadFailure("its host answered HTTP 403"));
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
   world.saver.want(JOB_ID);
   const failed = { state: "failed", problem: "its host answered HTTP 403" };
@@ -241,12 +234,28 @@ test("a download that failed is tried again by a look after half a minute, with 
   expect(await world.look()).toEqual(failed);
   expect(world.downloads).toEqual([LINK]);
 
-  world.download = async () => ({});
+  world.download = async () => {};
   world.list = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: `${LINK}?signed=anew` }];
   await world.clock.runFor(2_000);
 
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
   expect(world.downloads).toEqual([LINK, `${LINK}?signed=anew`]);
+});
+
+test("a download that is cut begins anew after a second and after two more, and the third cut is the last", async () => {
+  const world = new SavingWorld();
+  world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+  world.saver.want(JOB_ID);
+
+  const downloads: number[] = [];
+  for (const ms of [0, 999, 1, 1_999, 1, 20_000]) {
+    await world.clock.runFor(ms);
+    downloads.push(world.downloads.length);
+  }
+
+  expect(downloads).toEqual([1, 1, 2, 2, 3, 3]);
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "failed", problem: "it was cut" });
 });
 
 test("a folder that can't be read in time holds up no call", async () => {

@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Proxies } from "../../src/config.ts";
-import { systemClock } from "../../src/jobs/clock.ts";
+import { type Clock, systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { VideoFolder, type VideoFolderOptions } from "../../src/saved-videos/video-folder.ts";
-import { createDownload, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
+import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { describeStatus } from "../../src/tools/get-video-status.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import type { Handler } from "../fixtures/scripted-service.ts";
 
 export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 /** Of the job: what the file is named after. */
@@ -49,7 +50,23 @@ export interface Outcome {
   readonly files: Record<string, string>;
 }
 
-/** Closed when the test is over. Without a pause between attempts unless the limits have one. */
+/** Answers with the video. */
+export const media: Handler = () => ({ headers: { "content-type": "video/mp4" }, body: VIDEO });
+
+/** Sends so much of the video, then breaks off or says nothing any more. */
+export function mediaUntil(bytes: number, end: "cut" | "stall"): Handler {
+  return (_, { outgoing }) => {
+    outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
+    // Of another version: it must not stay.
+    outgoing.write(Buffer.alloc(bytes));
+    if (end === "cut") outgoing.socket?.end();
+  };
+}
+
+/** No test waits for a pause between two attempts. */
+const impatientClock: Clock = { ...systemClock, after: (_delayMs, action) => systemClock.after(0, action) };
+
+/** Closed when the test is over. */
 export function saving(options: SavingOptions): Saving {
   const {
     link,
@@ -64,6 +81,12 @@ export function saving(options: SavingOptions): Saving {
   store.list([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], true);
   const job: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: link };
   store.put(job);
+  const downloader = new Downloader({
+    service: { baseUrl: new URL(baseUrl), proxies },
+    version: "1.2.3",
+    ...(lookup !== undefined && { lookup }),
+    ...(limits !== undefined && { limits }),
+  });
   const saver = new SavedVideos({
     folder: new VideoFolder({
       path: folder,
@@ -73,15 +96,10 @@ export function saving(options: SavingOptions): Saving {
       ...disk,
     }),
     store,
-    download: createDownload({
-      service: { baseUrl: new URL(baseUrl), proxies },
-      version: "1.2.3",
-      limits: { pauseMs: 0, ...limits },
-      ...(lookup !== undefined && { lookup }),
-    }),
+    download: (request) => downloader.download(request),
     watch: () => () => {},
     lookUpLinks: async () => {},
-    clock: systemClock,
+    clock: impatientClock,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
   onTestFinished(() => saver.close());

@@ -1,14 +1,22 @@
 // What is on disk after a video was saved, or could not be, with the real download from a real host.
 
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync, readFileSync } from "node:fs";
-import { link, open, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { media } from "./media-host.ts";
-import { FILE_NAME, filesIn, JOB_ID, saving, type SavingOptions, VIDEO } from "./saving.ts";
+import {
+  FILE_NAME,
+  filesIn,
+  JOB_ID,
+  media,
+  mediaUntil,
+  saving,
+  type SavingOptions,
+  VIDEO,
+} from "./saving.ts";
 
 const VIDEO_PATH = "GET /video.mp4";
 const SAVED = { [FILE_NAME]: "the video" };
@@ -17,7 +25,7 @@ const PART = `${FILE_NAME}.4711-0badcafe.part`;
 const notSaved = (problem: string) =>
   `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`;
 
-async function hostOf(script: Handler = media()) {
+async function hostOf(script: Handler = media) {
   const host = await scriptedService({ [VIDEO_PATH]: script });
   return { host, link: `${host.url}/video.mp4` };
 }
@@ -115,56 +123,33 @@ describe("the folder of saved videos", () => {
     expect(host.lines()).toEqual([]);
   });
 
-  describe.each([
-    ["has hard links", link],
-    ["has none", () => Promise.reject(Object.assign(new Error("no links"), { code: "EPERM" }))],
-  ])("on a file system that %s", (_what, link) => {
-    test("gets the video", async () => {
-      const { outcome } = await save({ disk: { link } });
+  test("keeps a file that another program puts there meanwhile", async () => {
+    const folder = temporaryFolder();
+    const host = await hostOf(
+      inTwoHalves(folder, () => writeFileSync(join(folder, FILE_NAME), "of another program")),
+    );
+    const outcome = await saving({ link: host.link, folder }).save();
 
-      expect(outcome.files).toEqual(SAVED);
-    });
+    expect(outcome.files).toEqual({ [FILE_NAME]: "of another program" });
+  });
 
-    test("keeps a file that another program puts there meanwhile", async () => {
-      const folder = temporaryFolder();
-      const host = await hostOf(
-        inTwoHalves(folder, () => writeFileSync(join(folder, FILE_NAME), "of another program")),
-      );
-      const outcome = await saving({ link: host.link, folder, disk: { link } }).save();
+  test("keeps a link that another program puts there meanwhile", async () => {
+    const folder = temporaryFolder();
+    const host = await hostOf(inTwoHalves(folder, () => symlinkSync("elsewhere", join(folder, FILE_NAME))));
+    const outcome = await saving({ link: host.link, folder }).save();
 
-      expect(outcome.files).toEqual({ [FILE_NAME]: "of another program" });
-    });
-
-    test("keeps a link that another program puts there meanwhile", async () => {
-      const folder = temporaryFolder();
-      const host = await hostOf(inTwoHalves(folder, () => symlinkSync("elsewhere", join(folder, FILE_NAME))));
-      const outcome = await saving({ link: host.link, folder, disk: { link } }).save();
-
-      expect(outcome).toEqual({
-        said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
-        files: { [FILE_NAME]: "link" },
-      });
+    expect(outcome).toEqual({
+      said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
+      files: { [FILE_NAME]: "link" },
     });
   });
 
   test("has nothing half saved after the disk was full", async () => {
-    const { outcome } = await save({
-      disk: {
-        async open(path, flags) {
-          const file = await open(path, flags);
-          const write = file.write.bind(file);
-          let left = 100_000;
-          return Object.assign(file, {
-            async write(chunk: Uint8Array, offset: number, length: number, position: number) {
-              if (left === 0) throw Object.assign(new Error("full"), { code: "ENOSPC" });
-              const written = await write(chunk, offset, Math.min(left, length), position);
-              left -= written.bytesWritten;
-              return written;
-            },
-          });
-        },
-      },
-    });
+    await using file = await open("/dev/null");
+    const write = vi.spyOn(Object.getPrototypeOf(file), "appendFile");
+    onTestFinished(() => write.mockRestore());
+    write.mockRejectedValue(Object.assign(new Error("full"), { code: "ENOSPC" }));
+    const { outcome } = await save();
 
     expect(outcome).toEqual({ said: notSaved("the disk is full (ENOSPC)"), files: {} });
   });
@@ -185,7 +170,7 @@ describe("the folder of saved videos", () => {
     const folder = temporaryFolder();
     const { host, link } = await hostOf(async (request, raw) => {
       await until(() => host.lines().length === 2);
-      await media()(request, raw);
+      return media(request, raw);
     });
     const processes = [1, 2].map((pid) => saving({ link, folder, disk: { pid } }));
 
@@ -200,7 +185,7 @@ describe("the folder of saved videos", () => {
 
   test("has nothing half saved after a shutdown in the middle", async () => {
     const folder = temporaryFolder();
-    const { host, link } = await hostOf(media({ stallAfter: 100_000 }));
+    const { host, link } = await hostOf(mediaUntil(100_000, "stall"));
     const { saver } = saving({ link, folder });
     saver.want(JOB_ID);
     await until(() => isHalfSaved(folder));

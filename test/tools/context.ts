@@ -3,6 +3,7 @@
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import type { SendOnce } from "../../src/once/send-once.ts";
+import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 
@@ -29,7 +30,7 @@ export function benchFor(tool: Tool, once: SendOnce, more: Partial<ToolContext> 
     jobs,
     reader: readerOf(notUsed),
     once,
-    savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
+    savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
     canPublish: true,
     isSandbox: false,
