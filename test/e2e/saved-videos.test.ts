@@ -12,14 +12,14 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { filesIn } from "../saved-videos/saving.ts";
+import { filesIn, VIDEO } from "../saved-videos/saving.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const STATUS = `GET /api/v1/status/${JOB_ID}`;
 
 /** A service that has one finished video on its own host. */
 async function finishedVideo() {
-  const service = await scriptedService({ "GET /final.mp4": { body: "a video" } });
+  const service = await scriptedService({ "GET /final.mp4": { body: VIDEO } });
   const finalVideoUrl = `${service.url}/final.mp4`;
   service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
   service.on("GET /api/v1/videos", {
@@ -120,7 +120,7 @@ test("a video that a client subscribes to is saved", async () => {
   await client.raw.subscribeResource({ uri: `faceless://jobs/${JOB_ID}` });
 
   await until(() => hasVideo(folder));
-  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+  expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });
 
 test("a download that fails is a sentence of the summary, and the call succeeds", async () => {
@@ -189,8 +189,8 @@ describe("of a service on the internet, behind the user's proxy", () => {
   }
 
   test("a video is saved through its tunnel, without the key", async () => {
-    expect(await saveFrom({ body: "a video" })).toEqual({
-      files: ["a video"],
+    expect(await saveFrom({ body: VIDEO })).toEqual({
+      files: ["the video"],
       summary: expect.stringMatching(/^Your video is ready: LINK It is saved as .+\.mp4\.$/),
       tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
       keys: [],
@@ -262,9 +262,9 @@ test("the server ends in the middle of a download, and the next one replaces wha
   expect({ ...(await ending.ended), stderr: ending.stderr() }).toMatchObject({ code: 0, stderr: "" });
   expect(Object.keys(filesIn(folder)).filter((name) => !name.endsWith(".part"))).toEqual([]);
 
-  service.on("GET /final.mp4", { body: "a video" });
+  service.on("GET /final.mp4", { body: VIDEO });
   const last = await connectModern({ env });
   await last.call("get_video_status", waiting.arguments);
   await until(() => hasVideo(folder));
-  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+  expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });

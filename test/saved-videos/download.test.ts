@@ -2,9 +2,10 @@
 
 import { expect, describe, test } from "vitest";
 import type { Lookup } from "../../src/saved-videos/download.ts";
-import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
-import { FILE_NAME, media, mediaUntil, saving, type SavingOptions } from "./saving.ts";
+import { FILE_NAME, filesIn, media, mediaUntil, saving, type SavingOptions, VIDEO } from "./saving.ts";
 import { proxyServer } from "../service/proxy-server.ts";
 
 const VIDEO_PATH = "GET /video.mp4";
@@ -47,6 +48,28 @@ describe("a video is saved whole", () => {
     const { outcome } = await saveFrom([...redirects, media]);
 
     expect(outcome.files).toEqual(SAVED);
+  });
+
+  test.each([
+    ["MP4", "video/mp4", Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0mp42isom")],
+    ["WebM that its host calls a web page", "text/html", Buffer.from("1a45dfa39f4286810142f78101", "hex")],
+    ["unknown bytes without a type", "", Buffer.from("a1b2c3d4e5f600", "hex")],
+  ])("as %s", async (_what, type, body) => {
+    const { outcome } = await saveFrom({ headers: { "content-type": type }, body });
+
+    expect(outcome.files).toEqual({ [FILE_NAME]: body.toString("latin1") });
+  });
+
+  test("though its first packet alone could be text", async () => {
+    const folder = temporaryFolder();
+    const script: Handler = async (_, { outgoing }) => {
+      outgoing.write("G");
+      await until(() => Object.values(filesIn(folder)).includes("G"));
+      outgoing.end("\0");
+    };
+    const { outcome } = await saveFrom(script, { folder });
+
+    expect(outcome.files).toEqual({ [FILE_NAME]: "G\0" });
   });
 
   test("after it was cut and after it stalled: each request asks for the whole, and nothing of an earlier answer stays", async () => {
@@ -175,13 +198,31 @@ describe("nothing is left on disk, and the user reads why, if", () => {
   });
 
   test.each([
-    ["a web page", { headers: { "content-type": "text/html; charset=utf-8" }, body: "<h1>Sign in</h1>" }],
-    ["JSON", { json: { error: "expired" } }],
-    ["an error in XML", { headers: { "content-type": "application/xml" }, body: "<Error/>" }],
-  ])("its link leads to %s", async (_what, script) => {
-    const { outcome } = await saveFrom(script);
+    ["a web page", "\ufeff\n<!DOCTYPE html><title>Sign in</title>"],
+    ["a web page", `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${"é".repeat(1_000)}`],
+    ["an XML document", '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>'],
+    ["JSON", '{"error":"expired"}'],
+    ["text", "Not here.\r\n"],
+  ])("its link leads to %s that its host calls a video: %j", async (found, body) => {
+    const { outcome } = await saveFrom({ headers: { "content-type": "video/mp4" }, body });
 
-    expect(outcome).toEqual(notSaved("its link leads to something else than a video"));
+    expect(outcome).toEqual(notSaved(`its link leads to ${found}, not to a video`));
+  });
+
+  test("it has text without an end, which is not read on", async () => {
+    const { outcome, host } = await saveFrom((_, { outgoing }) => void outgoing.write("x".repeat(1_000)));
+
+    expect(outcome).toEqual(notSaved("its link leads to text, not to a video"));
+    await until(() => host.connections() === 0);
+  });
+
+  test.each([
+    ["an image", "image/png"],
+    ["sound", "Audio/mpeg"],
+  ])("its host says that it is %s", async (found, type) => {
+    const { outcome } = await saveFrom({ headers: { "content-type": type }, body: VIDEO });
+
+    expect(outcome).toEqual(notSaved(`its link leads to ${found}, not to a video`));
   });
 
   test("it is compressed or empty", async () => {
