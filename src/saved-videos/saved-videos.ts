@@ -89,13 +89,13 @@ export class SavedVideos {
     this.#options = options;
     const { starts, changes } = options.store;
     this.#unsubscribes = [
-      starts.on((jobId) => this.want(jobId)),
+      starts.on((jobId) => this.saveWhenFinished(jobId)),
       changes.on((jobId) => this.#advance(this.#pending.get(jobId))),
     ];
   }
 
   /** Saves the video of a job that was started, watched or waited for, as soon as it is there. */
-  want(jobId: string): void {
+  saveWhenFinished(jobId: string): void {
     if (this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
     // One that is rendering or failed can be asked for again.
     const [oldest] = [...this.#pending.values()].filter(({ state }) => state !== "saving");
@@ -274,7 +274,7 @@ export class SavedVideos {
 
 /** Stands in where no folder is set. */
 export const NOTHING_SAVED: Pick<SavedVideos, keyof SavedVideos> = {
-  want: () => {},
+  saveWhenFinished: () => {},
   refresh: async () => {},
   stateOf: () => undefined,
   close: async () => {},

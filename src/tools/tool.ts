@@ -17,7 +17,7 @@ export interface ToolContext {
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list" | "uri">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
-  readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
+  readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;

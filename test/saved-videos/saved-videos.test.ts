@@ -96,7 +96,7 @@ describe("a video is saved", () => {
     world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
     expect(await world.look()).toBeUndefined();
 
-    world.saver.want(JOB_ID);
+    world.saver.saveWhenFinished(JOB_ID);
 
     expect(await world.look()).toEqual({ state: "saved", path: PATH });
   });
@@ -131,7 +131,7 @@ describe("a video is saved", () => {
   test("at once when a user's call has found its link", async () => {
     const world = new SavingWorld();
     world.store.put(job(JOB_ID, { status: "completed" }));
-    world.saver.want(JOB_ID);
+    world.saver.saveWhenFinished(JOB_ID);
     await world.clock.runFor(0);
 
     world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
@@ -145,7 +145,7 @@ describe("a video is saved", () => {
     let finish = () => {};
     world.download = () => new Promise((resolve) => (finish = resolve));
     world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-    world.saver.want(JOB_ID);
+    world.saver.saveWhenFinished(JOB_ID);
     expect(await world.look()).toEqual({ state: "saving", path: PATH });
 
     finish();
@@ -161,7 +161,7 @@ describe("a video is saved", () => {
     const ids = [1, 2, 3].map((n) => `${n}0000000-0000-4000-8000-000000000000`);
     for (const id of ids) {
       world.store.put(job(id, { status: "completed", finalVideoUrl: `${LINK}?${id}` }));
-      world.saver.want(id);
+      world.saver.saveWhenFinished(id);
     }
     await world.clock.runFor(0);
     expect(world.downloads).toHaveLength(2);
@@ -216,7 +216,7 @@ describe("nothing is saved of", () => {
     start(world);
     await world.saver.close();
     world.complete(JOB_ID, LINK);
-    world.saver.want(JOB_ID);
+    world.saver.saveWhenFinished(JOB_ID);
     await world.clock.runFor(600_000);
 
     expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
@@ -227,7 +227,7 @@ test("a download that failed is tried again by a look after half a minute, with 
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("its host answered HTTP 403"));
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  world.saver.want(JOB_ID);
+  world.saver.saveWhenFinished(JOB_ID);
   const failed = { state: "failed", problem: "its host answered HTTP 403" };
   expect(await world.look()).toEqual(failed);
   await world.clock.runFor(29_000);
@@ -246,7 +246,7 @@ test("a download that is cut begins anew after a second and after two more, and 
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  world.saver.want(JOB_ID);
+  world.saver.saveWhenFinished(JOB_ID);
 
   const downloads: number[] = [];
   for (const ms of [0, 999, 1, 1_999, 1, 20_000]) {
@@ -275,7 +275,7 @@ describe("a file's name", () => {
     const world = new SavingWorld();
     if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
     world.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
-    world.saver.want(jobId);
+    world.saver.saveWhenFinished(jobId);
     await world.look(jobId);
     return [...world.files][0];
   };

@@ -110,7 +110,7 @@ export function saving(options: SavingOptions): Saving {
     saver,
     files,
     async save() {
-      saver.want(JOB_ID);
+      saver.saveWhenFinished(JOB_ID);
       let saved: SavedVideo | undefined = saver.stateOf(JOB_ID);
       while (saved === undefined || saved.state === "saving") {
         await nextTurn();

@@ -187,7 +187,7 @@ describe("the folder of saved videos", () => {
     const folder = temporaryFolder();
     const { host, link } = await hostOf(mediaUntil(100_000, "stall"));
     const { saver } = saving({ link, folder });
-    saver.want(JOB_ID);
+    saver.saveWhenFinished(JOB_ID);
     await until(() => isHalfSaved(folder));
 
     await saver.close();
