@@ -88,7 +88,7 @@ export function createApplication(options: ApplicationOptions): Application {
     config.saveDir === undefined
       ? NOTHING_SAVED
       : new SavedVideos({
-          folder: new VideoFolder({ path: config.saveDir, ...host, now: clock.now }),
+          folder: new VideoFolder({ path: config.saveDir, now: clock.now }),
           store: jobs,
           download: async function* (request) {
             yield* (await downloader()).download(request);

@@ -1,5 +1,5 @@
-// The folder of saved videos on disk. A file appears under its name only when it is whole, and nothing that is there already is ever
-// changed. Knows nothing of jobs and downloads.
+// The folder of saved videos on disk. A file appears under its name only when it is whole, and one that is there already is left alone.
+// Knows nothing of jobs and downloads.
 
 import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,17 +7,14 @@ import { join } from "node:path";
 export interface VideoFolderOptions {
   /** Absolute. Created with the first file. */
   readonly path: string;
-  /** Of this process. */
-  readonly pid: number;
-  readonly isRunning: (pid: number) => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /** A file that is being written, or was when its process died. */
-const PART_NAME = /^faceless-.+\.mp4\.(\d+)-[\da-f]{8}\.part$/;
-/** Longer than any download, for process ids that mean nothing here: those of another computer or container. */
-const MAX_PART_AGE_MS = 60 * 60_000;
+const PART_NAME = /^faceless-.+\.mp4\.[\da-f]{8}\.part$/;
+/** Far longer than a download may stand still. */
+const ABANDONED_AFTER_MS = 60 * 60_000;
 
 export class VideoFolder {
   readonly #options: VideoFolderOptions;
@@ -49,9 +46,9 @@ export class VideoFolder {
     const path = this.pathOf(name);
     await mkdir(this.#options.path, { recursive: true });
     if (await isThere(path)) return;
-    await this.#removeLeftovers();
+    await this.#removeAbandoned();
     // Two processes may save the same video, so each writes to a file of its own; "x" follows no link.
-    const part = `${path}.${this.#options.pid}-${crypto.randomUUID().slice(0, 8)}.part`;
+    const part = `${path}.${crypto.randomUUID().slice(0, 8)}.part`;
     const file = await open(part, "wx");
     try {
       try {
@@ -66,16 +63,14 @@ export class VideoFolder {
     }
   }
 
-  async #removeLeftovers(): Promise<void> {
-    const { pid, isRunning, now } = this.#options;
+  async #removeAbandoned(): Promise<void> {
+    const { path: folder, now } = this.#options;
     for (const name of await this.names()) {
-      const owner = Number(PART_NAME.exec(name)?.[1]);
-      if (Number.isNaN(owner)) continue;
-      const path = this.pathOf(name);
+      if (!PART_NAME.test(name)) continue;
+      const path = join(folder, name);
       const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
-      const isAbandoned = (owner !== pid && !isRunning(owner)) || now() - mtimeMs > MAX_PART_AGE_MS;
       // What can't be removed is in nobody's way.
-      if (isAbandoned) await rm(path, { force: true }).catch(() => {});
+      if (now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true }).catch(() => {});
     }
   }
 }

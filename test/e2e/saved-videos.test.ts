@@ -1,6 +1,6 @@
 // Finished videos on disk, by the built file: in the sandbox as a user has it, and with a service of which a test sees each request.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -224,13 +224,15 @@ describe("of a service on the internet, behind the user's proxy", () => {
   });
 });
 
-test("what the service calls savedTo is not passed on", async () => {
+test("where no folder is set, nothing is downloaded, and what the service calls savedTo is not passed on", async () => {
   const { service } = await finishedVideo();
   const client = await connectModern({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
 
-  const { structuredContent } = await client.call("list_videos");
+  const waited = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
+  const listed = await client.call("list_videos");
 
-  expect(JSON.stringify(structuredContent)).not.toContain("savedTo");
+  expect(`${textOf(waited)}${textOf(listed)}`).not.toContain("saved");
+  expect(service.lines("GET /final.mp4")).toEqual([]);
 });
 
 test("a relative folder fails every call, with its name and the fix", async () => {
@@ -242,7 +244,7 @@ test("a relative folder fails every call, with its name and the fix", async () =
   expect(textOf(result)).toMatch(/FACELESS_SAVE_DIR is a relative path.+Set it to an absolute path/);
 });
 
-test("the server ends in the middle of a download, and the next one replaces what is half saved", async () => {
+test("the server ends in the middle of a download, and what is half saved is gone an hour later", async () => {
   const { service } = await finishedVideo();
   service.on("GET /final.mp4", (_, { outgoing }) => void outgoing.writeHead(200).write("half"));
   const folder = temporaryFolder();
@@ -257,11 +259,13 @@ test("the server ends in the middle of a download, and the next one replaces wha
 
   const ending = startRaw({ env });
   ending.send(ending.request(1, "tools/call", waiting));
-  await until(() => Object.keys(filesIn(folder)).some((name) => name.includes(`.${ending.child.pid}-`)));
+  await until(() => Object.values(filesIn(folder)).filter((content) => content === "half").length === 2);
   ending.child.kill("SIGTERM");
   expect({ ...(await ending.ended), stderr: ending.stderr() }).toMatchObject({ code: 0, stderr: "" });
   expect(Object.keys(filesIn(folder)).filter((name) => !name.endsWith(".part"))).toEqual([]);
 
+  const hourAgo = new Date(Date.now() - 3_700_000);
+  for (const name of Object.keys(filesIn(folder))) utimesSync(join(folder, name), hourAgo, hourAgo);
   service.on("GET /final.mp4", { body: VIDEO });
   const last = await connectModern({ env });
   await last.call("get_video_status", waiting.arguments);

@@ -8,7 +8,7 @@ import type { Proxies } from "../../src/config.ts";
 import { type Clock, systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
-import { VideoFolder, type VideoFolderOptions } from "../../src/saved-videos/video-folder.ts";
+import { VideoFolder } from "../../src/saved-videos/video-folder.ts";
 import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { describeStatus } from "../../src/tools/get-video-status.ts";
@@ -31,7 +31,6 @@ export interface SavingOptions {
   readonly proxies?: Proxies;
   readonly lookup?: Lookup;
   readonly limits?: Partial<DownloadLimits>;
-  readonly disk?: Partial<VideoFolderOptions>;
 }
 
 export interface Saving {
@@ -75,7 +74,6 @@ export function saving(options: SavingOptions): Saving {
     proxies = {},
     lookup,
     limits,
-    disk,
   } = options;
   const store = new JobStore(systemClock);
   store.list([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], true);
@@ -88,13 +86,7 @@ export function saving(options: SavingOptions): Saving {
     ...(limits !== undefined && { limits }),
   });
   const saver = new SavedVideos({
-    folder: new VideoFolder({
-      path: folder,
-      pid: process.pid,
-      isRunning: () => true,
-      now: Date.now,
-      ...disk,
-    }),
+    folder: new VideoFolder({ path: folder, now: Date.now }),
     store,
     download: (request) => downloader.download(request),
     watch: () => () => {},
