@@ -60,13 +60,18 @@ export class Downloader {
 
   /** Yields the file as it arrives. Throws a DownloadFailure where it is no video, or does not arrive whole. */
   async *download({ url, signal }: DownloadRequest): AsyncGenerator<Uint8Array> {
-    const deadline = AbortSignal.timeout(this.#limits.deadlineMs);
+    const stop = new AbortController();
+    const tooLong = new DownloadFailure("it took too long");
+    const deadline = setTimeout(() => stop.abort(tooLong), this.#limits.deadlineMs).unref();
     try {
-      yield* this.#follow(url, AbortSignal.any([signal, deadline]));
+      yield* this.#follow(url, AbortSignal.any([signal, stop.signal]));
     } catch (error) {
       if (error instanceof DownloadFailure) throw error;
-      if (deadline.aborted) throw new DownloadFailure("it took too long");
       throw new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
+    } finally {
+      clearTimeout(deadline);
+      // A signal that never aborts keeps what listens to it.
+      stop.abort();
     }
   }
 

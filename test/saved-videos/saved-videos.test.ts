@@ -1,6 +1,6 @@
 // Which videos are saved, when, and under which name: the real store and poller on a virtual clock, a folder and downloads in memory.
 
-import { onTestFinished, describe, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   DownloadFailure,
   type SavedVideo,
@@ -61,6 +61,12 @@ class SavingWorld extends PolledWorld {
     this.jobs.set(jobId, job(jobId, { status: "completed", ...link }));
   }
 
+  /** As after a call that waited for a video, which is there. */
+  saveFinished(jobId = JOB_ID): void {
+    this.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
+    this.saver.saveWhenFinished(jobId);
+  }
+
   /** As a user's call looks. */
   async look(jobId = JOB_ID): Promise<SavedVideo | undefined> {
     const refreshed = this.saver.refresh();
@@ -76,158 +82,162 @@ const start = (world: SavingWorld, jobId = JOB_ID) => {
   world.store.start(jobId, "The sea");
 };
 
-describe("a video is saved", () => {
-  test("when this process started it, though nobody looks at it again", async () => {
-    const world = new SavingWorld();
-    start(world);
-    await world.clock.runFor(60_000);
-    expect(world.downloads).toEqual([]);
+test("a video that this process started is saved, though nobody looks at it again", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.clock.runFor(60_000);
+  expect(world.downloads).toEqual([]);
 
-    world.complete(JOB_ID, LINK);
-    await world.clock.runFor(60_000);
+  world.complete(JOB_ID, LINK);
+  await world.clock.runFor(60_000);
 
-    expect(world.downloads).toEqual([LINK]);
-    expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-    expect(world.poller.size).toBe(0);
-  });
-
-  test("when it was wanted only after it was finished", async () => {
-    const world = new SavingWorld();
-    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-    expect(await world.look()).toBeUndefined();
-
-    world.saver.saveWhenFinished(JOB_ID);
-
-    expect(await world.look()).toEqual({ state: "saved", path: PATH });
-  });
-
-  test("when polling ended before it was finished, as soon as a user's call sees it", async () => {
-    const world = new SavingWorld();
-    start(world);
-    await world.clock.runFor(3_700_000);
-    expect(world.poller.size).toBe(0);
-
-    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-
-    expect(await world.look()).toEqual({ state: "saved", path: PATH });
-  });
-
-  test("as soon as the list names its link, which may be late", async () => {
-    const world = new SavingWorld();
-    start(world);
-    world.complete(JOB_ID);
-    await world.clock.runFor(60_000);
-    expect(world.saver.stateOf(JOB_ID)).toBeUndefined();
-    const { lookups } = world;
-    expect(lookups).toBeGreaterThan(1);
-
-    world.list = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }];
-    await world.clock.runFor(60_000);
-
-    expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-    expect(world.lookups).toBe(lookups + 1);
-  });
-
-  test("at once when a user's call has found its link", async () => {
-    const world = new SavingWorld();
-    world.store.put(job(JOB_ID, { status: "completed" }));
-    world.saver.saveWhenFinished(JOB_ID);
-    await world.clock.runFor(0);
-
-    world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
-
-    expect(await world.look()).toEqual({ state: "saved", path: PATH });
-    expect(world.lookups).toBe(0);
-  });
-
-  test("and until it is, a look says where it will be", async () => {
-    const world = new SavingWorld();
-    let finish = () => {};
-    world.download = () => new Promise((resolve) => (finish = resolve));
-    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-    world.saver.saveWhenFinished(JOB_ID);
-    expect(await world.look()).toEqual({ state: "saving", path: PATH });
-
-    finish();
-
-    expect(await world.look()).toEqual({ state: "saved", path: PATH });
-    expect(world.downloads).toHaveLength(1);
-  });
-
-  test("two at a time, and all of them", async () => {
-    const world = new SavingWorld();
-    const finish: (() => void)[] = [];
-    world.download = () => new Promise((resolve) => finish.push(resolve));
-    const ids = [1, 2, 3].map((n) => `${n}0000000-0000-4000-8000-000000000000`);
-    for (const id of ids) {
-      world.store.put(job(id, { status: "completed", finalVideoUrl: `${LINK}?${id}` }));
-      world.saver.saveWhenFinished(id);
-    }
-    await world.clock.runFor(0);
-    expect(world.downloads).toHaveLength(2);
-    expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saving", "saving", "saving"]);
-
-    finish.shift()?.();
-    await world.clock.runFor(0);
-    for (const end of finish) end();
-    await world.clock.runFor(0);
-
-    expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saved", "saved", "saved"]);
-  });
+  expect(world.downloads).toEqual([LINK]);
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
+  expect(world.poller.size).toBe(0);
 });
 
-describe("nothing is saved of", () => {
-  test("a job that was only listed or looked at", async () => {
-    const world = new SavingWorld();
-    const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-    world.store.list([done, { ...done, jobId: OTHER_ID }], true);
-    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-    await world.look();
-    await world.clock.runFor(600_000);
+test("a finished video is saved when a call waits for it", async () => {
+  const world = new SavingWorld();
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+  expect(await world.look()).toBeUndefined();
 
-    expect(world.downloads).toEqual([]);
-  });
+  world.saver.saveWhenFinished(JOB_ID);
 
-  test("a render that failed, or that the service no longer knows", async () => {
-    const world = new SavingWorld();
-    start(world);
-    start(world, OTHER_ID);
-    world.jobs.set(JOB_ID, job(JOB_ID, { status: "failed", finalVideoUrl: LINK }));
-    world.jobs.delete(OTHER_ID);
-    await world.clock.runFor(600_000);
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+});
 
-    expect(world.downloads).toEqual([]);
-    expect(world.poller.size).toBe(0);
-    expect(world.clock.pending()).toBe(0);
-  });
+test("a video whose polling ended before it was finished is saved as soon as a user's call sees it", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.clock.runFor(3_700_000);
+  expect(world.poller.size).toBe(0);
 
-  test("a video whose link never comes, which is not looked up for ever", async () => {
-    const world = new SavingWorld();
-    start(world);
-    world.complete(JOB_ID);
-    await world.clock.runFor(3_600_000);
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
 
-    expect(world.lookups).toBe(12);
-    expect(world.clock.pending()).toBe(0);
-  });
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+});
 
-  test("any job after the end", async () => {
-    const world = new SavingWorld();
-    start(world);
-    await world.saver.close();
-    world.complete(JOB_ID, LINK);
-    world.saver.saveWhenFinished(JOB_ID);
-    await world.clock.runFor(600_000);
+test("a video is saved as soon as the list names its link, which may be late", async () => {
+  const world = new SavingWorld();
+  start(world);
+  world.complete(JOB_ID);
+  await world.clock.runFor(60_000);
+  expect(world.saver.stateOf(JOB_ID)).toBeUndefined();
+  const { lookups } = world;
+  expect(lookups).toBeGreaterThan(1);
 
-    expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
-  });
+  world.list = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }];
+  await world.clock.runFor(60_000);
+
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
+  expect(world.lookups).toBe(lookups + 1);
+});
+
+test("a video is saved at once when a user's call has found its link", async () => {
+  const world = new SavingWorld();
+  world.store.put(job(JOB_ID, { status: "completed" }));
+  world.saver.saveWhenFinished(JOB_ID);
+  await world.clock.runFor(0);
+
+  world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  expect(world.lookups).toBe(0);
+});
+
+test("a file that the user has removed no longer counts as saved, and is not saved again", async () => {
+  const world = new SavingWorld();
+  world.saveFinished();
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+
+  world.files.clear();
+
+  expect(await world.look()).toBeUndefined();
+  expect(world.downloads).toHaveLength(1);
+});
+
+test("a look during the download says where the video will be", async () => {
+  const world = new SavingWorld();
+  let finish = () => {};
+  world.download = () => new Promise((resolve) => (finish = resolve));
+  world.saveFinished();
+  expect(await world.look()).toEqual({ state: "saving", path: PATH });
+
+  finish();
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  expect(world.downloads).toHaveLength(1);
+});
+
+test("videos are saved two at a time, and all of them", async () => {
+  const world = new SavingWorld();
+  const finish: (() => void)[] = [];
+  world.download = () => new Promise((resolve) => finish.push(resolve));
+  const ids = [1, 2, 3].map((n) => `${n}0000000-0000-4000-8000-000000000000`);
+  for (const id of ids) {
+    world.saveFinished(id);
+  }
+  await world.clock.runFor(0);
+  expect(world.downloads).toHaveLength(2);
+  expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saving", "saving", "saving"]);
+
+  finish.shift()?.();
+  await world.clock.runFor(0);
+  for (const end of finish) end();
+  await world.clock.runFor(0);
+
+  expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saved", "saved", "saved"]);
+});
+
+test("a job that was only listed or looked at is not saved", async () => {
+  const world = new SavingWorld();
+  const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
+  world.store.list([done, { ...done, jobId: OTHER_ID }], true);
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+  await world.look();
+  await world.clock.runFor(600_000);
+
+  expect(world.downloads).toEqual([]);
+});
+
+test("nothing is saved of a render that failed, or that the service no longer knows", async () => {
+  const world = new SavingWorld();
+  start(world);
+  start(world, OTHER_ID);
+  world.jobs.set(JOB_ID, job(JOB_ID, { status: "failed", finalVideoUrl: LINK }));
+  world.jobs.delete(OTHER_ID);
+  await world.clock.runFor(600_000);
+
+  expect(world.downloads).toEqual([]);
+  expect(world.poller.size).toBe(0);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test("a link that never comes is not looked up for ever", async () => {
+  const world = new SavingWorld();
+  start(world);
+  world.complete(JOB_ID);
+  await world.clock.runFor(3_600_000);
+
+  expect(world.lookups).toBe(12);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test("nothing is saved after the shutdown", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.saver.close();
+  world.complete(JOB_ID, LINK);
+  world.saver.saveWhenFinished(JOB_ID);
+  await world.clock.runFor(600_000);
+
+  expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
 });
 
 test("a download that failed is tried again by a look after half a minute, with the link that the list has then", async () => {
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("its host answered HTTP 403"));
-  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  world.saver.saveWhenFinished(JOB_ID);
+  world.saveFinished();
   const failed = { state: "failed", problem: "its host answered HTTP 403" };
   expect(await world.look()).toEqual(failed);
   await world.clock.runFor(29_000);
@@ -245,8 +255,7 @@ test("a download that failed is tried again by a look after half a minute, with 
 test("a download that is cut begins anew after a second and after two more, and the third cut is the last", async () => {
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
-  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  world.saver.saveWhenFinished(JOB_ID);
+  world.saveFinished();
 
   const downloads: number[] = [];
   for (const ms of [0, 999, 1, 1_999, 1, 20_000]) {
@@ -270,31 +279,28 @@ test("a folder that can't be read in time holds up no call", async () => {
   expect(looked).toBe(true);
 });
 
-describe("a file's name", () => {
-  const nameOf = async (jobId: string, createdAt?: string) => {
-    const world = new SavingWorld();
-    if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
-    world.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
-    world.saver.saveWhenFinished(jobId);
-    await world.look(jobId);
-    return [...world.files][0];
-  };
+const nameOf = async (jobId: string, createdAt?: string) => {
+  const world = new SavingWorld();
+  if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
+  world.saveFinished(jobId);
+  await world.look(jobId);
+  return [...world.files][0];
+};
 
-  test("has the job's day, else today", async () => {
-    expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-18-0f4b6f2e.mp4");
-    expect(await nameOf(JOB_ID)).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
-  });
+test("a file's name has the job's day, else today", async () => {
+  expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-18-0f4b6f2e.mp4");
+  expect(await nameOf(JOB_ID)).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
+});
 
-  test.each([
-    ["0F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C", "0f4b6f2e"],
-    // Begins with the time: all of one minute begin alike.
-    ["0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c", "0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c"],
-    ["job-1", "job-1"],
-    ["../../etc/passwd", "[0-9a-f]{6,100}"],
-    ["C:\\x", "[0-9a-f]{6,100}"],
-    ["a".repeat(300), "[0-9a-f]{6,100}"],
-    ["con\u0000.exe", "[0-9a-f]{6,100}"],
-  ])("of the job %j has only digits and small letters of its id: %s", async (jobId, part) => {
-    expect(await nameOf(jobId)).toMatch(new RegExp(`^faceless-2026-11-20-${part}\\.mp4$`));
-  });
+test.each([
+  ["0F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C", "0f4b6f2e"],
+  // Begins with the time: all of one minute begin alike.
+  ["0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c", "0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c"],
+  ["job-1", "job-1"],
+  ["../../etc/passwd", "[0-9a-f]{6,100}"],
+  ["C:\\x", "[0-9a-f]{6,100}"],
+  ["a".repeat(300), "[0-9a-f]{6,100}"],
+  ["con\u0000.exe", "[0-9a-f]{6,100}"],
+])("the name of the file of job %j has only digits and small letters of its id: %s", async (jobId, part) => {
+  expect(await nameOf(jobId)).toMatch(new RegExp(`^faceless-2026-11-20-${part}\\.mp4$`));
 });

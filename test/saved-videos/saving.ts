@@ -13,12 +13,13 @@ import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-vi
 import type { Job } from "../../src/service/schemas.ts";
 import { describeStatus } from "../../src/tools/get-video-status.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import type { Handler } from "../fixtures/scripted-service.ts";
+import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
 export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 /** Of the job: what the file is named after. */
 const CREATED_AT = "2026-11-20T23:59:59Z";
 export const FILE_NAME = "faceless-2026-11-20-0f4b6f2e.mp4";
+export const SAVED = { [FILE_NAME]: "the video" };
 
 /** No two parts of it are alike. */
 export const VIDEO = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251));
@@ -33,30 +34,13 @@ export interface SavingOptions {
   readonly limits?: Partial<DownloadLimits>;
 }
 
-export interface Saving {
-  readonly folder: string;
-  readonly path: string;
-  readonly saver: SavedVideos;
-  /** Asks for the video and resolves when it is saved, or could not be. */
-  save(): Promise<Outcome>;
-  /** What is in the folder, by name: "the video", "folder", "link", or the content. */
-  files(): Record<string, string>;
-}
-
-export interface Outcome {
-  /** What the user is told, without the sentence with the link. */
-  readonly said: string;
-  readonly files: Record<string, string>;
-}
-
 /** Answers with the video. */
 export const media: Handler = () => ({ headers: { "content-type": "video/mp4" }, body: VIDEO });
 
-/** Sends so much of the video, then breaks off or says nothing any more. */
+/** Sends so many bytes of another version of the video, then breaks off or says nothing any more. */
 export function mediaUntil(bytes: number, end: "cut" | "stall"): Handler {
   return (_, { outgoing }) => {
     outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
-    // Of another version: it must not stay.
     outgoing.write(Buffer.alloc(bytes));
     if (end === "cut") outgoing.socket?.end();
   };
@@ -65,16 +49,22 @@ export function mediaUntil(bytes: number, end: "cut" | "stall"): Handler {
 /** No test waits for a pause between two attempts. */
 const impatientClock: Clock = { ...systemClock, after: (_delayMs, action) => systemClock.after(0, action) };
 
+/** Saves the video from a host with this script, and resolves when it is saved, or could not be. */
+export async function saveFrom(script: Script, options: Partial<SavingOptions> = {}) {
+  const host = await scriptedService({ "GET /video.mp4": script });
+  const one = saving({ link: `${host.url}/video.mp4`, ...options });
+  return { ...one, host, outcome: await one.save() };
+}
+
+/** The outcome of a video that could not be saved. */
+export const notSaved = (problem: string, files: Record<string, string> = {}) => ({
+  said: `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`,
+  files,
+});
+
 /** Closed when the test is over. */
-export function saving(options: SavingOptions): Saving {
-  const {
-    link,
-    folder = temporaryFolder(),
-    baseUrl = "http://127.0.0.1",
-    proxies = {},
-    lookup,
-    limits,
-  } = options;
+export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...more }: SavingOptions) {
+  const { folder = temporaryFolder(), ...limitsAndLookup } = more;
   const store = new JobStore(systemClock);
   store.list([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], true);
   const job: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: link };
@@ -82,8 +72,7 @@ export function saving(options: SavingOptions): Saving {
   const downloader = new Downloader({
     service: { baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
-    ...(lookup !== undefined && { lookup }),
-    ...(limits !== undefined && { limits }),
+    ...limitsAndLookup,
   });
   const saver = new SavedVideos({
     folder: new VideoFolder({ path: folder, now: Date.now }),
@@ -95,31 +84,22 @@ export function saving(options: SavingOptions): Saving {
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
   onTestFinished(() => saver.close());
-  const files = () => filesIn(folder);
-  return {
-    folder,
-    path: join(folder, FILE_NAME),
-    saver,
-    files,
-    async save() {
-      saver.saveWhenFinished(JOB_ID);
-      let saved: SavedVideo | undefined = saver.stateOf(JOB_ID);
-      while (saved === undefined || saved.state === "saving") {
-        await nextTurn();
-        saved = saver.stateOf(JOB_ID);
-      }
-      const { summary } = describeStatus(job, {
-        ageMs: undefined,
-        canPublish: false,
-        publishedTo: [],
-        saved,
-      });
-      return { said: summary.replace(`Your video is ready: ${link} `, ""), files: files() };
-    },
+  /** What the user is told, without the sentence with the link, and what is in the folder. */
+  const save = async () => {
+    saver.saveWhenFinished(JOB_ID);
+    let saved: SavedVideo | undefined;
+    while (saved === undefined || saved.state === "saving") {
+      await nextTurn();
+      saved = saver.stateOf(JOB_ID);
+    }
+    const facts = { ageMs: undefined, canPublish: false, publishedTo: [], saved };
+    const said = describeStatus(job, facts).summary.replace(`Your video is ready: ${link} `, "");
+    return { said, files: filesIn(folder) };
   };
+  return { folder, path: join(folder, FILE_NAME), saver, save };
 }
 
-/** Empty where no folder is. A file that goes meanwhile is left out. */
+/** "the video", "folder", "link", or the content, by name. Empty where no folder is. A file that goes meanwhile is left out. */
 export function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder) || !lstatSync(folder).isDirectory()) return {};
   return Object.fromEntries(

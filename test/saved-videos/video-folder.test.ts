@@ -1,9 +1,9 @@
 // What is on disk after a video was saved, or could not be, with the real download from a real host.
 
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync, readFileSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
@@ -13,205 +13,147 @@ import {
   JOB_ID,
   media,
   mediaUntil,
+  notSaved,
+  SAVED,
+  saveFrom,
   saving,
-  type SavingOptions,
   VIDEO,
 } from "./saving.ts";
 
-const VIDEO_PATH = "GET /video.mp4";
-const SAVED = { [FILE_NAME]: "the video" };
-const PART = `${FILE_NAME}.0badcafe.part`;
-
-const notSaved = (problem: string) =>
-  `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`;
-
-async function hostOf(script: Handler = media) {
-  const host = await scriptedService({ [VIDEO_PATH]: script });
-  return { host, link: `${host.url}/video.mp4` };
-}
+const HALF = VIDEO.length / 2;
+const isHalfSaved = (folder: string) => Object.values(filesIn(folder)).some(({ length }) => length === HALF);
 
 /** Sends the first half, calls `half` when it is on disk, then sends the rest. */
 const inTwoHalves =
   (folder: string, half: () => void): Handler =>
   async (_, { outgoing }) => {
-    outgoing.writeHead(200, { "content-length": VIDEO.length });
-    outgoing.write(VIDEO.subarray(0, 100_000));
+    outgoing.write(VIDEO.subarray(0, HALF));
     await until(() => isHalfSaved(folder));
     half();
-    outgoing.end(VIDEO.subarray(100_000));
+    outgoing.end(VIDEO.subarray(HALF));
   };
 
-const isHalfSaved = (folder: string) =>
-  Object.values(filesIn(folder)).some(({ length }) => length === 100_000);
+test("the folder of saved videos is created with the first video", async () => {
+  const folder = join(temporaryFolder(), "Videos", "faceless");
+  const { outcome } = await saveFrom(media, { folder });
 
-async function save(options: Partial<SavingOptions> = {}) {
-  const { host, link } = await hostOf();
-  const { save, ...rest } = saving({ link, ...options });
-  return { host, outcome: await save(), ...rest };
-}
+  expect(outcome.files).toEqual(SAVED);
+});
 
-describe("the folder of saved videos", () => {
-  test("is created with the first video", async () => {
-    const folder = join(temporaryFolder(), "Videos", "faceless");
-    const { outcome } = await save({ folder });
+test("a video has its name only when it is whole", async () => {
+  const folder = temporaryFolder();
+  let half: string[] = [];
+  const { outcome } = await saveFrom(
+    inTwoHalves(folder, () => (half = Object.keys(filesIn(folder)))),
+    { folder },
+  );
 
-    expect(outcome.files).toEqual(SAVED);
-  });
+  expect(half).toEqual([expect.stringMatching(/^faceless-2026-11-20-0f4b6f2e\.mp4\.[\da-f]{8}\.part$/)]);
+  expect(outcome.files).toEqual(SAVED);
+});
 
-  test("shows a video under its name only when it is whole", async () => {
+test.each([FILE_NAME, "faceless-2026-11-21-0f4b6f2e.mp4"])(
+  "a file of the job that is there already counts as its saved video, and nothing is downloaded: %s",
+  async (name) => {
     const folder = temporaryFolder();
-    let half: string[] = [];
-    const { link } = await hostOf(inTwoHalves(folder, () => (half = Object.keys(filesIn(folder)))));
-
-    const outcome = await saving({ link, folder }).save();
-
-    expect(half).toEqual([expect.stringMatching(/^faceless-2026-11-20-0f4b6f2e\.mp4\.[\da-f]{8}\.part$/)]);
-    expect(outcome.files).toEqual(SAVED);
-  });
-
-  test("keeps a file that is there already, which counts as the saved video, and nothing is downloaded", async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, FILE_NAME), "cut by the user");
-    const { outcome, path, host } = await save({ folder });
-
-    expect(outcome).toEqual({ said: `It is saved as ${path}.`, files: { [FILE_NAME]: "cut by the user" } });
-    expect(host.lines()).toEqual([]);
-  });
-
-  test("keeps a file of the same job from another day", async () => {
-    const folder = temporaryFolder();
-    const name = "faceless-2026-11-21-0f4b6f2e.mp4";
-    writeFileSync(join(folder, name), "saved by another program");
-    const { outcome } = await save({ folder });
+    writeFileSync(join(folder, name), "cut by the user");
+    const { outcome, host } = await saveFrom(media, { folder });
 
     expect(outcome).toEqual({
       said: `It is saved as ${join(folder, name)}.`,
-      files: { [name]: "saved by another program" },
-    });
-  });
-
-  test.each([
-    ["a file", true],
-    ["nothing", false],
-  ])("refuses a link to %s in a video's place, and leaves what it leads to alone", async (_what, exists) => {
-    const folder = temporaryFolder();
-    const elsewhere = temporaryFolder();
-    const target = join(elsewhere, "precious");
-    if (exists) writeFileSync(target, "precious");
-    symlinkSync(target, join(folder, FILE_NAME));
-    const { outcome, host } = await save({ folder });
-
-    expect(outcome).toEqual({
-      said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
-      files: { [FILE_NAME]: "link" },
-    });
-    expect(filesIn(elsewhere)).toEqual(exists ? { precious: "precious" } : {});
-    expect(host.lines()).toEqual([]);
-  });
-
-  test("refuses a folder in a video's place", async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, FILE_NAME));
-    const { outcome, host } = await save({ folder });
-
-    expect(outcome).toEqual({
-      said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
-      files: { [FILE_NAME]: "folder" },
+      files: { [name]: "cut by the user" },
     });
     expect(host.lines()).toEqual([]);
-  });
+  },
+);
 
-  test("keeps a file that another program puts there meanwhile", async () => {
-    const folder = temporaryFolder();
-    const host = await hostOf(
-      inTwoHalves(folder, () => writeFileSync(join(folder, FILE_NAME), "of another program")),
-    );
-    const outcome = await saving({ link: host.link, folder }).save();
+test.each<[string, string, (path: string, target: string) => void]>([
+  ["a link to a file", "link", (path, target) => symlinkSync(target, path)],
+  ["a link to nothing", "link", (path, target) => symlinkSync(`${target}-gone`, path)],
+  ["a folder", "folder", (path) => mkdirSync(path)],
+])("%s in a video's place is left alone, and nothing is downloaded", async (_what, kind, put) => {
+  const [folder, elsewhere] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(elsewhere, "precious"), "precious");
+  put(join(folder, FILE_NAME), join(elsewhere, "precious"));
+  const { outcome, host } = await saveFrom(media, { folder });
 
-    expect(outcome.files).toEqual({ [FILE_NAME]: "of another program" });
-  });
+  expect(outcome).toEqual(
+    notSaved("a link or a folder has the file's name (ENOTFILE)", { [FILE_NAME]: kind }),
+  );
+  expect(filesIn(elsewhere)).toEqual({ precious: "precious" });
+  expect(host.lines()).toEqual([]);
+});
 
-  test("keeps a link that another program puts there meanwhile", async () => {
-    const folder = temporaryFolder();
-    const host = await hostOf(inTwoHalves(folder, () => symlinkSync("elsewhere", join(folder, FILE_NAME))));
-    const outcome = await saving({ link: host.link, folder }).save();
+test.each<[string, string, (path: string) => void]>([
+  ["file", "of another program", (path) => writeFileSync(path, "of another program")],
+  ["link", "link", (path) => symlinkSync("elsewhere", path)],
+])("a %s that another program puts there during the download is left alone", async (_what, found, put) => {
+  const folder = temporaryFolder();
+  const script = inTwoHalves(folder, () => put(join(folder, FILE_NAME)));
+  const { outcome } = await saveFrom(script, { folder });
 
-    expect(outcome).toEqual({
-      said: notSaved("a link or a folder has the file's name (ENOTFILE)"),
-      files: { [FILE_NAME]: "link" },
-    });
-  });
+  expect(outcome.files).toEqual({ [FILE_NAME]: found });
+});
 
-  test("has nothing half saved after the disk was full", async () => {
-    await using file = await open("/dev/null");
-    const write = vi.spyOn(Object.getPrototypeOf(file), "appendFile");
-    onTestFinished(() => write.mockRestore());
-    write.mockRejectedValue(Object.assign(new Error("full"), { code: "ENOSPC" }));
-    const { outcome } = await save();
+test("nothing is left of a video for which the disk was full", async () => {
+  await using file = await open("/dev/null");
+  const write = vi.spyOn(Object.getPrototypeOf(file), "appendFile");
+  onTestFinished(() => write.mockRestore());
+  write.mockRejectedValue(Object.assign(new Error("full"), { code: "ENOSPC" }));
+  const { outcome } = await saveFrom(media);
 
-    expect(outcome).toEqual({ said: notSaved("the disk is full (ENOSPC)"), files: {} });
-  });
+  expect(outcome).toEqual(notSaved("the disk is full (ENOSPC)"));
+});
 
-  test.each([
-    ["leads to a file", "", "the path of the folder leads to a file (EEXIST)"],
-    ["leads through a file", "Videos", "the path of the folder leads through a file (ENOTDIR)"],
-  ])("is explained where its path %s", async (_what, below, problem) => {
-    const file = join(temporaryFolder(), "file");
-    writeFileSync(file, "");
-    const { outcome } = await save({ folder: join(file, below) });
+test.each([
+  ["to a file", "", "the path of the folder leads to a file (EEXIST)"],
+  ["through a file", "Videos", "the path of the folder leads through a file (ENOTDIR)"],
+])("the user reads that the folder's path leads %s", async (_what, below, problem) => {
+  const file = join(temporaryFolder(), "file");
+  writeFileSync(file, "");
+  const { outcome } = await saveFrom(media, { folder: join(file, below) });
 
-    expect(outcome).toEqual({ said: notSaved(problem), files: {} });
-    expect(readFileSync(file, "utf8")).toBe("");
-  });
+  expect(outcome).toEqual(notSaved(problem));
+  expect(readFileSync(file, "utf8")).toBe("");
+});
 
-  test("gets one whole file from two processes that save the same video at once", async () => {
-    const folder = temporaryFolder();
-    const { host, link } = await hostOf(async (request, raw) => {
+test("two processes that save the same video at once leave one whole file", async () => {
+  const folder = temporaryFolder();
+  const host = await scriptedService({
+    "GET /video.mp4": async (request, raw) => {
       await until(() => host.lines().length === 2);
       return media(request, raw);
-    });
-    const processes = [1, 2].map(() => saving({ link, folder }));
-
-    const outcomes = await Promise.all(processes.map((one) => one.save()));
-
-    expect(outcomes.map(({ said }) => said)).toEqual([
-      `It is saved as ${join(folder, FILE_NAME)}.`,
-      `It is saved as ${join(folder, FILE_NAME)}.`,
-    ]);
-    expect(filesIn(folder)).toEqual(SAVED);
+    },
   });
+  const processes = [1, 2].map(() => saving({ link: `${host.url}/video.mp4`, folder }));
 
-  test("has nothing half saved after a shutdown in the middle", async () => {
-    const folder = temporaryFolder();
-    const { host, link } = await hostOf(mediaUntil(100_000, "stall"));
-    const { saver } = saving({ link, folder });
-    saver.saveWhenFinished(JOB_ID);
-    await until(() => isHalfSaved(folder));
+  const outcomes = await Promise.all(processes.map((one) => one.save()));
 
-    await saver.close();
+  const said = `It is saved as ${join(folder, FILE_NAME)}.`;
+  expect(outcomes.map((outcome) => outcome.said)).toEqual([said, said]);
+  expect(filesIn(folder)).toEqual(SAVED);
+});
 
-    expect(filesIn(folder)).toEqual({});
-    await until(() => host.connections() === 0);
-  });
+test("a shutdown in the middle of a download leaves no file and no connection", async () => {
+  const host = await scriptedService({ "GET /video.mp4": mediaUntil(HALF, "stall") });
+  const { saver, folder } = saving({ link: `${host.url}/video.mp4` });
+  saver.saveWhenFinished(JOB_ID);
+  await until(() => isHalfSaved(folder));
 
-  test("loses what a process that was killed has left an hour ago, and keeps what another one may be writing", async () => {
-    const folder = temporaryFolder();
-    const [left, inUse, foreign] = [PART, PART.replace("0bad", "0dad"), PART.replace("faceless", "notes")];
-    for (const name of [left, inUse, foreign]) writeFileSync(join(folder, name), "half");
-    const hourAgo = new Date(Date.now() - 3_700_000);
-    for (const name of [left, foreign]) utimesSync(join(folder, name), hourAgo, hourAgo);
-    const { outcome } = await save({ folder });
+  await saver.close();
 
-    expect(outcome.files).toEqual({ ...SAVED, [inUse]: "half", [foreign]: "half" });
-  });
+  expect(filesIn(folder)).toEqual({});
+  await until(() => host.connections() === 0);
+});
 
-  test("no longer counts as having a file that the user has removed", async () => {
-    const { outcome, path, saver } = await save();
-    expect(outcome.said).toBe(`It is saved as ${path}.`);
+test("what is half saved is removed an hour later, and what another process may be writing stays", async () => {
+  const folder = temporaryFolder();
+  const files = { left: `${FILE_NAME}.0badcafe.part`, foreign: `notes.mp4.0badcafe.part` };
+  const inUse = `${FILE_NAME}.0dadcafe.part`;
+  for (const name of [...Object.values(files), inUse]) writeFileSync(join(folder, name), "half");
+  const hourAgo = new Date(Date.now() - 3_700_000);
+  for (const name of Object.values(files)) utimesSync(join(folder, name), hourAgo, hourAgo);
+  const { outcome } = await saveFrom(media, { folder });
 
-    await rm(path);
-    await saver.refresh();
-
-    expect(saver.stateOf(JOB_ID)).toBeUndefined();
-  });
+  expect(outcome.files).toEqual({ ...SAVED, [inUse]: "half", [files.foreign]: "half" });
 });
