@@ -156,7 +156,6 @@ export class SavedVideos {
     }
     if (status !== "completed") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
-    video.stopWaiting();
     video.state = "queued";
     this.#startQueued();
   }

@@ -112,33 +112,20 @@ const endless: Handler = (_, { outgoing }) => {
   more();
 };
 
+const typed = (type: string) => ({ headers: { "content-type": type }, body: VIDEO });
+
 test.each<[string, Script, string, number]>([
   ["403", { status: 403 }, "its host answered HTTP 403", 1],
   ["404", { status: 404 }, "its host answered HTTP 404", 1],
   ["a part of the file", { status: 206, body: VIDEO }, "its host answered HTTP 206", 1],
   ["500 each time", { status: 500 }, "its host answered HTTP 500", 3],
   ["a cut download each time", mediaUntil(1_000, "cut"), "the connection was closed (UND_ERR_SOCKET)", 3],
-  [
-    "an image",
-    { headers: { "content-type": "image/png" }, body: VIDEO },
-    "its link leads to an image, not to a video",
-    1,
-  ],
-  [
-    "sound",
-    { headers: { "content-type": "Audio/mpeg" }, body: VIDEO },
-    "its link leads to sound, not to a video",
-    1,
-  ],
-  [
-    "a compressed file",
-    { headers: { "content-encoding": "gzip" }, body: VIDEO },
-    "its host compresses the file",
-    1,
-  ],
+  ["an image", typed("image/png"), "its link leads to an image, not to a video", 1],
+  ["sound", typed("Audio/mpeg"), "its link leads to sound, not to a video", 1],
+  ["a compressed file", { headers: { "content-encoding": "gzip" } }, "its host compresses the file", 1],
   ["an empty file", { headers: asVideo }, "the file is empty", 1],
   [
-    "a length above the limit",
+    "a great length",
     { headers: { "content-length": `${MAX_BYTES + 1}` } },
     "the file is larger than 1 MB",
     1,
@@ -241,6 +228,18 @@ test.each(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff
     expect({ connections: host.connections(), asked: proxy.asked }).toEqual({ connections: 0, asked: [] });
   },
 );
+
+test("a name is looked up once, and what was checked is what is connected to", async () => {
+  const host = await scriptedService({ "GET /video.mp4": media });
+  const asked: string[] = [];
+  const lookup: Lookup = async (hostname) => [
+    { address: asked.push(hostname) === 1 ? "127.0.0.1" : "10.0.0.5", family: 4 },
+  ];
+  const { save } = saving({ link: `${host.url.replace("127.0.0.1", "media.localhost")}/video.mp4`, lookup });
+
+  expect((await save()).files).toEqual(SAVED);
+  expect(asked).toEqual(["media.localhost"]);
+});
 
 test("of a service on the internet no video is taken from this computer over plain http", async () => {
   const { outcome, host } = await saveFrom(media, { baseUrl: PUBLIC, lookup: publicBut("10.0.0.5") });

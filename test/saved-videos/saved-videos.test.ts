@@ -1,12 +1,7 @@
 // Which videos are saved, when, and under which name: the real store and poller on a virtual clock, a folder and downloads in memory.
 
 import { expect, onTestFinished, test } from "vitest";
-import {
-  DownloadFailure,
-  type SavedVideo,
-  SavedVideos,
-  type SavedVideosOptions,
-} from "../../src/saved-videos/saved-videos.ts";
+import { DownloadFailure, type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { job, PolledWorld } from "../jobs/polled-service.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -22,13 +17,19 @@ class SavingWorld extends PolledWorld {
   lookups = 0;
   /** What a download waits for. */
   download: () => Promise<void> = async () => {};
+  /** What reading the folder waits for, after it has looked. */
+  reading = Promise.resolve();
   readonly saver: SavedVideos;
 
-  constructor(options: Partial<SavedVideosOptions> = {}) {
+  constructor() {
     super();
     this.saver = new SavedVideos({
       folder: {
-        names: async () => [...this.files],
+        names: async () => {
+          const names = [...this.files];
+          await this.reading;
+          return names;
+        },
         pathOf: (name) => `/videos/${name}`,
         write: async (name, chunks) => {
           for await (const _ of chunks);
@@ -44,7 +45,6 @@ class SavingWorld extends PolledWorld {
       },
       clock: this.clock,
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-      ...options,
     });
     onTestFinished(() => this.saver.close());
   }
@@ -142,7 +142,35 @@ test("a video is saved at once when a user's call has found its link", async () 
   world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
 
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  await world.clock.runFor(60_000);
   expect(world.lookups).toBe(0);
+});
+
+test("a video that was saved on another day is not downloaded again", async () => {
+  const world = new SavingWorld();
+  world.files.add("faceless-2026-11-18-0f4b6f2e.mp4");
+  world.saveFinished();
+
+  expect(await world.look()).toEqual({ state: "saved", path: "/videos/faceless-2026-11-18-0f4b6f2e.mp4" });
+  expect(world.downloads).toEqual([]);
+});
+
+test("a video counts as saved though the folder was being read when it came", async () => {
+  const world = new SavingWorld();
+  let [finishDownload, finishReading] = [() => {}, () => {}];
+  world.download = () => new Promise((resolve) => (finishDownload = resolve));
+  world.saveFinished();
+  await world.clock.runFor(0);
+  world.reading = new Promise((resolve) => (finishReading = resolve));
+  void world.saver.refresh();
+  finishDownload();
+  await world.clock.runFor(0);
+
+  world.reading = Promise.resolve();
+  finishReading();
+  await world.clock.runFor(0);
+
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
 });
 
 test("a file that the user has removed no longer counts as saved, and is not saved again", async () => {
@@ -267,10 +295,20 @@ test("a download that is cut begins anew after a second and after two more, and 
   expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "failed", problem: "it was cut" });
 });
 
+test("a shutdown between two attempts ends at once, without another", async () => {
+  const world = new SavingWorld();
+  world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
+  world.saveFinished();
+  await world.clock.runFor(0);
+
+  await world.saver.close();
+
+  expect(world.downloads).toHaveLength(1);
+});
+
 test("a folder that can't be read in time holds up no call", async () => {
-  const world = new SavingWorld({
-    folder: { names: () => new Promise(() => {}), pathOf: (name) => name, write: async () => {} },
-  });
+  const world = new SavingWorld();
+  world.reading = new Promise(() => {});
   let looked = false;
   void world.saver.refresh().then(() => (looked = true));
   await world.clock.runFor(1_000);
