@@ -1,5 +1,6 @@
-// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way, with the addresses that its
-// name resolves to. Knows nothing of jobs and files. Loaded on first use: it needs undici.
+// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way,
+// with the addresses that its name resolves to. Knows nothing of jobs and files. Loaded on first use: it
+// needs undici.
 
 import type { LookupAddress } from "node:dns";
 import { lookup as systemLookup } from "node:dns/promises";
@@ -58,7 +59,7 @@ export class Downloader {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Yields the file as it arrives. Throws a DownloadFailure where it is no video, or does not arrive whole. */
+  /** Yields the file as it arrives. Throws a DownloadFailure if it is no video or does not arrive whole. */
   async *download({ url, signal }: DownloadRequest): AsyncGenerator<Uint8Array> {
     const stop = new AbortController();
     const tooLong = new DownloadFailure("it took too long");
@@ -151,7 +152,7 @@ export class Downloader {
       throw new DownloadFailure(`the file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MB`);
   }
 
-  /** Connects to these addresses and no others, so what was checked is what is connected to, whatever the name resolves to next. */
+  /** Connects to these addresses and no others, whatever the name resolves to next: they were checked. */
   #createDispatcher(addresses: readonly LookupAddress[]): Dispatcher {
     const lookup: LookupFunction = (hostname, { all }, callback) => {
       const [first] = addresses;
@@ -170,7 +171,7 @@ export class Downloader {
     return this.#isProxied ? createProxyAgent(this.#service.proxies, options) : new Agent(options);
   }
 
-  /** Throws where the host is in a network that the service is not in. Empty for a name that only the proxy can resolve. */
+  /** Throws if none of them may be connected to. Empty if only the proxy can resolve the name. */
   async #allowedAddresses(hostname: string, serviceNetwork: Network): Promise<readonly LookupAddress[]> {
     const addresses = await this.#resolve(hostname).catch((error: unknown) => {
       if (this.#isProxied) return undefined;
@@ -182,7 +183,7 @@ export class Downloader {
     return allowed;
   }
 
-  /** Where the service itself is, as far as this computer can tell: a name that only the proxy can resolve counts as public. */
+  /** Where the service itself is. A name that only the proxy can resolve counts as public. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#service.baseUrl;
     if (isLoopback(hostname)) return "loopback";
@@ -200,7 +201,7 @@ export class Downloader {
   }
 }
 
-/** Throws unless it is https, or plain http on this computer for a service that runs here too. `base` is the hop before. */
+/** Throws unless it is https, or http on this computer for a service that runs here too. */
 function checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
   if (!URL.canParse(text, base?.href)) throw new DownloadFailure("its link is not a URL");
   const url = new URL(text, base);
@@ -220,8 +221,9 @@ function isAllowed(network: Network, serviceNetwork: Network): boolean {
 }
 
 /**
- * Throws where a file that begins like this is text, whatever its host calls it: a page to sign in may come as video/mp4. The service's
- * documentation names no format, so all else may be a video: each container has control characters in its first bytes.
+ * Throws if a file that begins like this is text, whatever its host calls it: a page to sign in may come as
+ * video/mp4. Anything else may be a video, since the service's documentation names no format: each container
+ * has control characters in its first bytes.
  */
 function refuseText(head: Buffer): void {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return;

@@ -1,5 +1,5 @@
-// Decides which finished videos are saved on this computer, when, and under which name. The name is made of the date and the job's id
-// alone. Knows neither HTTP nor the SDK.
+// Decides which finished videos are saved on this computer, when, and under which name, which is made of the
+// date and the job's id alone. Knows neither HTTP nor the SDK.
 
 import type { Clock } from "../jobs/clock.ts";
 import type { Unsubscribe } from "../jobs/emitter.ts";
@@ -66,7 +66,7 @@ const MAX_ATTEMPTS = 3;
 const ATTEMPT_PAUSE_MS = 1_000;
 /** The first look after this pause tries a failed video again. */
 const RETRY_PAUSE_MS = 30_000;
-/** The list may lag behind the status, or never name a link: about 8 minutes in all. A user's call looks too, at once. */
+/** The list may lag behind the status, or never name a link: about 8 minutes in all. */
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A slow disk must not hold up a user's call. */
 const FOLDER_DEADLINE_MS = 1_000;
@@ -112,7 +112,7 @@ export class SavedVideos {
     this.#advance(video);
   }
 
-  /** Brings `stateOf` up to date before a user looks, and tries again what has failed. Never rejects, and takes a second at most. */
+  /** Brings `stateOf` up to date, and tries again what has failed. Takes a second at most. Never rejects. */
   async refresh(): Promise<void> {
     const { clock } = this.#options;
     if (this.#shutdown.signal.aborted) return;
@@ -288,8 +288,8 @@ function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<voi
 }
 
 /**
- * What stands for the job in its file's name: the first 8 digits of a UUID. A UUID that begins with the time begins like those of the
- * minutes around it, so such a one, and any other id, is used whole.
+ * What stands for the job in its file's name: the first 8 digits of a UUID. A UUID that begins with the time
+ * begins like those of the minutes around it, so such a one, and any other id, is used whole.
  */
 function idPart(jobId: string): string {
   const id = jobId.toLowerCase();

@@ -1,5 +1,5 @@
-// The folder of saved videos on disk. A file appears under its name only when it is whole, and one that is there already is left alone.
-// Knows nothing of jobs and downloads.
+// The folder of saved videos on disk. A file appears under its name only when it is whole, and one that is
+// there already is left alone. Knows nothing of jobs and downloads.
 
 import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,8 +39,9 @@ export class VideoFolder {
   }
 
   /**
-   * Writes a file beside its place and renames it when it is whole. Nothing is read or written where the file is there already. Rejects,
-   * and leaves nothing behind, if `chunks` throws, or if something else than a file has the name.
+   * Writes a file beside its place and renames it when it is whole. Reads and writes nothing if the file is
+   * there already. Rejects, and leaves nothing behind, if `chunks` throws or something else than a file has
+   * the name.
    */
   async write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const path = this.pathOf(name);
@@ -75,7 +76,7 @@ export class VideoFolder {
   }
 }
 
-/** Whether the file is there. Rejects with `ENOTFILE` where something else is: what a link leads to is not ours to trust. */
+/** Rejects with `ENOTFILE` if something else than a file is there: what a link leads to is not trusted. */
 async function isThere(path: string): Promise<boolean> {
   try {
     if ((await lstat(path)).isFile()) return true;

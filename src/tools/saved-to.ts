@@ -12,7 +12,7 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-/** A sentence with a blank in front, or nothing. A link comes before it, so it must not begin with a character that could belong to one. */
+/** Nothing, or a blank and a sentence. A link comes before it: its first character must not belong to one. */
 export function describeSaved(saved: SavedVideo | undefined): string {
   if (saved === undefined) return "";
   if (saved.state === "failed")

@@ -1,4 +1,5 @@
-// Finished videos on disk, by the built file: in the sandbox as a user has it, and with a service of which a test sees each request.
+// Finished videos on disk, by the built file: in the sandbox, and with a service of which a test sees each
+// request.
 
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -147,7 +148,7 @@ test("a download that fails is a sentence of the summary, and the call succeeds"
 // Nothing is ever sent there: the proxy leads to a server on this computer.
 const ADDRESS = "93.184.216.34";
 
-/** What became of a video of a service on the internet, behind the user's proxy, after a call had waited for it. */
+/** What becomes of a video of a public service, behind the user's proxy, after a call waited for it. */
 async function saveThroughProxy(video: Script) {
   const service = await scriptedService({ "GET /final.mp4": video });
   const finalVideoUrl = `https://${ADDRESS}/final.mp4`;

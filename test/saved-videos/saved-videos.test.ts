@@ -1,4 +1,5 @@
-// Which videos are saved, when, and under which name: the real store and poller on a virtual clock, a folder and downloads in memory.
+// Which videos are saved, when, and under which name: the real store and poller on a virtual clock, with a
+// folder and downloads in memory.
 
 import { expect, onTestFinished, test } from "vitest";
 import { DownloadFailure, type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";

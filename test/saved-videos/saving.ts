@@ -1,4 +1,5 @@
-// One finished video, a host that has it, and the saver with the real download and a real folder: what the tests of saved videos share.
+// What the tests of saved videos share: one finished video, a host that has it, the real download, a real
+// folder.
 
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -99,7 +100,7 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   return { folder, path: join(folder, FILE_NAME), saver, save };
 }
 
-/** "the video", "folder", "link", or the content, by name. Empty where no folder is. A file that goes meanwhile is left out. */
+/** "the video", "folder", "link", or the content, by name. Empty without a folder. */
 export function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder) || !lstatSync(folder).isDirectory()) return {};
   return Object.fromEntries(
