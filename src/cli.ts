@@ -98,20 +98,9 @@ async function runServer(config: Config): Promise<void> {
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
       machineMs: () => Number(process.hrtime.bigint() / 1_000_000n),
-      pid: process.pid,
-      isRunning,
     },
     () => shutdown(0),
   );
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Another user's process.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 async function runDemoCommand(): Promise<void> {

@@ -7,9 +7,9 @@ import { systemClock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
-import { SavedVideos } from "../jobs/saved-videos.ts";
+import { NOTHING_SAVED, SavedVideos } from "../saved-videos/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
-import { VideoFolder } from "../jobs/video-folder.ts";
+import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
@@ -29,21 +29,13 @@ import type { Service } from "../service/client.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "./state-folder.ts";
 
-/** The machine that this process runs on. */
-export interface Host {
-  /** Milliseconds on a monotonic clock that all its processes share. */
-  readonly machineMs: () => number;
-  /** Of this process. */
-  readonly pid: number;
-  readonly isRunning: (pid: number) => boolean;
-}
-
 export interface ApplicationOptions {
   readonly config: Config;
   readonly service: Service;
   readonly log: Log;
   readonly redact: Redact;
-  readonly host: Host;
+  /** Milliseconds on a monotonic clock that all processes of this machine share. */
+  readonly machineMs: () => number;
   /** Most jobs that are polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
@@ -52,7 +44,7 @@ export interface ApplicationOptions {
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, log, redact, host, maxWatched } = options;
+  const { config, service, log, redact, machineMs, maxWatched } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
   const reader = new JobReader({ source: service, store: jobs, clock });
@@ -75,7 +67,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const journal = new Journal({
     disk: folder === undefined ? undefined : openDisk(folder),
     now: clock.now,
-    machineMs: host.machineMs,
+    machineMs,
     redact,
     onUnwritable: (reason) => log.warn(`The journal can't be written (${reason}).`),
   });
@@ -100,20 +92,8 @@ export function createApplication(options: ApplicationOptions): Application {
   });
   const publishOnce = new PublishOnce(guarded);
   const downloader = lazy(async () => {
-    const { createDownload } = await import("../service/download.ts");
-    return createDownload({ service: config.service ?? SANDBOX, version: VERSION });
-  });
-  const savedVideos = new SavedVideos({
-    folder:
-      config.saveDir === undefined
-        ? undefined
-        : new VideoFolder({ path: config.saveDir, ...host, now: clock.now }),
-    store: jobs,
-    download: async (request) => (await downloader())(request),
-    watch: (jobId) => poller.watch(jobId),
-    lookUpLinks: async () => jobs.list((await service.listNewestVideos({ background: true })).videos, true),
-    clock,
-    log,
+    const { Downloader } = await import("../saved-videos/download.ts");
+    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
   });
   const recallJobs = lazy(async () => {
     try {
@@ -122,6 +102,21 @@ export function createApplication(options: ApplicationOptions): Application {
       log.info("The jobs of earlier processes are not known.", error);
     }
   });
+  const savedVideos =
+    config.saveDir === undefined
+      ? NOTHING_SAVED
+      : new SavedVideos({
+          folder: new VideoFolder({ path: config.saveDir, now: clock.now }),
+          store: jobs,
+          download: async function* (request) {
+            yield* (await downloader()).download(request);
+          },
+          watch: (jobId) => poller.watch(jobId),
+          lookUpLinks: async () =>
+            jobs.list((await service.listNewestVideos({ background: true })).videos, true),
+          clock,
+          log,
+        });
   return {
     version: VERSION,
     config,

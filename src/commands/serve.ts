@@ -14,18 +14,21 @@ import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config, ServiceConfig } from "../config.ts";
 import { createRedact } from "../redact.ts";
 import { VERSION } from "../version.ts";
-import { createApplication, type Host } from "./application.ts";
+import { createApplication } from "./application.ts";
 
 export interface ServeOptions {
   /** Maximum jobs polled at once; the poller's own limit unless given. */
   readonly maxWatched?: number | undefined;
 }
 
+/** What the server has of its process. */
 export interface Streams {
   readonly input: Readable;
   readonly output: Writable;
   /** Whole lines for the log. */
   readonly writeLog: (line: string) => void;
+  /** Milliseconds on a monotonic clock that all processes of this machine share. */
+  readonly machineMs: () => number;
 }
 
 export interface Server {
@@ -42,7 +45,7 @@ const CLEAN_UP_MS = 50;
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
   config: Config,
-  { input, output, writeLog, ...host }: Streams & Host,
+  { input, output, writeLog, machineMs }: Streams,
   onClosed: () => void,
   options: ServeOptions = {},
 ): Server {
@@ -50,7 +53,7 @@ export function serve(
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
-  const application = createApplication({ config, service, log, redact, host, ...options });
+  const application = createApplication({ config, service, log, redact, machineMs, ...options });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);

@@ -6,7 +6,7 @@ import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
-import type { SavedVideos } from "../jobs/saved-videos.ts";
+import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
@@ -23,7 +23,7 @@ export interface Application {
   readonly jobs: JobStore;
   readonly reader: JobReader;
   readonly poller: Poller;
-  readonly savedVideos: SavedVideos;
+  readonly savedVideos: Pick<SavedVideos, keyof SavedVideos>;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   readonly generateOnce: GenerateOnce;
   readonly publishOnce: PublishOnce;

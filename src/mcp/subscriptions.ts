@@ -137,7 +137,7 @@ export class Subscriptions {
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
     this.#add(key, uri, jobId, poller.watch(jobId));
-    savedVideos.want(jobId);
+    savedVideos.saveWhenFinished(jobId);
     // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
     if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }

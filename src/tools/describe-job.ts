@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { isEnded } from "../jobs/job.ts";
 import type { JobHistory, Post } from "../idempotency/history.ts";
-import type { SavedVideo } from "../jobs/saved-videos.ts";
+import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/schemas.ts";
 import { describeAge, inWords, quote } from "../text.ts";
 import { describeSaved, savedToOf } from "./saved-to.ts";

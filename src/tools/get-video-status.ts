@@ -70,7 +70,7 @@ export const getVideoStatus = defineTool({
     const now = await reader
       .readRecent(jobId, RECENT_MS, options)
       .catch((error: unknown) => lastKnown(jobId, error, context));
-    savedVideos.want(jobId);
+    savedVideos.saveWhenFinished(jobId);
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
     const { result, ...guidance } = await describeJob(job, context);
     if (now.done) return { ...guidance, result };

@@ -1,7 +1,7 @@
 // What results say of a video that is saved on this computer.
 
 import * as z from "zod";
-import type { SavedVideo } from "../jobs/saved-videos.ts";
+import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 
 export const savedToField = () => ({
   savedTo: z.string().describe("File on the computer that runs this server").optional(),
@@ -12,7 +12,7 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-/** A sentence with a blank in front, or nothing. A link comes before it, so it must not begin with a character that could belong to one. */
+/** Nothing, or a blank and a sentence. A link comes before it: its first character must not belong to one. */
 export function describeSaved(saved: SavedVideo | undefined): string {
   if (saved === undefined) return "";
   if (saved.state === "failed")

@@ -8,7 +8,7 @@ import type { JobHistory } from "../idempotency/history.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
-import type { SavedVideos } from "../jobs/saved-videos.ts";
+import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
@@ -21,7 +21,7 @@ export interface ToolContext {
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
-  readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;
+  readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;

@@ -11,8 +11,6 @@ serve(
     output: process.stdout,
     writeLog: (line) => void process.stderr.write(line),
     machineMs: () => performance.now(),
-    pid: process.pid,
-    isRunning: () => false,
   },
   () => process.exit(0),
   { maxWatched: 1_000 },

@@ -1,10 +1,11 @@
-// Finished videos on disk, by the built file: in the sandbox as a user has it, and with a service of which a test sees each request.
+// Finished videos on disk, by the built file: in the sandbox, and with a service of which a test sees each
+// request.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { connectModern, connectLegacy, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
@@ -12,14 +13,14 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { filesIn } from "../jobs/saving.ts";
+import { filesIn, VIDEO } from "../saved-videos/saving.ts";
 
 const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const STATUS = `GET /api/v1/status/${JOB_ID}`;
 
 /** A service that has one finished video on its own host. */
 async function finishedVideo() {
-  const service = await scriptedService({ "GET /final.mp4": { body: "a video" } });
+  const service = await scriptedService({ "GET /final.mp4": { body: VIDEO } });
   const finalVideoUrl = `${service.url}/final.mp4`;
   service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
   service.on("GET /api/v1/videos", {
@@ -120,7 +121,7 @@ test("a video that a client subscribes to is saved", async () => {
   await client.raw.subscribeResource({ uri: `faceless://jobs/${JOB_ID}` });
 
   await until(() => hasVideo(folder));
-  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+  expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });
 
 test("a download that fails is a sentence of the summary, and the call succeeds", async () => {
@@ -144,93 +145,79 @@ test("a download that fails is a sentence of the summary, and the call succeeds"
   expect(filesIn(folder)).toEqual({});
 });
 
-describe("of a service on the internet, behind the user's proxy", () => {
-  // Nothing is ever sent there: the proxy leads to a server on this computer.
-  const ADDRESS = "93.184.216.34";
+// Nothing is ever sent there: the proxy leads to a server on this computer.
+const ADDRESS = "93.184.216.34";
 
-  /** What a call that waited for the video has in its folder at the end, and what was asked of the proxy. */
-  async function saveFrom(video: Script) {
-    const service = await scriptedService({ "GET /final.mp4": video });
-    const finalVideoUrl = `https://${ADDRESS}/final.mp4`;
-    service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
-    const certificate = createCertificate(ADDRESS);
-    const tls = createTlsServer(certificate, (socket) => relay(socket, Number(new URL(service.url).port)));
-    const tlsPort = await listening(tls);
-    const tunnels: string[] = [];
-    const proxy = createServer((socket) =>
-      socket.once("data", (head) => {
-        tunnels.push(head.toString("latin1").split(" ", 2).join(" "));
-        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-        relay(socket, tlsPort);
-      }),
-    );
-    const [folder, caFile] = [temporaryFolder(), join(temporaryFolder(), "ca.pem")];
-    writeFileSync(caFile, certificate.cert);
-    const client = await connectModern({
-      env: {
-        FACELESS_API_KEY: CANARY,
-        FACELESS_BASE_URL: `https://${ADDRESS}`,
-        FACELESS_SAVE_DIR: folder,
-        HTTPS_PROXY: `http://127.0.0.1:${await listening(proxy)}`,
-        NODE_EXTRA_CA_CERTS: caFile,
-      },
-    });
-    await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
-    await until(() => client.stderr().includes("was not saved") || hasVideo(folder));
-    const downloads = service.requests.filter(({ path }) => path === "/final.mp4");
-    const { structuredContent } = await client.call("get_video_status", { jobId: JOB_ID });
-    return {
-      files: Object.values(filesIn(folder)),
-      summary: String(structuredContent?.["summary"]).replace(finalVideoUrl, "LINK"),
-      tunnels: new Set(tunnels),
-      keys: downloads.flatMap(({ headers }) => tracesOf(CANARY, JSON.stringify(headers))),
-      downloads: downloads.length,
-    };
-  }
-
-  test("a video is saved through its tunnel, without the key", async () => {
-    expect(await saveFrom({ body: "a video" })).toEqual({
-      files: ["a video"],
-      summary: expect.stringMatching(/^Your video is ready: LINK It is saved as .+\.mp4\.$/),
-      tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
-      keys: [],
-      downloads: 1,
-    });
+/** What becomes of a video of a public service, behind the user's proxy, after a call waited for it. */
+async function saveThroughProxy(video: Script) {
+  const service = await scriptedService({ "GET /final.mp4": video });
+  const finalVideoUrl = `https://${ADDRESS}/final.mp4`;
+  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  const certificate = createCertificate(ADDRESS);
+  const tls = createTlsServer(certificate, (socket) => relay(socket, Number(new URL(service.url).port)));
+  const tlsPort = await listening(tls);
+  const tunnels: string[] = [];
+  const proxy = createServer((socket) =>
+    socket.once("data", (head) => {
+      tunnels.push(head.toString("latin1").split(" ", 2).join(" "));
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      relay(socket, tlsPort);
+    }),
+  );
+  const [folder, caFile] = [temporaryFolder(), join(temporaryFolder(), "ca.pem")];
+  writeFileSync(caFile, certificate.cert);
+  const client = await connectModern({
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_BASE_URL: `https://${ADDRESS}`,
+      FACELESS_SAVE_DIR: folder,
+      HTTPS_PROXY: `http://127.0.0.1:${await listening(proxy)}`,
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
   });
+  await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
+  await until(() => client.stderr().includes("was not saved") || hasVideo(folder));
+  const downloads = service.requests.filter(({ path }) => path === "/final.mp4");
+  const { structuredContent } = await client.call("get_video_status", { jobId: JOB_ID });
+  return {
+    files: Object.values(filesIn(folder)),
+    summary: String(structuredContent?.["summary"]).replace(finalVideoUrl, "LINK"),
+    tunnels: new Set(tunnels),
+    keys: downloads.map(({ headers }) => tracesOf(CANARY, JSON.stringify(headers))),
+  };
+}
 
-  test.each([
-    [
-      "an address in the user's network",
-      "https://192.168.1.1/final.mp4",
-      "its link leads to a private address",
-    ],
-    ["plain http", `http://${ADDRESS}/final.mp4`, "its link does not stay on https"],
-  ])("no redirect to %s is followed", async (_what, location, problem) => {
-    expect(await saveFrom({ status: 302, headers: { location } })).toEqual({
-      files: [],
-      summary: `Your video is ready: LINK It could not be saved on this computer: ${problem}. A later get_video_status tries again.`,
-      tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
-      keys: [],
-      downloads: 1,
-    });
-  });
-
-  test("no redirect to a server of this computer over http is followed", async () => {
-    const local = await scriptedService({ "GET /": { body: "of this computer" } });
-
-    const { files } = await saveFrom({ status: 302, headers: { location: local.url } });
-
-    expect({ files, requests: local.lines() }).toEqual({ files: [], requests: [] });
+test("a video of a service on the internet is saved through the proxy's tunnel, without the key", async () => {
+  expect(await saveThroughProxy({ body: VIDEO })).toEqual({
+    files: ["the video"],
+    summary: expect.stringMatching(/^Your video is ready: LINK It is saved as .+\.mp4\.$/),
+    tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
+    keys: [[]],
   });
 });
 
-test("what the service calls savedTo is not passed on", async () => {
+test.each([
+  ["https://192.168.1.1/final.mp4", "its link leads to a private address"],
+  [`http://${ADDRESS}/final.mp4`, "its link does not stay on https"],
+  ["http://127.0.0.1/final.mp4", "its link does not stay on https"],
+])("of a service on the internet no redirect to %s is followed", async (location, problem) => {
+  expect(await saveThroughProxy({ status: 302, headers: { location } })).toEqual({
+    files: [],
+    summary: `Your video is ready: LINK It could not be saved on this computer: ${problem}. A later get_video_status tries again.`,
+    tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
+    keys: [[]],
+  });
+});
+
+test("where no folder is set, nothing is downloaded, and what the service calls savedTo is not passed on", async () => {
   const { service } = await finishedVideo();
   const client = await connectModern({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
 
-  const { structuredContent } = await client.call("list_videos");
+  const waited = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 });
+  const listed = await client.call("list_videos");
 
-  expect(JSON.stringify(structuredContent)).not.toContain("savedTo");
+  expect(`${textOf(waited)}${textOf(listed)}`).not.toContain("saved");
+  expect(service.lines("GET /final.mp4")).toEqual([]);
 });
 
 test("a relative folder fails every call, with its name and the fix", async () => {
@@ -242,7 +229,7 @@ test("a relative folder fails every call, with its name and the fix", async () =
   expect(textOf(result)).toMatch(/FACELESS_SAVE_DIR is a relative path.+Set it to an absolute path/);
 });
 
-test("the server ends in the middle of a download, and the next one replaces what is half saved", async () => {
+test("the server ends in the middle of a download, and what is half saved is gone an hour later", async () => {
   const { service } = await finishedVideo();
   service.on("GET /final.mp4", (_, { outgoing }) => void outgoing.writeHead(200).write("half"));
   const folder = temporaryFolder();
@@ -257,14 +244,16 @@ test("the server ends in the middle of a download, and the next one replaces wha
 
   const ending = startRaw({ env });
   ending.send(ending.request(1, "tools/call", waiting));
-  await until(() => Object.keys(filesIn(folder)).some((name) => name.includes(`.${ending.child.pid}-`)));
+  await until(() => Object.values(filesIn(folder)).filter((content) => content === "half").length === 2);
   ending.child.kill("SIGTERM");
   expect({ ...(await ending.ended), stderr: ending.stderr() }).toMatchObject({ code: 0, stderr: "" });
   expect(Object.keys(filesIn(folder)).filter((name) => !name.endsWith(".part"))).toEqual([]);
 
-  service.on("GET /final.mp4", { body: "a video" });
+  const hourAgo = new Date(Date.now() - 3_700_000);
+  for (const name of Object.keys(filesIn(folder))) utimesSync(join(folder, name), hourAgo, hourAgo);
+  service.on("GET /final.mp4", { body: VIDEO });
   const last = await connectModern({ env });
   await last.call("get_video_status", waiting.arguments);
   await until(() => hasVideo(folder));
-  expect(Object.values(filesIn(folder))).toEqual(["a video"]);
+  expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });

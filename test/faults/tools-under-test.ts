@@ -88,13 +88,12 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
   });
   const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const machineMs = now;
-  const host = { machineMs, pid: process.pid, isRunning: () => false };
   const { jobs, reader, generateOnce, publishOnce, savedVideos, lookAtJob } = createApplication({
     config,
     service,
     log,
     redact,
-    host,
+    machineMs,
   });
   const disk = openDisk(folder);
   const journal = new Journal({ disk, now, machineMs, redact, onUnwritable: () => {} });

@@ -4,7 +4,7 @@ import { InMemoryTransport, type JSONRPCMessage, McpServer } from "@modelcontext
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import { SavedVideos } from "../../src/jobs/saved-videos.ts";
+import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { createWorld } from "../bench/virtual-world.ts";
 import { DURATIONS, seededRandom } from "../fixtures/durations.ts";
@@ -23,15 +23,7 @@ async function connect({ store, reader, poller, clock }: World) {
     reader,
     poller,
     waitForEnd: (wait) => waitForEnd({ poller, reader, store, clock }, wait),
-    savedVideos: new SavedVideos({
-      folder: undefined,
-      store,
-      download: () => Promise.reject(new Error("Nothing is saved.")),
-      watch: () => () => {},
-      lookUpLinks: async () => {},
-      clock,
-      log,
-    }),
+    savedVideos: NOTHING_SAVED,
     recallJobs: async () => {},
     history: async () => new Map(),
     canPublish: true,

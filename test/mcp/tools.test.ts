@@ -27,7 +27,7 @@ async function clientOfFaultyServer(): Promise<Client> {
       () => {},
     ),
     redact: (text) => text,
-    host: { machineMs: () => 0, pid: 1, isRunning: () => false },
+    machineMs: () => 0,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
   registerTools(server, application, new Tasks(application));

@@ -2,6 +2,7 @@
 
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
+import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/schemas.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { Computer } from "../idempotency/computer.ts";
@@ -33,7 +34,7 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     reader: readerOf(notUsed),
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,
-    savedVideos: { want: () => {}, refresh: async () => {}, stateOf: () => undefined },
+    savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
     canPublish: true,
     isSandbox: false,

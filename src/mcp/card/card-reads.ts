@@ -6,7 +6,7 @@ import type { Unsubscribe } from "../../jobs/emitter.ts";
 import type { JobReader } from "../../jobs/job-reader.ts";
 import type { JobStore } from "../../jobs/job-store.ts";
 import type { Poller } from "../../jobs/poller.ts";
-import type { SavedVideos } from "../../jobs/saved-videos.ts";
+import type { SavedVideos } from "../../saved-videos/saved-videos.ts";
 import type { Service } from "../../service/client.ts";
 import type { Job } from "../../service/schemas.ts";
 
@@ -15,7 +15,7 @@ export interface CardReadsOptions {
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly jobs: Pick<JobStore, "get">;
   readonly service: Pick<Service, "backgroundWaitMs">;
-  readonly savedVideos: Pick<SavedVideos, "want">;
+  readonly savedVideos: Pick<SavedVideos, "saveWhenFinished">;
   readonly clock: Pick<Clock, "after">;
 }
 
@@ -59,7 +59,7 @@ export class CardReads {
   #watch(jobId: string): void {
     const { poller, savedVideos, clock } = this.#options;
     // A video that is watched is saved.
-    savedVideos.want(jobId);
+    savedVideos.saveWhenFinished(jobId);
     const watch = this.#watches.get(jobId) ?? {
       unwatch: watchIfPossible(poller, jobId),
       cancelTimer: () => {},

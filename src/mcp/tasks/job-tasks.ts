@@ -155,7 +155,7 @@ export class JobTasks {
     if (this.#waits.has(jobId)) return;
     const { poller, savedVideos } = this.#application;
     this.#waits.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
-    savedVideos.want(jobId);
+    savedVideos.saveWhenFinished(jobId);
   }
 
   /** Ends with the waiting. */

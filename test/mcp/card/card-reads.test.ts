@@ -12,7 +12,7 @@ function setUp(options: WorldOptions = {}) {
   const { poller, reader, store: jobs, clock } = world;
   const service = { backgroundWaitMs: () => world.waitMs };
   const wanted = new Set<string>();
-  const savedVideos = { want: (jobId: string) => void wanted.add(jobId) };
+  const savedVideos = { saveWhenFinished: (jobId: string) => void wanted.add(jobId) };
   const reads = new CardReads({ poller, reader, jobs, service, savedVideos, clock });
   return {
     world,

@@ -2,7 +2,7 @@
 
 import { BlockList, isIPv6 } from "node:net";
 
-/** `special`: link-local, which clouds serve their credentials on, and whatever else is no address of a host on the internet. */
+/** `special`: link-local, where clouds serve their credentials, and all that is no host on the internet. */
 export type Network = "public" | "private" | "loopback" | "special";
 
 const LOOPBACK = blockList(["127.0.0.0/8", "::1/128"]);

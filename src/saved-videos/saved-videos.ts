@@ -1,12 +1,11 @@
-// Decides which finished videos are saved on this computer, when, and under which name. The name is made of the date and the job's id
-// alone. Knows neither HTTP nor the SDK.
+// Decides which finished videos are saved on this computer, when, and under which name, which is made of the
+// date and the job's id alone. Knows neither HTTP nor the SDK.
 
+import type { Clock } from "../jobs/clock.ts";
+import type { Unsubscribe } from "../jobs/emitter.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
-import type { Download } from "../service/download.ts";
-import type { Clock } from "./clock.ts";
-import type { Unsubscribe } from "./emitter.ts";
-import type { JobStore } from "./job-store.ts";
-import type { VideoFolder } from "./video-folder.ts";
+import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
 /** How the saving of a finished video stands. */
 export type SavedVideo =
@@ -14,11 +13,28 @@ export type SavedVideo =
   /** `problem` is a clause that follows a colon. */
   | { readonly state: "failed"; readonly problem: string };
 
+export interface DownloadRequest {
+  readonly url: string;
+  /** Ends the download at once. */
+  readonly signal: AbortSignal;
+}
+
+/** Why a download failed, as a clause that follows a colon. Has no text of the other side's. */
+export class DownloadFailure extends Error {
+  /** Whether another request may succeed. */
+  readonly mayPass: boolean;
+
+  constructor(reason: string, { mayPass = false } = {}) {
+    super(reason);
+    this.mayPass = mayPass;
+  }
+}
+
 export interface SavedVideosOptions {
-  /** undefined: nothing is saved. */
-  readonly folder: Pick<VideoFolder, "names" | "pathOf" | "write"> | undefined;
+  readonly folder: Pick<VideoFolder, "names" | "pathOf" | "write">;
   readonly store: JobStore;
-  readonly download: Download;
+  /** Yields the file, or throws a DownloadFailure. */
+  readonly download: (request: DownloadRequest) => AsyncIterable<Uint8Array>;
   /** Polls the job until it ends or the returned function is called. May throw. */
   readonly watch: (jobId: string) => Unsubscribe;
   /** Updates the store from the newest page of the video list, which has the links. */
@@ -28,26 +44,29 @@ export interface SavedVideosOptions {
 }
 
 /** A video that is to be saved and is not yet. */
-interface WantedVideo {
+interface PendingVideo {
   readonly jobId: string;
   /** `failed` until a look after `retryAtMs`. */
   state: "rendering" | "waiting for its link" | "queued" | "saving" | "failed";
-  /** Why the last attempt failed. */
+  /** Why it failed the last time; empty before. */
   problem: string;
   /** On the monotonic clock. */
   retryAtMs: number;
   /** How often the list was asked for the link. */
   lookups: number;
   /** Ends the polling, or the timer of the next lookup. */
-  cancel: Unsubscribe;
+  stopWaiting: Unsubscribe;
 }
 
-const NOT_POLLED: Unsubscribe = () => {};
-const MAX_WANTED = 500;
+const NOT_WAITING: Unsubscribe = () => {};
+const MAX_PENDING = 500;
 const MAX_AT_ONCE = 2;
-/** The first look after this pause tries a failed download again. */
+const MAX_ATTEMPTS = 3;
+/** Before the second attempt; twice as long before the third. */
+const ATTEMPT_PAUSE_MS = 1_000;
+/** The first look after this pause tries a failed video again. */
 const RETRY_PAUSE_MS = 30_000;
-/** The list may lag behind the status, or never name a link: about 8 minutes in all. A user's call looks too, at once. */
+/** The list may lag behind the status, or never name a link: about 8 minutes in all. */
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A slow disk must not hold up a user's call. */
 const FOLDER_DEADLINE_MS = 1_000;
@@ -58,53 +77,47 @@ const FILE_NAME = /^faceless-\d{4}-\d{2}-\d{2}-(.+)\.mp4$/;
 export class SavedVideos {
   readonly #options: SavedVideosOptions;
   /** By job. */
-  readonly #wanted = new Map<string, WantedVideo>();
+  readonly #pending = new Map<string, PendingVideo>();
   /** Paths by the part of the name that stands for the job, as the folder was last read. */
   #saved: ReadonlyMap<string, string> = new Map();
   #folderRead: Promise<void> | undefined; // in progress
-  readonly #inProgress = new Set<Promise<void>>(); // downloads
-  readonly #ending = new AbortController();
+  readonly #inProgress = new Set<Promise<void>>(); // videos that are being saved
+  readonly #shutdown = new AbortController();
   readonly #unsubscribes: readonly Unsubscribe[];
 
   constructor(options: SavedVideosOptions) {
     this.#options = options;
-    const { folder, store } = options;
-    this.#unsubscribes =
-      folder === undefined
-        ? []
-        : [store.starts.on((jobId) => this.want(jobId)), store.changes.on((jobId) => this.#changed(jobId))];
+    const { starts, changes } = options.store;
+    this.#unsubscribes = [
+      starts.on((jobId) => this.saveWhenFinished(jobId)),
+      changes.on((jobId) => this.#advance(this.#pending.get(jobId))),
+    ];
   }
 
   /** Saves the video of a job that was started, watched or waited for, as soon as it is there. */
-  want(jobId: string): void {
-    if (this.#options.folder === undefined || this.#ending.signal.aborted || this.#wanted.has(jobId)) return;
-    // One that is rendering or failed can be wanted again.
-    const [oldest] = [...this.#wanted.values()].filter(({ state }) => state !== "saving");
-    if (this.#wanted.size >= MAX_WANTED && oldest !== undefined) this.#forget(oldest);
-    const video: WantedVideo = {
+  saveWhenFinished(jobId: string): void {
+    if (this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
+    // One that is rendering or failed can be asked for again.
+    const [oldest] = [...this.#pending.values()].filter(({ state }) => state !== "saving");
+    if (this.#pending.size >= MAX_PENDING && oldest !== undefined) this.#forget(oldest);
+    const video: PendingVideo = {
       jobId,
       state: "rendering",
       problem: "",
       retryAtMs: 0,
       lookups: 0,
-      cancel: NOT_POLLED,
+      stopWaiting: NOT_WAITING,
     };
-    this.#wanted.set(jobId, video);
+    this.#pending.set(jobId, video);
     this.#advance(video);
   }
 
-  /** Brings `stateOf` up to date before a user looks, and tries again what has failed. Never rejects, and takes a second at most. */
+  /** Brings `stateOf` up to date, and tries again what has failed. Takes a second at most. Never rejects. */
   async refresh(): Promise<void> {
-    if (this.#options.folder === undefined || this.#ending.signal.aborted) return;
     const { clock } = this.#options;
-    await new Promise<void>((resolve) => {
-      const cancelTimer = clock.after(FOLDER_DEADLINE_MS, resolve);
-      void this.#readFolder().then(() => {
-        cancelTimer();
-        resolve();
-      });
-    });
-    for (const video of Array.from(this.#wanted.values())) {
+    if (this.#shutdown.signal.aborted) return;
+    await Promise.race([this.#readFolder(), pause(clock, FOLDER_DEADLINE_MS)]);
+    for (const video of Array.from(this.#pending.values())) {
       if (video.state === "failed" && video.retryAtMs <= clock.monotonicMs()) video.state = "rendering";
       this.#advance(video);
     }
@@ -114,41 +127,35 @@ export class SavedVideos {
   stateOf(jobId: string): SavedVideo | undefined {
     const path = this.#saved.get(idPart(jobId));
     if (path !== undefined) return { state: "saved", path };
-    const { state, problem } = this.#wanted.get(jobId) ?? {};
-    if (state === "failed" && problem !== undefined) return { state, problem };
-    const isDue = state === "queued" || state === "saving";
-    return isDue ? { state: "saving", path: this.#pathOf(jobId) } : undefined;
+    const video = this.#pending.get(jobId);
+    if (video?.state === "failed") return { state: "failed", problem: video.problem };
+    const isDue = video?.state === "queued" || video?.state === "saving";
+    return isDue ? { state: "saving", path: this.#options.folder.pathOf(this.#nameOf(jobId)) } : undefined;
   }
 
   /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
   async close(): Promise<void> {
-    this.#ending.abort();
+    this.#shutdown.abort();
     for (const unsubscribe of this.#unsubscribes) unsubscribe();
-    for (const video of Array.from(this.#wanted.values())) this.#forget(video);
+    for (const video of Array.from(this.#pending.values())) this.#forget(video);
     await Promise.all(this.#inProgress);
   }
 
-  #changed(jobId: string): void {
-    const video = this.#wanted.get(jobId);
-    if (video !== undefined) this.#advance(video);
-  }
-
-  #forget(video: WantedVideo): void {
-    video.cancel();
-    this.#wanted.delete(video.jobId);
+  #forget(video: PendingVideo): void {
+    video.stopWaiting();
+    this.#pending.delete(video.jobId);
   }
 
   /** Takes a video as far as what is known of its job allows. */
-  #advance(video: WantedVideo): void {
-    if (video.state !== "rendering" && video.state !== "waiting for its link") return;
+  #advance(video: PendingVideo | undefined): void {
+    if (video?.state !== "rendering" && video?.state !== "waiting for its link") return;
     const { job, status } = this.#options.store.get(video.jobId) ?? {};
     if (job?.done !== true) {
-      if (video.cancel === NOT_POLLED) video.cancel = this.#watch(video.jobId);
+      if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#watch(video.jobId);
       return;
     }
     if (status !== "completed") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
-    video.cancel();
     video.state = "queued";
     this.#startQueued();
   }
@@ -159,27 +166,24 @@ export class SavedVideos {
     } catch (error) {
       // Too many are watched: then a user's call has to find out that it has ended.
       this.#options.log.debug(`Job ${jobId} is not polled for its video.`, error);
-      return NOT_POLLED;
+      return NOT_WAITING;
     }
   }
 
-  #lookUpLater(video: WantedVideo): void {
-    if (video.state === "waiting for its link" || video.lookups >= LOOKUPS.max) return;
+  #lookUpLater(video: PendingVideo): void {
+    if (video.state === "waiting for its link" || video.lookups === LOOKUPS.max) return;
     const { clock, lookUpLinks, log } = this.#options;
-    video.cancel();
+    video.stopWaiting();
     video.state = "waiting for its link";
+    const lookUp = async () => {
+      await lookUpLinks().catch((error: unknown) => log.debug("The links could not be listed.", error));
+      if (this.#pending.get(video.jobId) !== video || video.state !== "waiting for its link") return;
+      video.state = "rendering";
+      this.#advance(video);
+    };
     const delayMs = Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** video.lookups);
     video.lookups += 1;
-    video.cancel = clock.after(delayMs, () => {
-      const look = this.#linkOf(video.jobId) === undefined ? lookUpLinks() : Promise.resolve();
-      void look
-        .catch((error: unknown) => log.debug("The links of finished videos could not be listed.", error))
-        .then(() => {
-          if (this.#wanted.get(video.jobId) !== video || video.state !== "waiting for its link") return;
-          video.state = "rendering";
-          this.#advance(video);
-        });
-    });
+    video.stopWaiting = clock.after(delayMs, () => void lookUp());
   }
 
   #linkOf(jobId: string): string | undefined {
@@ -189,7 +193,7 @@ export class SavedVideos {
   }
 
   #startQueued(): void {
-    for (const video of this.#wanted.values()) {
+    for (const video of this.#pending.values()) {
       if (this.#inProgress.size >= MAX_AT_ONCE) return;
       if (video.state !== "queued") continue;
       video.state = "saving";
@@ -201,30 +205,43 @@ export class SavedVideos {
     }
   }
 
-  async #save(video: WantedVideo): Promise<void> {
-    const { folder, download, lookUpLinks, clock, log } = this.#options;
+  async #save(video: PendingVideo): Promise<void> {
+    const { lookUpLinks, clock, log } = this.#options;
     const { jobId } = video;
-    const { signal } = this.#ending;
     try {
       await this.#readFolder();
       if (!this.#saved.has(idPart(jobId))) {
         // A link that failed may have expired.
         if (video.problem !== "") await lookUpLinks().catch(() => {});
-        await folder?.write(this.#nameOf(jobId), async (target) => {
-          const { problem } = await download({ url: this.#linkOf(jobId) ?? "", target, signal });
-          if (problem !== undefined) throw new NotDownloaded(problem);
-        });
+        await this.#download(jobId);
         // A read that began before has not seen the file.
         await this.#folderRead;
         await this.#readFolder();
       }
       this.#forget(video);
     } catch (error) {
-      if (signal.aborted) return;
+      if (this.#shutdown.signal.aborted) return;
       video.state = "failed";
-      video.problem = error instanceof NotDownloaded ? error.message : describeDiskError(error);
+      video.problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
       video.retryAtMs = clock.monotonicMs() + RETRY_PAUSE_MS;
       log.warn(`The video of job ${jobId} was not saved: ${video.problem}.`, error);
+    }
+  }
+
+  /** Begins anew when it is cut, twice at most. */
+  async #download(jobId: string): Promise<void> {
+    const { folder, download, clock } = this.#options;
+    const { signal } = this.#shutdown;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const url = this.#linkOf(jobId) ?? "";
+        return await folder.write(this.#nameOf(jobId), download({ url, signal }));
+      } catch (error) {
+        const mayPass = error instanceof DownloadFailure && error.mayPass;
+        if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
+        await pause(clock, ATTEMPT_PAUSE_MS * attempt, signal);
+        signal.throwIfAborted();
+      }
     }
   }
 
@@ -233,11 +250,11 @@ export class SavedVideos {
     const { folder, log } = this.#options;
     const read = async () => {
       try {
-        const names = (await folder?.names()) ?? [];
+        const names = await folder.names();
         this.#saved = new Map(
           names.sort().flatMap((name): [string, string][] => {
             const id = FILE_NAME.exec(name)?.[1];
-            return id === undefined || folder === undefined ? [] : [[id, folder.pathOf(name)]];
+            return id === undefined ? [] : [[id, folder.pathOf(name)]];
           }),
         );
       } catch (error) {
@@ -252,18 +269,27 @@ export class SavedVideos {
     const dayMs = store.get(jobId)?.createdAtMs ?? clock.now();
     return `faceless-${new Date(dayMs).toISOString().slice(0, 10)}-${idPart(jobId)}.mp4`;
   }
-
-  #pathOf(jobId: string): string {
-    return this.#options.folder?.pathOf(this.#nameOf(jobId)) ?? "";
-  }
 }
 
-/** The message is the download's problem. */
-class NotDownloaded extends Error {}
+/** Stands in where no folder is set. */
+export const NOTHING_SAVED: Pick<SavedVideos, keyof SavedVideos> = {
+  saveWhenFinished: () => {},
+  refresh: async () => {},
+  stateOf: () => undefined,
+  close: async () => {},
+};
+
+/** Resolves after this time, or when the signal aborts. */
+function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(delayMs, resolve);
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
 
 /**
- * What stands for the job in its file's name: the first 8 digits of a UUID. A UUID that begins with the time begins like those of the
- * minutes around it, so such a one, and any other id, is used whole.
+ * What stands for the job in its file's name: the first 8 digits of a UUID. A UUID that begins with the time
+ * begins like those of the minutes around it, so such a one, and any other id, is used whole.
  */
 function idPart(jobId: string): string {
   const id = jobId.toLowerCase();
@@ -271,21 +297,4 @@ function idPart(jobId: string): string {
   if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;
   // Ids mostly differ at their end.
   return Buffer.from(jobId).toString("hex").slice(-MAX_HEX);
-}
-
-const DISK_ERRORS: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EACCES: "the folder can't be written",
-  EPERM: "the folder can't be written",
-  EROFS: "the folder can't be written",
-  ENOTDIR: "the path of the folder leads through a file",
-  EEXIST: "the path of the folder leads to a file",
-  ENOTFILE: "a link or a folder has the file's name",
-  EFBIG: "the disk takes no file of this size",
-};
-
-function describeDiskError(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-  return `${DISK_ERRORS[code] ?? "writing to the folder failed"} (${code})`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf } from "../../src/service/network.ts";
+import { networkOf } from "../../src/saved-videos/network.ts";
 
 test.each([
   [

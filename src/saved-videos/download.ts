@@ -1,0 +1,247 @@
+// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way,
+// with the addresses that its name resolves to. Knows nothing of jobs and files. Loaded on first use: it
+// needs undici.
+
+import type { LookupAddress } from "node:dns";
+import { lookup as systemLookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, type Dispatcher } from "undici";
+import type { ServiceConfig } from "../config.ts";
+import { isLoopback } from "../loopback.ts";
+import { createProxyAgent } from "../service/connection-pool.ts";
+import { explainNetworkError } from "../service/errors.ts";
+import { networkOf, type Network } from "./network.ts";
+import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
+
+export interface DownloadLimits {
+  readonly maxBytes: number;
+  /** Without a byte for so long, the connection is given up. */
+  readonly stallMs: number;
+  /** For the whole download. */
+  readonly deadlineMs: number;
+}
+
+/** Resolves to all IP addresses of a host name. */
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export interface DownloaderOptions {
+  /** The service's: private addresses and plain http are for a service that is private itself. */
+  readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
+  /** Of this bridge, for the user-agent. */
+  readonly version: string;
+  /** The system's unless given. */
+  readonly lookup?: Lookup;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+const LIMITS: DownloadLimits = {
+  maxBytes: 500 * 1024 * 1024,
+  stallMs: 30_000,
+  deadlineMs: 30 * 60_000,
+};
+const MAX_REDIRECTS = 5;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** What is looked at to tell a video from text. */
+const HEAD_BYTES = 512;
+
+export class Downloader {
+  readonly #service: DownloaderOptions["service"];
+  readonly #version: string;
+  readonly #isProxied: boolean;
+  readonly #lookup: Lookup;
+  readonly #limits: DownloadLimits;
+
+  constructor({ service, version, lookup, limits }: DownloaderOptions) {
+    this.#service = service;
+    this.#isProxied = service.proxies.http !== undefined || service.proxies.https !== undefined;
+    this.#version = version;
+    this.#lookup = lookup ?? ((hostname) => systemLookup(hostname, { all: true }));
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Yields the file as it arrives. Throws a DownloadFailure if it is no video or does not arrive whole. */
+  async *download({ url, signal }: DownloadRequest): AsyncGenerator<Uint8Array> {
+    const stop = new AbortController();
+    const tooLong = new DownloadFailure("it took too long");
+    const deadline = setTimeout(() => stop.abort(tooLong), this.#limits.deadlineMs).unref();
+    try {
+      yield* this.#follow(url, AbortSignal.any([signal, stop.signal]));
+    } catch (error) {
+      if (error instanceof DownloadFailure) throw error;
+      throw new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
+    } finally {
+      clearTimeout(deadline);
+      // A signal that never aborts keeps what listens to it.
+      stop.abort();
+    }
+  }
+
+  /** Requests the link and what it redirects to, and yields the file that is there. */
+  async *#follow(link: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    // A lookup does not look at the signal, nor does undici before the proxy has answered.
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = () => reject(signal.reason);
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    });
+    const serviceNetwork = await Promise.race([aborted, this.#serviceNetwork()]);
+    let url = checkedUrl(link, serviceNetwork);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const addresses = await Promise.race([aborted, this.#allowedAddresses(url.hostname, serviceNetwork)]);
+      const dispatcher = this.#createDispatcher(addresses);
+      try {
+        const request = dispatcher.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: "GET",
+          headers: this.#headers(),
+          signal,
+        });
+        const answer = await Promise.race([aborted, request]);
+        answer.body.on("error", () => {});
+        if (!isRedirect(answer.statusCode)) return yield* this.#receive(answer);
+        url = checkedUrl(headerOf(answer, "location"), serviceNetwork, url);
+      } finally {
+        // Ends what is still under way: behind a proxy that has not answered, nothing else does.
+        void dispatcher.destroy().catch(() => {});
+      }
+    }
+    throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
+  }
+
+  /** Those of any visitor: neither key nor cookie. */
+  #headers(): Record<string, string> {
+    return {
+      accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
+      "accept-encoding": "identity",
+      "user-agent": `faceless-video-mcp/${this.#version}`,
+    };
+  }
+
+  async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+    const { statusCode } = answer;
+    if (statusCode !== 200) {
+      const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
+      throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass });
+    }
+    const [, kind] = /^(image|audio)\//i.exec(headerOf(answer, "content-type")) ?? [];
+    if (kind !== undefined) throw notVideo(kind.toLowerCase() === "image" ? "an image" : "sound");
+    if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
+      throw new DownloadFailure("its host compresses the file");
+    this.#checkSize(Number(headerOf(answer, "content-length")));
+    let bytes = 0;
+    let head = Buffer.alloc(0);
+    const chunks: AsyncIterable<Uint8Array> = answer.body;
+    // undici throws where less arrives than Content-Length says.
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      this.#checkSize(bytes);
+      if (head.length < HEAD_BYTES) {
+        head = Buffer.concat([head, chunk]).subarray(0, HEAD_BYTES);
+        if (head.length === HEAD_BYTES) refuseText(head);
+      }
+      yield chunk;
+    }
+    if (bytes === 0) throw new DownloadFailure("the file is empty");
+    refuseText(head);
+  }
+
+  #checkSize(bytes: number): void {
+    const { maxBytes } = this.#limits;
+    if (bytes > maxBytes)
+      throw new DownloadFailure(`the file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MB`);
+  }
+
+  /** Connects to these addresses and no others, whatever the name resolves to next: they were checked. */
+  #createDispatcher(addresses: readonly LookupAddress[]): Dispatcher {
+    const lookup: LookupFunction = (hostname, { all }, callback) => {
+      const [first] = addresses;
+      if (first === undefined)
+        callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "");
+      else if (all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    };
+    const options: Agent.Options = {
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup },
+      headersTimeout: this.#limits.stallMs,
+      bodyTimeout: this.#limits.stallMs,
+      maxHeaderSize: 16 * 1024,
+      allowH2: false,
+    };
+    return this.#isProxied ? createProxyAgent(this.#service.proxies, options) : new Agent(options);
+  }
+
+  /** Throws if none of them may be connected to. Empty if only the proxy can resolve the name. */
+  async #allowedAddresses(hostname: string, serviceNetwork: Network): Promise<readonly LookupAddress[]> {
+    const addresses = await this.#resolve(hostname).catch((error: unknown) => {
+      if (this.#isProxied) return undefined;
+      throw error;
+    });
+    if (addresses === undefined) return [];
+    const allowed = addresses.filter(({ address }) => isAllowed(networkOf(address), serviceNetwork));
+    if (allowed.length === 0) throw new DownloadFailure("its link leads to a private address");
+    return allowed;
+  }
+
+  /** Where the service itself is. A name that only the proxy can resolve counts as public. */
+  async #serviceNetwork(): Promise<Network> {
+    const { hostname } = this.#service.baseUrl;
+    if (isLoopback(hostname)) return "loopback";
+    const addresses = await this.#resolve(hostname).catch(() => []);
+    return (
+      addresses.map(({ address }) => networkOf(address)).find((network) => network !== "public") ?? "public"
+    );
+  }
+
+  /** Takes `URL.hostname`. */
+  async #resolve(hostname: string): Promise<readonly LookupAddress[]> {
+    const address = hostname.replace(/^\[|\]$/g, "");
+    const family = isIP(address);
+    return family === 0 ? this.#lookup(hostname) : [{ address, family }];
+  }
+}
+
+/** Throws unless it is https, or http on this computer for a service that runs here too. */
+function checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
+  if (!URL.canParse(text, base?.href)) throw new DownloadFailure("its link is not a URL");
+  const url = new URL(text, base);
+  const isLocal = isLoopback(url.hostname) && serviceNetwork === "loopback";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal))
+    throw new DownloadFailure("its link does not stay on https");
+  if (url.username !== "" || url.password !== "")
+    throw new DownloadFailure("its link has a user name or a password");
+  return url;
+}
+
+/** A private service may have its media in its own network, one on this computer in both. */
+function isAllowed(network: Network, serviceNetwork: Network): boolean {
+  if (network === "public") return true;
+  if (network === "special") return false;
+  return serviceNetwork === "loopback" || network === serviceNetwork;
+}
+
+/**
+ * Throws if a file that begins like this is text, whatever its host calls it: a page to sign in may come as
+ * video/mp4. Anything else may be a video, since the service's documentation names no format: each container
+ * has control characters in its first bytes.
+ */
+function refuseText(head: Buffer): void {
+  if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return;
+  const start = head.toString().trimStart();
+  if (start.startsWith("<?xml") && !/<html/i.test(start)) throw notVideo("an XML document");
+  if (start.startsWith("<")) throw notVideo("a web page");
+  throw notVideo(/^[{[]/.test(start) ? "JSON" : "text");
+}
+
+function notVideo(found: string): DownloadFailure {
+  return new DownloadFailure(`its link leads to ${found}, not to a video`);
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+/** The first value; empty where there is none. */
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
+  return [headers[name]].flat()[0] ?? "";
+}

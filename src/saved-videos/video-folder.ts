@@ -1,0 +1,109 @@
+// The folder of saved videos on disk. A file appears under its name only when it is whole, and one that is
+// there already is left alone. Knows nothing of jobs and downloads.
+
+import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface VideoFolderOptions {
+  /** Absolute. Created with the first file. */
+  readonly path: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A file that is being written, or was when its process died. */
+const PART_NAME = /^faceless-.+\.mp4\.[\da-f]{8}\.part$/;
+/** Far longer than a download may stand still. */
+const ABANDONED_AFTER_MS = 60 * 60_000;
+
+export class VideoFolder {
+  readonly #options: VideoFolderOptions;
+
+  constructor(options: VideoFolderOptions) {
+    this.#options = options;
+  }
+
+  pathOf(name: string): string {
+    return join(this.#options.path, name);
+  }
+
+  /** The names of the regular files: no links, no folders. Empty where there is no folder. */
+  async names(): Promise<string[]> {
+    try {
+      const entries = await readdir(this.#options.path, { withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  /**
+   * Writes a file beside its place and renames it when it is whole. Reads and writes nothing if the file is
+   * there already. Rejects, and leaves nothing behind, if `chunks` throws or something else than a file has
+   * the name.
+   */
+  async write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const path = this.pathOf(name);
+    await mkdir(this.#options.path, { recursive: true });
+    if (await isThere(path)) return;
+    await this.#removeAbandoned();
+    // Two processes may save the same video, so each writes to a file of its own; "x" follows no link.
+    const part = `${path}.${crypto.randomUUID().slice(0, 8)}.part`;
+    const file = await open(part, "wx");
+    try {
+      try {
+        for await (const chunk of chunks) await file.appendFile(chunk);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      if (!(await isThere(path))) await rename(part, path);
+    } finally {
+      await rm(part, { force: true }).catch(() => {});
+    }
+  }
+
+  async #removeAbandoned(): Promise<void> {
+    const { path: folder, now } = this.#options;
+    for (const name of await this.names()) {
+      if (!PART_NAME.test(name)) continue;
+      const path = join(folder, name);
+      const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
+      // What can't be removed is in nobody's way.
+      if (now() - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true }).catch(() => {});
+    }
+  }
+}
+
+/** Rejects with `ENOTFILE` if something else than a file is there: what a link leads to is not trusted. */
+async function isThere(path: string): Promise<boolean> {
+  try {
+    if ((await lstat(path)).isFile()) return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+  throw Object.assign(new Error("Not a regular file"), { code: "ENOTFILE" });
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EACCES: "the folder can't be written",
+  EPERM: "the folder can't be written",
+  EROFS: "the folder can't be written",
+  ENOTDIR: "the path of the folder leads through a file",
+  EEXIST: "the path of the folder leads to a file",
+  ENOTFILE: "a link or a folder has the file's name",
+};
+
+/** Why the folder did not take a file, as a clause with the system's code. */
+export function describeFolderError(error: unknown): string {
+  const code = codeOf(error) ?? "unknown reason";
+  return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

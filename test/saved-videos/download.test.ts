@@ -1,0 +1,269 @@
+// How a finished video is downloaded over real HTTP: what is then on disk, and what the user is told.
+
+import { expect, test } from "vitest";
+import type { Lookup } from "../../src/saved-videos/download.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
+import { proxyServer } from "../service/proxy-server.ts";
+import { FILE_NAME, filesIn, media, mediaUntil, notSaved, SAVED, saveFrom, saving, VIDEO } from "./saving.ts";
+
+const PRIVATE = "its link leads to a private address";
+const redirect = (location: string) => ({ status: 302, headers: { location } });
+const asVideo = { "content-type": "video/mp4" };
+
+test("a video is requested like by any visitor, with neither key nor cookie", async () => {
+  const { outcome, path, host } = await saveFrom(media);
+
+  expect(outcome).toEqual({ said: `It is saved as ${path}.`, files: SAVED });
+  expect(host.requests.map(({ headers }) => headers)).toEqual([
+    {
+      host: host.url.replace("http://", ""),
+      connection: "keep-alive",
+      accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
+      "accept-encoding": "identity",
+      "user-agent": "faceless-video-mcp/1.2.3",
+    },
+  ]);
+});
+
+test("a video is saved from where five redirects lead", async () => {
+  const redirects = [1, 2, 3, 4, 5].map((n) => redirect(`?hop=${n}`));
+  const { outcome } = await saveFrom([...redirects, media]);
+
+  expect(outcome.files).toEqual(SAVED);
+});
+
+test("a download that is cut or stalls begins anew, and nothing of an earlier answer stays", async () => {
+  const script = [mediaUntil(70_000, "cut"), mediaUntil(100_000, "stall"), media];
+  const { outcome, host } = await saveFrom(script, { limits: { stallMs: 20 } });
+
+  expect(outcome.files).toEqual(SAVED);
+  expect(host.requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined, undefined]);
+});
+
+test("a host that is overloaded for a moment is asked again", async () => {
+  const { outcome } = await saveFrom([{ status: 503 }, { status: 429 }, media]);
+
+  expect(outcome.files).toEqual(SAVED);
+});
+
+test("a proxy sees the host of a video alone, and may be the only one to know its name", async () => {
+  const proxy = await proxyServer("tunnel");
+  const host = await scriptedService({ "GET /video.mp4": media });
+  const link = `${host.url.replace("127.0.0.1", "localhost")}/video.mp4`;
+
+  const { files } = await saving({ link, proxies: { http: proxy.url }, lookup: unknownName }).save();
+
+  expect(files).toEqual(SAVED);
+  expect(proxy.asked).toEqual([{ target: new URL(link).host, authorization: undefined }]);
+  expect(proxy.received()).not.toContain("video.mp4");
+});
+
+test.each([
+  ["MP4", "video/mp4", Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0mp42isom")],
+  ["WebM that its host calls a web page", "text/html", Buffer.from("1a45dfa39f4286810142f78101", "hex")],
+  ["a file of unknown bytes without a type", "", Buffer.from("a1b2c3d4e5f600", "hex")],
+])("%s is saved", async (_what, type, body) => {
+  const { outcome } = await saveFrom({ headers: { "content-type": type }, body });
+
+  expect(outcome.files).toEqual({ [FILE_NAME]: body.toString("latin1") });
+});
+
+test("a video is saved though its first packet alone could be text", async () => {
+  const folder = temporaryFolder();
+  const script: Handler = async (_, { outgoing }) => {
+    outgoing.write("G");
+    await until(() => Object.values(filesIn(folder)).includes("G"));
+    outgoing.end("\0");
+  };
+  const { outcome } = await saveFrom(script, { folder });
+
+  expect(outcome.files).toEqual({ [FILE_NAME]: "G\0" });
+});
+
+test.each([
+  ["a web page", "\ufeff\n<!DOCTYPE html><title>Sign in</title>"],
+  ["a web page", `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${"é".repeat(1_000)}`],
+  ["an XML document", '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>'],
+  ["JSON", '{"error":"expired"}'],
+  ["text", "Not here.\r\n"],
+])("%s that its host calls a video is not saved: %j", async (found, body) => {
+  const { outcome } = await saveFrom({ headers: asVideo, body });
+
+  expect(outcome).toEqual(notSaved(`its link leads to ${found}, not to a video`));
+});
+
+test("text without an end is not read on", async () => {
+  const { outcome, host } = await saveFrom((_, { outgoing }) => void outgoing.write("x".repeat(1_000)));
+
+  expect(outcome).toEqual(notSaved("its link leads to text, not to a video"));
+  await until(() => host.connections() === 0);
+});
+
+const MAX_BYTES = 1024 * 1024;
+
+/** As fast as it is read. */
+const endless: Handler = (_, { outgoing }) => {
+  const more = () => {
+    while (!outgoing.destroyed && outgoing.write(Buffer.alloc(65_536)));
+  };
+  outgoing.on("drain", more);
+  more();
+};
+
+const typed = (type: string) => ({ headers: { "content-type": type }, body: VIDEO });
+
+test.each<[string, Script, string, number]>([
+  ["403", { status: 403 }, "its host answered HTTP 403", 1],
+  ["404", { status: 404 }, "its host answered HTTP 404", 1],
+  ["a part of the file", { status: 206, body: VIDEO }, "its host answered HTTP 206", 1],
+  ["500 each time", { status: 500 }, "its host answered HTTP 500", 3],
+  ["a cut download each time", mediaUntil(1_000, "cut"), "the connection was closed (UND_ERR_SOCKET)", 3],
+  ["an image", typed("image/png"), "its link leads to an image, not to a video", 1],
+  ["sound", typed("Audio/mpeg"), "its link leads to sound, not to a video", 1],
+  ["a compressed file", { headers: { "content-encoding": "gzip" } }, "its host compresses the file", 1],
+  ["an empty file", { headers: asVideo }, "the file is empty", 1],
+  [
+    "a great length",
+    { headers: { "content-length": `${MAX_BYTES + 1}` } },
+    "the file is larger than 1 MB",
+    1,
+  ],
+  ["a file without an end", endless, "the file is larger than 1 MB", 1],
+  ["redirects in a circle", redirect("/video.mp4"), "its link redirects more than 5 times", 6],
+  ["an empty redirect", redirect(""), "its link redirects more than 5 times", 6],
+])(
+  "nothing is saved, and the user reads why, if the host sends %s",
+  async (_what, script, problem, requests) => {
+    const { outcome, host } = await saveFrom(script, { limits: { maxBytes: MAX_BYTES } });
+
+    expect(outcome).toEqual(notSaved(problem));
+    expect(host.lines()).toHaveLength(requests);
+    await until(() => host.connections() === 0);
+  },
+);
+
+test.each([
+  ["before the answer", "hang", "the answer took too long"],
+  ["in the middle", mediaUntil(1_000, "stall"), "the answer stopped arriving"],
+] as const)("a host that stalls each time %s is given up", async (_when, script, problem) => {
+  const { outcome, host } = await saveFrom(script, { limits: { stallMs: 20 } });
+
+  expect(outcome).toEqual(notSaved(problem));
+  await until(() => host.connections() === 0);
+});
+
+test("a download that trickles on is given up", async () => {
+  const trickle: Handler = (_, { outgoing }) => {
+    const timer = setInterval(() => outgoing.write("\0"), 5);
+    outgoing.on("close", () => clearInterval(timer));
+  };
+  const { outcome } = await saveFrom(trickle, { limits: { deadlineMs: 100 } });
+
+  expect(outcome).toEqual(notSaved("it took too long"));
+});
+
+test("a proxy that stalls is given up", async () => {
+  const proxy = await proxyServer("stall");
+  const { outcome } = await saveFrom(media, { proxies: { http: proxy.url }, limits: { deadlineMs: 100 } });
+
+  expect(outcome).toEqual(notSaved("it took too long"));
+  await until(() => proxy.connections() === 0);
+});
+
+test("the user reads that the host of a video can't be reached", async () => {
+  const host = await scriptedService();
+  await host.close();
+  const noHost = saving({ link: `${host.url}/video.mp4` });
+  const noName = saving({ link: "https://media.example.com/video.mp4", lookup: unknownName });
+
+  expect(await noHost.save()).toEqual(notSaved("connection refused (ECONNREFUSED)"));
+  expect(await noName.save()).toEqual(notSaved("the host name could not be resolved (ENOTFOUND)"));
+});
+
+test.each([
+  ["http://media.example.com/video.mp4", "its link does not stay on https"],
+  ["file:///etc/passwd", "its link does not stay on https"],
+  ["ftp://127.0.0.1/video.mp4", "its link does not stay on https"],
+  ["https://169.254.169.254/latest/meta-data", PRIVATE],
+  ["https://[fe80::1]/video.mp4", PRIVATE],
+  ["https://[::ffff:169.254.169.254]/", PRIVATE],
+  ["https://0.0.0.0/video.mp4", PRIVATE],
+  ["https://user:password@127.0.0.1/video.mp4", "its link has a user name or a password"],
+  ["https://", "its link is not a URL"],
+])("even of a service on this computer no redirect to %s is followed", async (location, problem) => {
+  const { outcome } = await saveFrom(redirect(location), { lookup: unknownName });
+
+  expect(outcome).toEqual(notSaved(problem));
+});
+
+const PUBLIC = "https://videos.example.com";
+
+test.each([
+  "https://127.0.0.1/",
+  "https://0x7f.1/",
+  "https://[::1]/",
+  "https://[::ffff:127.0.0.1]/",
+  "https://[64:ff9b::10.0.0.1]/",
+  "https://192.168.1.1/",
+  "https://[fd00::1]/",
+  "https://169.254.169.254/",
+])("of a service on the internet no video is taken from %s", async (link) => {
+  const { save } = saving({ link, baseUrl: PUBLIC, lookup: publicBut("10.0.0.5") });
+
+  expect(await save()).toEqual(notSaved(PRIVATE));
+});
+
+test.each(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.0.1"])(
+  "of a service on the internet no video is taken from a name that resolves to %s, nor through a proxy",
+  async (address) => {
+    const host = await scriptedService();
+    const proxy = await proxyServer("tunnel");
+    const link = `https://media.example.com:${new URL(host.url).port}/video.mp4`;
+    const options = { link, baseUrl: PUBLIC, lookup: publicBut(address) };
+
+    expect(await saving(options).save()).toEqual(notSaved(PRIVATE));
+    expect(await saving({ ...options, proxies: { https: proxy.url } }).save()).toEqual(notSaved(PRIVATE));
+    expect({ connections: host.connections(), asked: proxy.asked }).toEqual({ connections: 0, asked: [] });
+  },
+);
+
+test("a name is looked up once, and what was checked is what is connected to", async () => {
+  const host = await scriptedService({ "GET /video.mp4": media });
+  const asked: string[] = [];
+  const lookup: Lookup = async (hostname) => [
+    { address: asked.push(hostname) === 1 ? "127.0.0.1" : "10.0.0.5", family: 4 },
+  ];
+  const { save } = saving({ link: `${host.url.replace("127.0.0.1", "media.localhost")}/video.mp4`, lookup });
+
+  expect((await save()).files).toEqual(SAVED);
+  expect(asked).toEqual(["media.localhost"]);
+});
+
+test("of a service on the internet no video is taken from this computer over plain http", async () => {
+  const { outcome, host } = await saveFrom(media, { baseUrl: PUBLIC, lookup: publicBut("10.0.0.5") });
+
+  expect(outcome).toEqual(notSaved("its link does not stay on https"));
+  expect(host.lines()).toEqual([]);
+});
+
+test("of a service in a private network no video is taken from this computer", async () => {
+  const lookup: Lookup = async (hostname) => [
+    { address: hostname === "videos.lan" ? "10.1.2.3" : "127.0.0.1", family: 4 },
+  ];
+  const { save } = saving({ link: "https://media.lan/video.mp4", baseUrl: "https://videos.lan", lookup });
+
+  expect(await save()).toEqual(notSaved(PRIVATE));
+});
+
+/** The address of media.example.com. All other names are public ones, which are never connected to. */
+function publicBut(address: string): Lookup {
+  return async (hostname) => [
+    { address: hostname === "media.example.com" ? address : "93.184.216.34", family: 0 },
+  ];
+}
+
+async function unknownName(): Promise<never> {
+  throw Object.assign(new Error("No such name"), { code: "ENOTFOUND" });
+}

@@ -1,0 +1,345 @@
+// Which videos are saved, when, and under which name: the real store and poller on a virtual clock, with a
+// folder and downloads in memory.
+
+import { expect, onTestFinished, test } from "vitest";
+import { DownloadFailure, type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
+import { job, PolledWorld } from "../jobs/polled-service.ts";
+
+const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const OTHER_ID = "7a4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const LINK = "https://media.example.com/final.mp4";
+const PATH = "/videos/faceless-2026-11-20-0f4b6f2e.mp4";
+
+class SavingWorld extends PolledWorld {
+  /** Links in the order in which they were downloaded. */
+  readonly downloads: string[] = [];
+  /** Names of the files. */
+  readonly files = new Set<string>();
+  lookups = 0;
+  /** What a download waits for. */
+  download: () => Promise<void> = async () => {};
+  /** What reading the folder waits for, after it has looked. */
+  reading = Promise.resolve();
+  readonly saver: SavedVideos;
+
+  constructor() {
+    super();
+    this.saver = new SavedVideos({
+      folder: {
+        names: async () => {
+          const names = [...this.files];
+          await this.reading;
+          return names;
+        },
+        pathOf: (name) => `/videos/${name}`,
+        write: async (name, chunks) => {
+          for await (const _ of chunks);
+          this.files.add(name);
+        },
+      },
+      store: this.store,
+      download: ({ url }) => this.#download(url),
+      watch: (jobId) => this.poller.watch(jobId),
+      lookUpLinks: async () => {
+        this.lookups += 1;
+        this.store.list(this.list, true);
+      },
+      clock: this.clock,
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    });
+    onTestFinished(() => this.saver.close());
+  }
+
+  async *#download(url: string) {
+    this.downloads.push(url);
+    await this.download();
+    yield new Uint8Array(1);
+  }
+
+  /** The job ends within the next minute. */
+  complete(jobId: string, finalVideoUrl?: string): void {
+    const link = finalVideoUrl === undefined ? {} : { finalVideoUrl };
+    this.jobs.set(jobId, job(jobId, { status: "completed", ...link }));
+  }
+
+  /** As after a call that waited for a video, which is there. */
+  saveFinished(jobId = JOB_ID): void {
+    this.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
+    this.saver.saveWhenFinished(jobId);
+  }
+
+  /** As a user's call looks. */
+  async look(jobId = JOB_ID): Promise<SavedVideo | undefined> {
+    const refreshed = this.saver.refresh();
+    await this.clock.runFor(0);
+    await refreshed;
+    await this.clock.runFor(0);
+    return this.saver.stateOf(jobId);
+  }
+}
+
+const start = (world: SavingWorld, jobId = JOB_ID) => {
+  world.jobs.set(jobId, job(jobId));
+  world.store.start(jobId, "The sea");
+};
+
+test("a video that this process started is saved, though nobody looks at it again", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.clock.runFor(60_000);
+  expect(world.downloads).toEqual([]);
+
+  world.complete(JOB_ID, LINK);
+  await world.clock.runFor(60_000);
+
+  expect(world.downloads).toEqual([LINK]);
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
+  expect(world.poller.size).toBe(0);
+});
+
+test("a finished video is saved when a call waits for it", async () => {
+  const world = new SavingWorld();
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+  expect(await world.look()).toBeUndefined();
+
+  world.saver.saveWhenFinished(JOB_ID);
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+});
+
+test("a video whose polling ended before it was finished is saved as soon as a user's call sees it", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.clock.runFor(3_700_000);
+  expect(world.poller.size).toBe(0);
+
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+});
+
+test("a video is saved as soon as the list names its link, which may be late", async () => {
+  const world = new SavingWorld();
+  start(world);
+  world.complete(JOB_ID);
+  await world.clock.runFor(60_000);
+  expect(world.saver.stateOf(JOB_ID)).toBeUndefined();
+  const { lookups } = world;
+  expect(lookups).toBeGreaterThan(1);
+
+  world.list = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }];
+  await world.clock.runFor(60_000);
+
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
+  expect(world.lookups).toBe(lookups + 1);
+});
+
+test("a video is saved at once when a user's call has found its link", async () => {
+  const world = new SavingWorld();
+  world.store.put(job(JOB_ID, { status: "completed" }));
+  world.saver.saveWhenFinished(JOB_ID);
+  await world.clock.runFor(0);
+
+  world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  await world.clock.runFor(60_000);
+  expect(world.lookups).toBe(0);
+});
+
+test("a video that was saved on another day is not downloaded again", async () => {
+  const world = new SavingWorld();
+  world.files.add("faceless-2026-11-18-0f4b6f2e.mp4");
+  world.saveFinished();
+
+  expect(await world.look()).toEqual({ state: "saved", path: "/videos/faceless-2026-11-18-0f4b6f2e.mp4" });
+  expect(world.downloads).toEqual([]);
+});
+
+test("a video counts as saved though the folder was being read when it came", async () => {
+  const world = new SavingWorld();
+  let [finishDownload, finishReading] = [() => {}, () => {}];
+  world.download = () => new Promise((resolve) => (finishDownload = resolve));
+  world.saveFinished();
+  await world.clock.runFor(0);
+  world.reading = new Promise((resolve) => (finishReading = resolve));
+  void world.saver.refresh();
+  finishDownload();
+  await world.clock.runFor(0);
+
+  world.reading = Promise.resolve();
+  finishReading();
+  await world.clock.runFor(0);
+
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
+});
+
+test("a file that the user has removed no longer counts as saved, and is not saved again", async () => {
+  const world = new SavingWorld();
+  world.saveFinished();
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+
+  world.files.clear();
+
+  expect(await world.look()).toBeUndefined();
+  expect(world.downloads).toHaveLength(1);
+});
+
+test("a look during the download says where the video will be", async () => {
+  const world = new SavingWorld();
+  let finish = () => {};
+  world.download = () => new Promise((resolve) => (finish = resolve));
+  world.saveFinished();
+  expect(await world.look()).toEqual({ state: "saving", path: PATH });
+
+  finish();
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  expect(world.downloads).toHaveLength(1);
+});
+
+test("videos are saved two at a time, and all of them", async () => {
+  const world = new SavingWorld();
+  const finish: (() => void)[] = [];
+  world.download = () => new Promise((resolve) => finish.push(resolve));
+  const ids = [1, 2, 3].map((n) => `${n}0000000-0000-4000-8000-000000000000`);
+  for (const id of ids) {
+    world.saveFinished(id);
+  }
+  await world.clock.runFor(0);
+  expect(world.downloads).toHaveLength(2);
+  expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saving", "saving", "saving"]);
+
+  finish.shift()?.();
+  await world.clock.runFor(0);
+  for (const end of finish) end();
+  await world.clock.runFor(0);
+
+  expect(ids.map((id) => world.saver.stateOf(id)?.state)).toEqual(["saved", "saved", "saved"]);
+});
+
+test("a job that was only listed or looked at is not saved", async () => {
+  const world = new SavingWorld();
+  const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
+  world.store.list([done, { ...done, jobId: OTHER_ID }], true);
+  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+  await world.look();
+  await world.clock.runFor(600_000);
+
+  expect(world.downloads).toEqual([]);
+});
+
+test("nothing is saved of a render that failed, or that the service no longer knows", async () => {
+  const world = new SavingWorld();
+  start(world);
+  start(world, OTHER_ID);
+  world.jobs.set(JOB_ID, job(JOB_ID, { status: "failed", finalVideoUrl: LINK }));
+  world.jobs.delete(OTHER_ID);
+  await world.clock.runFor(600_000);
+
+  expect(world.downloads).toEqual([]);
+  expect(world.poller.size).toBe(0);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test("a link that never comes is not looked up for ever", async () => {
+  const world = new SavingWorld();
+  start(world);
+  world.complete(JOB_ID);
+  await world.clock.runFor(3_600_000);
+
+  expect(world.lookups).toBe(12);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test("nothing is saved after the shutdown", async () => {
+  const world = new SavingWorld();
+  start(world);
+  await world.saver.close();
+  world.complete(JOB_ID, LINK);
+  world.saver.saveWhenFinished(JOB_ID);
+  await world.clock.runFor(600_000);
+
+  expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
+});
+
+test("a download that failed is tried again by a look after half a minute, with the link that the list has then", async () => {
+  const world = new SavingWorld();
+  world.download = () => Promise.reject(new DownloadFailure("its host answered HTTP 403"));
+  world.saveFinished();
+  const failed = { state: "failed", problem: "its host answered HTTP 403" };
+  expect(await world.look()).toEqual(failed);
+  await world.clock.runFor(29_000);
+  expect(await world.look()).toEqual(failed);
+  expect(world.downloads).toEqual([LINK]);
+
+  world.download = async () => {};
+  world.list = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: `${LINK}?signed=anew` }];
+  await world.clock.runFor(2_000);
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  expect(world.downloads).toEqual([LINK, `${LINK}?signed=anew`]);
+});
+
+test("a download that is cut begins anew after a second and after two more, and the third cut is the last", async () => {
+  const world = new SavingWorld();
+  world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
+  world.saveFinished();
+
+  const downloads: number[] = [];
+  for (const ms of [0, 999, 1, 1_999, 1, 20_000]) {
+    await world.clock.runFor(ms);
+    downloads.push(world.downloads.length);
+  }
+
+  expect(downloads).toEqual([1, 1, 2, 2, 3, 3]);
+  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "failed", problem: "it was cut" });
+});
+
+test("a shutdown between two attempts ends at once, without another", async () => {
+  const world = new SavingWorld();
+  world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
+  world.saveFinished();
+  await world.clock.runFor(0);
+
+  await world.saver.close();
+
+  expect(world.downloads).toHaveLength(1);
+});
+
+test("a folder that can't be read in time holds up no call", async () => {
+  const world = new SavingWorld();
+  world.reading = new Promise(() => {});
+  let looked = false;
+  void world.saver.refresh().then(() => (looked = true));
+  await world.clock.runFor(1_000);
+  await world.clock.runFor(0);
+
+  expect(looked).toBe(true);
+});
+
+const nameOf = async (jobId: string, createdAt?: string) => {
+  const world = new SavingWorld();
+  if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
+  world.saveFinished(jobId);
+  await world.look(jobId);
+  return [...world.files][0];
+};
+
+test("a file's name has the job's day, else today", async () => {
+  expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-18-0f4b6f2e.mp4");
+  expect(await nameOf(JOB_ID)).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
+});
+
+test.each([
+  ["0F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C", "0f4b6f2e"],
+  // Begins with the time: all of one minute begin alike.
+  ["0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c", "0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c"],
+  ["job-1", "job-1"],
+  ["../../etc/passwd", "[0-9a-f]{6,100}"],
+  ["C:\\x", "[0-9a-f]{6,100}"],
+  ["a".repeat(300), "[0-9a-f]{6,100}"],
+  ["con\u0000.exe", "[0-9a-f]{6,100}"],
+])("the name of the file of job %j has only digits and small letters of its id: %s", async (jobId, part) => {
+  expect(await nameOf(jobId)).toMatch(new RegExp(`^faceless-2026-11-20-${part}\\.mp4$`));
+});
