@@ -9,9 +9,10 @@ import type { Journal, JournalEntry, Recorded } from "./journal.ts";
 import type { RecordingSender } from "./record-and-send.ts";
 import {
   confirmationCode,
+  DAY_MS,
   generationFingerprint,
+  generationsOfLastDay,
   isOvertaken,
-  mayHaveBeenCarriedOut,
   sameGenerations,
   withDefaults,
 } from "./same-request.ts";
@@ -72,7 +73,6 @@ export const CALL_MS = 38_000;
 const LIST_MS = 5_000;
 /** How often a request that is under way is looked at. */
 export const WAIT_STEP_MS = 250;
-const DAY_MS = 24 * 3_600_000;
 /** Looked at for one call. A job that still runs is hardly older than so many equal ones. */
 const MAX_LOOKS = 10;
 
@@ -107,13 +107,6 @@ export class GenerateOnce {
       const sent = await this.#send(request, { fingerprint, seen, deadlineMs, signal: caller.signal });
       if (sent !== undefined) return sent;
     }
-  }
-
-  /** How many more videos this computer may start now; none is no limit. Throws a BridgeError if the journal can't be read. */
-  async left(): Promise<number | undefined> {
-    const { journal, maxGenerations } = this.#options;
-    if (maxGenerations === undefined) return undefined;
-    return Math.max(0, maxGenerations - this.#countLastDay(await journal.entries()));
   }
 
   /** The job that the same request has given, if it forbids another one. Throws where what became of the request is not known. */
@@ -196,15 +189,8 @@ export class GenerateOnce {
     const ownFile = entries[ownIndex]?.file;
     // In another file the order can't be told.
     const earlier = entries.filter((entry, index) => index < ownIndex || entry.file !== ownFile);
-    const counted = this.#countLastDay(own === undefined ? entries : earlier);
+    const counted = generationsOfLastDay(own === undefined ? entries : earlier, this.#options.now());
     if (counted >= maxGenerations) throw limitError(maxGenerations);
-  }
-
-  #countLastDay(entries: readonly JournalEntry[]): number {
-    return entries.filter(
-      (entry) =>
-        entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && this.#ageMs(entry) < DAY_MS,
-    ).length;
   }
 
   /** Since it was begun; 0 for an entry from the future, as the clock was set back. */

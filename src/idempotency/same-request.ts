@@ -6,6 +6,7 @@ import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/schemas.ts";
 import type { GenerationArguments, JournalEntry, PlatformResult, Recorded } from "./journal.ts";
 
+export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
 
 /** What is not compared in a topic: white space, and characters that nobody sees. */
@@ -35,6 +36,13 @@ export function withDefaults(request: GenerationRequest): GenerationArguments {
 /** The requests for the same video that were or may have been carried out, in the journal's order. */
 export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): JournalEntry[] {
   return entries.filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
+}
+
+/** How many videos were or may have been started in the last 24 hours; those that a clock ahead has dated later count too. */
+export function generationsOfLastDay(entries: readonly JournalEntry[], nowMs: number): number {
+  return entries.filter(
+    (entry) => entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && nowMs - entry.atMs < DAY_MS,
+  ).length;
 }
 
 /** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */

@@ -14,7 +14,7 @@ export function findFolderProblem(folder: string): Promise<string | undefined> {
 }
 
 /** A disk that does not answer is a problem too. */
-export function inTime(search: Promise<string | undefined>): Promise<string | undefined> {
+function inTime(search: Promise<string | undefined>): Promise<string | undefined> {
   return Promise.race([search, sleep(DEADLINE_MS, "no answer within 2 s", { ref: false })]);
 }
 

@@ -1,11 +1,13 @@
 // Checks whether the journal can be read and written, without making its folder.
 
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Config } from "../../config.ts";
+import { BridgeError } from "../../errors.ts";
+import { Journal, type JournalEntry } from "../../idempotency/journal.ts";
+import { openDisk } from "../../idempotency/journal-files.ts";
+import { generationsOfLastDay } from "../../idempotency/same-request.ts";
 import { stateFolder } from "../state-folder.ts";
 import { type Check, fail, pass, reasonOf, warn } from "./check.ts";
-import { findFolderProblem, inTime } from "./folder.ts";
+import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";
 
@@ -15,16 +17,19 @@ export async function checkJournal(config: Config): Promise<Check> {
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unreadable = await inTime(findUnreadable(folder));
-  if (unreadable !== undefined)
+  const entries = await readEntries(folder);
+  if (typeof entries === "string")
     return fail(
       NAME,
-      `${folder} or a file in it can't be read: ${unreadable}. Nothing is paid for or posted, since it might have been done already`,
+      `${entries}. Nothing is paid for or posted, since it might have been done already`,
       "Give yourself the right to read it, or set FACELESS_STATE_DIR to another folder",
     );
   const problem = await findFolderProblem(folder);
   if (problem === undefined)
-    return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice`);
+    return pass(
+      NAME,
+      `${folder} keeps what was paid and posted, so that nothing is done twice${describeLeft(entries, config.maxGenerations)}`,
+    );
   return warn(
     NAME,
     `${folder} can't be written: ${problem}. After a restart nothing protects against paying or posting twice`,
@@ -32,14 +37,25 @@ export async function checkJournal(config: Config): Promise<Check> {
   );
 }
 
-/** Why the folder or a file of the journal in it can't be read. What is not there yet holds nothing. */
-async function findUnreadable(folder: string): Promise<string | undefined> {
-  try {
-    const names = (await readdir(folder)).filter((name) => /^journal.*\.jsonl$/.test(name));
-    await Promise.all(names.map((name) => readFile(join(folder, name))));
-    return undefined;
-  } catch (error) {
-    const reason = reasonOf(error);
-    return /ENOENT|ENOTDIR/.test(reason) ? undefined : reason;
-  }
+/** The entries, or why they can't be read. What is not there yet holds nothing. */
+async function readEntries(folder: string): Promise<readonly JournalEntry[] | string> {
+  const journal = new Journal({
+    disk: openDisk(folder),
+    now: Date.now,
+    machineMs: () => 0,
+    redact: (line) => line,
+    onUnwritable() {},
+  });
+  return journal.entries().catch((error: unknown) =>
+    error instanceof BridgeError
+      ? // The doctor sends nothing anyway.
+        error.facts.message.replace(/, so nothing was sent\.$/, "")
+      : reasonOf(error),
+  );
+}
+
+function describeLeft(entries: readonly JournalEntry[], max: number | undefined): string {
+  if (max === undefined) return "";
+  const left = Math.max(0, max - generationsOfLastDay(entries, Date.now()));
+  return `; FACELESS_MAX_GENERATIONS leaves ${left} of ${max} videos in these 24 hours`;
 }
