@@ -4,6 +4,7 @@
 import type { Job, Video } from "../service/schemas.ts";
 import type { Clock } from "./clock.ts";
 import { Emitter, type Subscribable } from "./emitter.ts";
+import { isEnded } from "./job.ts";
 
 export interface KnownJob {
   readonly jobId: string;
@@ -70,11 +71,6 @@ export class JobStore {
     return [...this.#known.values()].slice(0, limit);
   }
 
-  uri(jobId: string): string {
-    // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
-    return `faceless://jobs/${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
-  }
-
   /** Adds a job that was started just now with this topic. */
   start(jobId: string, topic: string): void {
     const status = "processing";
@@ -127,7 +123,7 @@ export class JobStore {
       return {
         jobId,
         // A list may lag behind.
-        status: status === "completed" || status === "failed" ? status : video.status,
+        status: status !== undefined && isEnded(status) ? status : video.status,
         ...(finalVideoUrl !== undefined && { finalVideoUrl }),
         ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.

@@ -8,10 +8,10 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
+import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/schemas.ts";
 import { cleanServiceText } from "../text.ts";
-import { isJobId } from "../tools/arguments.ts";
 import { describeJob } from "../tools/get-video-status.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
@@ -52,7 +52,7 @@ export function registerResources(server: McpServer, application: Application): 
 
   server.registerResource(
     "job",
-    new ResourceTemplate("faceless://jobs/{jobId}", {
+    new ResourceTemplate(JOB_URI_TEMPLATE, {
       // resources/list is answered below.
       list: undefined,
       complete: {
@@ -95,7 +95,7 @@ export function registerResources(server: McpServer, application: Application): 
         { uri: CATALOG_URI, name: "catalog", ...CATALOG },
         ...jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
           ...JOB,
-          uri: jobs.uri(jobId),
+          uri: jobUri(jobId),
           name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
           description:
             status === "unknown"

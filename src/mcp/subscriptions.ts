@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { describeFailure, toBridgeError } from "../errors.ts";
 import type { Unsubscribe } from "../jobs/emitter.ts";
-import { isJobId } from "../tools/arguments.ts";
+import { jobIdOf } from "../jobs/job.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { errorMeta } from "./tool-result.ts";
@@ -193,11 +193,4 @@ function acknowledgedUris(params: Record<string, unknown> | undefined): string[]
   if (!("resourceSubscriptions" in acknowledged)) return [];
   const uris: unknown = acknowledged.resourceSubscriptions;
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
-}
-
-const JOB_URI = /^faceless:\/\/jobs\/([^/?#]+)$/;
-
-function jobIdOf(uri: string): string | undefined {
-  const jobId = JOB_URI.exec(uri)?.[1];
-  return jobId !== undefined && isJobId(jobId) ? jobId : undefined;
 }

@@ -1,25 +1,17 @@
 // Argument schemas and readers that more than one tool takes.
 
 import * as z from "zod";
+import { JOB_ID } from "../jobs/job.ts";
 
-// Both cases spelt out: the pattern is advertised as JSON Schema, which knows no flags.
-const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-
-/** A job's id: any UUID, of whatever version. */
 export const jobIdArgument = () =>
   z
     .string()
-    .regex(UUID, "must be the UUID that generate_video or list_videos gave")
+    .regex(JOB_ID, "must be the UUID that generate_video or list_videos gave")
     .describe("The job, as generate_video or list_videos named it");
 
 /** A code and not a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result that confirms a repeat" }).optional();
-
-/** Whether a text is a job's id. */
-export function isJobId(text: string): boolean {
-  return UUID.test(text);
-}
 
 // Readers: what says the same in another form, as the schema wants it. Everything else passes unchanged, and is refused there.
 

@@ -1,6 +1,7 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
+import { jobUri } from "../jobs/job.ts";
 import type { AlreadyStarted } from "../once/send-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import { describeAge } from "../text.ts";
@@ -82,7 +83,7 @@ export const generateVideo = defineTool({
         result: {
           jobId,
           status: job?.status ?? "unknown",
-          resourceUri: jobs.uri(jobId),
+          resourceUri: jobUri(jobId),
           alreadyStarted: true,
         },
       };
@@ -92,7 +93,7 @@ export const generateVideo = defineTool({
     return {
       summary: "The video was started. Renders take 2 to 4 minutes.",
       nextStep: FOLLOW,
-      result: { ...generation, resourceUri: jobs.uri(generation.jobId) },
+      result: { ...generation, resourceUri: jobUri(generation.jobId) },
     };
   },
 });

@@ -438,14 +438,3 @@ describe("the reason why polling ended", () => {
     ]);
   });
 });
-
-describe("the URI of a job", () => {
-  test.each([
-    ["3f0c2a9e-0000-4000-8000-000000000001", "faceless://jobs/3f0c2a9e-0000-4000-8000-000000000001"],
-    ["a/b?c#d e%", "faceless://jobs/a%2Fb%3Fc%23d%20e%25"],
-    ["../é", "faceless://jobs/..%2F%C3%A9"],
-    ["x\uD800y", "faceless://jobs/x%EF%BF%BDy"],
-  ])("of %j is %s", (jobId, uri) => {
-    expect(new JobStore(createVirtualClock(NOW)).uri(jobId)).toBe(uri);
-  });
-});

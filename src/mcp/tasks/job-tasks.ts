@@ -4,9 +4,9 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
 import type { Unsubscribe } from "../../jobs/emitter.ts";
+import { isEnded, isJobId, jobUri } from "../../jobs/job.ts";
 import type { KnownJob } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/schemas.ts";
-import { isJobId } from "../../tools/arguments.ts";
 import { describeStatus } from "../../tools/get-video-status.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
@@ -122,7 +122,7 @@ export class JobTasks {
   async result(taskId: string): Promise<CallToolResult> {
     const { jobs } = this.#application;
     const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
-    return successResult({ ...state, resourceUri: jobs.uri(taskId) });
+    return successResult({ ...state, resourceUri: jobUri(taskId) });
   }
 
   /** Resolves when the task has ended, or by the signal. */
@@ -189,7 +189,7 @@ export class JobTasks {
 function lastSeen(jobId: string, known: KnownJob | undefined): Job {
   if (known?.job !== undefined) return known.job;
   const { status = "processing" } = known ?? {};
-  return { jobId, status, done: status === "completed" || status === "failed", videoUrls: [] };
+  return { jobId, status, done: isEnded(status), videoUrls: [] };
 }
 
 function isoTime(epochMs = Date.now()): string {

@@ -1,0 +1,30 @@
+// What a job is called and when it has ended: the one place that knows.
+
+/** Any UUID, of whatever version. Both cases are spelt out: the pattern is advertised as JSON Schema, which knows no flags. */
+export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
+const URI_PREFIX = "faceless://jobs/";
+
+/** As an RFC 6570 template. */
+export const JOB_URI_TEMPLATE = `${URI_PREFIX}{jobId}`;
+
+export function isJobId(text: string): boolean {
+  return JOB_ID.test(text);
+}
+
+/** The URI of the job's resource. */
+export function jobUri(jobId: string): string {
+  // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
+  return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
+}
+
+/** The job whose resource has this URI; undefined if it is no job's. */
+export function jobIdOf(uri: string): string | undefined {
+  const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
+  return isJobId(jobId) ? jobId : undefined;
+}
+
+/** Whether a job of this status will not change any more. */
+export function isEnded(status: string): boolean {
+  return status === "completed" || status === "failed";
+}
