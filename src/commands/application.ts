@@ -74,7 +74,7 @@ export function createApplication(options: ApplicationOptions): Application {
     account: accountOf(config),
     lookAtJob,
     knownJobIds: () => jobs.ids(),
-    onListed: (videos) => jobs.list(videos, true),
+    onListed: (videos) => jobs.updateFromPage(videos, { isFirstPage: true }),
     isRunning: host.isRunning,
     pid: host.pid,
     now: clock.now,
@@ -92,7 +92,10 @@ export function createApplication(options: ApplicationOptions): Application {
     store: jobs,
     download: async (request) => (await downloader())(request),
     watch: (jobId) => poller.watch(jobId),
-    lookUpLinks: async () => jobs.list((await service.listNewestVideos({ background: true })).videos, true),
+    async lookUpLinks() {
+      const { videos } = await service.listNewestVideos({ background: true });
+      jobs.updateFromPage(videos, { isFirstPage: true });
+    },
     clock,
     log,
   });

@@ -123,7 +123,7 @@ export class JobReader {
     const last = this.#lookups.get(jobId);
     if (last !== undefined && nowMs - last.startedMs < LOOKUP_INTERVAL_MS) return last.done;
     const done = this.#source.listNewestVideos({ background: false, deadlineMs: LOOKUP_DEADLINE_MS }).then(
-      ({ videos }) => this.#store.list(videos, true),
+      ({ videos }) => this.#store.updateFromPage(videos, { isFirstPage: true }),
       // The clips are the answer; a later read looks again.
       () => {},
     );

@@ -233,7 +233,7 @@ export class Poller {
         job.onFirstPage = false;
       }
       for (const { jobId, status } of videos) this.#seenInList(jobId, status, sentMs);
-      store.list(videos, true);
+      store.updateFromPage(videos, { isFirstPage: true });
     } catch (error) {
       this.#listFailed(error);
     } finally {

@@ -89,7 +89,7 @@ export const generateVideo = defineTool({
       };
     }
     const { generation } = started;
-    jobs.start(generation.jobId, request.topic);
+    jobs.addStarted(generation.jobId, request.topic);
     return {
       summary: "The video was started. Renders take 2 to 4 minutes.",
       nextStep: FOLLOW,

@@ -14,7 +14,7 @@ import type { Job } from "../service/schemas.ts";
 /** What the application gives to a tool. Paid and public requests go through `once` alone. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: Pick<JobStore, "get" | "ageMs" | "start" | "list">;
+  readonly jobs: Pick<JobStore, "get" | "ageMs" | "addStarted" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly once: Pick<SendOnce, "generate" | "publish">;
   readonly savedVideos: Pick<SavedVideos, "want" | "refresh" | "stateOf">;

@@ -138,7 +138,7 @@ export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false 
       };
       created.set(jobId, job);
       newestFirst.unshift(job);
-      store.start(jobId, "topic");
+      store.addStarted(jobId, "topic");
       poller.watch(jobId);
       if (webhooks) clock.after(durationMs + DELIVERY_MS, () => poller.hint(jobId));
       return job;

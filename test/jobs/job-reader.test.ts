@@ -246,7 +246,7 @@ describe("the final video of a completed job", () => {
 
   it("is not looked up if a list has shown it already", async () => {
     const world = completedWorld();
-    world.store.list(world.list, true);
+    world.store.updateFromPage(world.list, { isFirstPage: true });
     const answer = world.reader.read("a", USER);
     await world.until(1);
 

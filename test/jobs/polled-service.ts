@@ -127,7 +127,7 @@ export class PolledWorld {
   /** Jobs that this process starts now, the last one being the newest. */
   start(...jobIds: string[]): void {
     for (const jobId of jobIds) {
-      this.store.start(jobId, "topic");
+      this.store.addStarted(jobId, "topic");
       this.jobs.set(jobId, job(jobId));
       this.list.unshift({ jobId, status: "processing" });
     }

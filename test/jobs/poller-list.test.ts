@@ -319,7 +319,9 @@ describe("finished clips of jobs that share the list", () => {
 
   it("are not read separately for a single job, whose polls show them", async () => {
     const world = foundWorld("a");
-    world.store.list([{ jobId: "a", status: "processing", createdAt: "2026-11-19T20:00:00Z" }], true);
+    world.store.updateFromPage([{ jobId: "a", status: "processing", createdAt: "2026-11-19T20:00:00Z" }], {
+      isFirstPage: true,
+    });
     world.poller.watch("a");
     await world.until(100);
 

@@ -65,7 +65,9 @@ describe("a watched job", () => {
   ])("is polled by its age in the video list: %d s", async (ageSeconds, requests) => {
     const world = new PolledWorld();
     world.found("a");
-    world.store.list([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], true);
+    world.store.updateFromPage([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], {
+      isFirstPage: true,
+    });
     world.poller.watch("a");
     await world.until(40);
 

@@ -39,7 +39,7 @@ class SavingWorld extends PolledWorld {
       watch: (jobId) => this.poller.watch(jobId),
       lookUpLinks: async () => {
         this.lookups += 1;
-        this.store.list(this.list, true);
+        this.store.updateFromPage(this.list, { isFirstPage: true });
       },
       clock: this.clock,
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
@@ -66,7 +66,7 @@ class SavingWorld extends PolledWorld {
 
 const start = (world: SavingWorld, jobId = JOB_ID) => {
   world.jobs.set(jobId, job(jobId));
-  world.store.start(jobId, "The sea");
+  world.store.addStarted(jobId, "The sea");
 };
 
 describe("a video is saved", () => {
@@ -127,7 +127,9 @@ describe("a video is saved", () => {
     world.saver.want(JOB_ID);
     await world.clock.runFor(0);
 
-    world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
+    world.store.updateFromPage([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], {
+      isFirstPage: true,
+    });
 
     expect(await world.look()).toEqual({ state: "saved", path: PATH });
     expect(world.lookups).toBe(0);
@@ -173,7 +175,7 @@ describe("nothing is saved of", () => {
   test("a job that was only listed or looked at", async () => {
     const world = new SavingWorld();
     const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-    world.store.list([done, { ...done, jobId: OTHER_ID }], true);
+    world.store.updateFromPage([done, { ...done, jobId: OTHER_ID }], { isFirstPage: true });
     world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
     await world.look();
     await world.clock.runFor(600_000);
@@ -264,7 +266,8 @@ test("a folder that can't be read in time holds up no call", async () => {
 describe("a file's name", () => {
   const nameOf = async (jobId: string, createdAt?: string) => {
     const world = new SavingWorld();
-    if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
+    if (createdAt !== undefined)
+      world.store.updateFromPage([{ jobId, status: "completed", createdAt }], { isFirstPage: true });
     world.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
     world.saver.want(jobId);
     await world.look(jobId);

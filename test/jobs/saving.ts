@@ -61,7 +61,9 @@ export function saving(options: SavingOptions): Saving {
     disk,
   } = options;
   const store = new JobStore(systemClock);
-  store.list([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], true);
+  store.updateFromPage([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], {
+    isFirstPage: true,
+  });
   const job: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: link };
   store.put(job);
   const saver = new SavedVideos({

@@ -218,7 +218,7 @@ describe("publish_video", () => {
     ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
   ])("asks by what is known: %s", async (_, topic, job, name, watch) => {
     const { call, context, questions } = bench(async () => job);
-    if (topic !== undefined) context.jobs.start(JOB, topic);
+    if (topic !== undefined) context.jobs.addStarted(JOB, topic);
     await call(on("tiktok"));
 
     expect(questions).toEqual([
@@ -233,7 +233,9 @@ describe("publish_video", () => {
 
   test("does not look the job up where its link is known", async () => {
     const { call, context, questions } = bench(() => Promise.reject(new Error("Not needed.")));
-    context.jobs.list([{ jobId: JOB, status: "completed", finalVideoUrl: LINK }], true);
+    context.jobs.updateFromPage([{ jobId: JOB, status: "completed", finalVideoUrl: LINK }], {
+      isFirstPage: true,
+    });
     await call(on("tiktok"));
 
     expect(questions[0]?.message).toContain(LINK);
