@@ -37,15 +37,13 @@ export interface ApplicationOptions {
   readonly log: Log;
   readonly redact: Redact;
   readonly host: Host;
-  /** Most jobs that are polled at once; the poller's own limit unless given. */
-  readonly maxWatched?: number | undefined;
 }
 
 /** A guarded call has little time to look at an earlier job. */
 const LOOK_AT_JOB_MS = 1_500;
 
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, log, redact, host, maxWatched } = options;
+  const { config, service, log, redact, host } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
   const reader = new JobReader({ source: service, store: jobs, clock });
@@ -53,7 +51,7 @@ export function createApplication(options: ApplicationOptions): Application {
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
+  const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
   const lookAtJob = (jobId: string, signal: AbortSignal | undefined) => {
     const known = jobs.get(jobId)?.job;
     if (known?.done === true && known.finalVideoUrl !== undefined) return Promise.resolve(known);

@@ -19,8 +19,6 @@ import { createApplication, type Host } from "./application.ts";
 export interface ServeOptions {
   /** Rewrites every text that leaves the process, JSON or not. */
   readonly reword?: ((text: string) => string) | undefined;
-  /** Maximum jobs polled at once; the poller's own limit unless given. */
-  readonly maxWatched?: number | undefined;
 }
 
 export interface Streams {
@@ -54,7 +52,7 @@ export function serve(
   const log = createLog(config.logLevel, outgoing, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
-  const application = createApplication({ config, service, log, redact, host, ...options });
+  const application = createApplication({ config, service, log, redact, host });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);

@@ -99,14 +99,22 @@ export class JobReader {
     const ageMs = fetchedAtMs === undefined ? startAgeMs : this.#clock.monotonicMs() - fetchedAtMs;
     if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
     if (options.background) return job;
-    await untilAborted(this.#lookUpFinalVideo(job), options.signal);
+    await untilAborted(this.#lookUpInList(job), options.signal);
     return this.#store.get(jobId)?.job ?? job;
+  }
+
+  /** Looks up the final video of a job that has ended, which may mean that the job itself is read. Rejects as `read` does. */
+  async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
+    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
+    // Of a job that only the list calls ended not even the clips are known.
+    if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
+    else await untilAborted(this.#lookUpInList(job), signal);
   }
 
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
       const job = await this.#source.getJob(jobId, { background });
-      if (inFlight.wantsFinalVideo) await this.#lookUpFinalVideo(job);
+      if (inFlight.wantsFinalVideo) await this.#lookUpInList(job);
       return this.#store.put(job);
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
@@ -116,7 +124,7 @@ export class JobReader {
   }
 
   /** By its documentation a status answer has no final video, and the list does. Sent as a user's request. */
-  #lookUpFinalVideo({ jobId, status, finalVideoUrl }: Job): Promise<void> {
+  #lookUpInList({ jobId, status, finalVideoUrl }: Job): Promise<void> {
     if (status !== "completed" || finalVideoUrl !== undefined) return Promise.resolve();
     if (this.#store.get(jobId)?.finalVideoUrl !== undefined) return Promise.resolve();
     const nowMs = this.#clock.monotonicMs();

@@ -117,7 +117,6 @@ export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false 
     schedule: new Schedule({ fixedMs, random }),
     clock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    maxWatched: Infinity,
   });
 
   return {

@@ -275,7 +275,7 @@ describe("reading a job's recent state", () => {
     const world = new PolledWorld();
     world.jobs.set("a", withFinal);
     world.store.putListedEnd("a", "completed");
-    const answer = world.reader.readRecent("a", Infinity, USER);
+    const answer = world.reader.readRecent("a", 60_000, USER);
     await world.until(1);
 
     expect(await answer).toEqual(withFinal);

@@ -81,7 +81,7 @@ describe("a video is saved", () => {
 
     expect(world.downloads).toEqual([LINK]);
     expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-    expect(world.poller.size).toBe(0);
+    expect(world.clock.pending()).toBe(0);
   });
 
   test("when it was wanted only after it was finished", async () => {
@@ -98,7 +98,7 @@ describe("a video is saved", () => {
     const world = new SavingWorld();
     start(world);
     await world.clock.runFor(3_700_000);
-    expect(world.poller.size).toBe(0);
+    expect(world.clock.pending()).toBe(0);
 
     world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
 
@@ -192,7 +192,7 @@ describe("nothing is saved of", () => {
     await world.clock.runFor(600_000);
 
     expect(world.downloads).toEqual([]);
-    expect(world.poller.size).toBe(0);
+    expect(world.clock.pending()).toBe(0);
     expect(world.clock.pending()).toBe(0);
   });
 
@@ -228,7 +228,10 @@ describe("nothing is saved of", () => {
     world.saver.want(JOB_ID);
     await world.clock.runFor(600_000);
 
-    expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
+    expect({ downloads: world.downloads, timers: world.clock.pending() }).toEqual({
+      downloads: [],
+      timers: 0,
+    });
   });
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import type { Job } from "../../src/service/schemas.ts";
-import { failure, job, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
+import { failure, ids, job, PolledWorld } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";
 const CLIP = "https://cdn.example/1.mp4";
 
-function runningWorld(options?: ConstructorParameters<typeof PolledWorld>[0]) {
-  const world = new PolledWorld(options);
+function runningWorld() {
+  const world = new PolledWorld();
   world.start("a");
   return world;
 }
@@ -43,7 +43,7 @@ describe("a call that waits for a job", () => {
     expect(await wait.answer).toEqual(ended);
     expect(wait.changes).toEqual([job("a", clips(1)), ended]);
     expect(wait.answeredAt()).toBeLessThan(60);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("returns the final video although the status has none", async () => {
@@ -55,7 +55,7 @@ describe("a call that waits for a job", () => {
 
     expect(await wait.answer).toEqual(job("a", { status: "completed", finalVideoUrl: FINAL }));
     expect(world.requests()).toEqual(["12 a", "12 list user"]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("a call that waits for a job", () => {
 
     expect(await waitFor(world, forSeconds, from).answer).toBe(from);
     expect(world.requests()).toEqual([]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("returns immediately if the end is known already", async () => {
@@ -75,7 +75,7 @@ describe("a call that waits for a job", () => {
     world.store.put(ended);
 
     expect(await waitFor(world, 50).answer).toEqual(ended);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("reads the clips if the end is known only from the list", async () => {
@@ -133,7 +133,7 @@ describe("a wait that runs out", () => {
     expect(await wait.answer).toEqual(ended);
     expect(wait.answeredAt()).toBe(3);
     expect(world.requests()).toEqual(["3 a user"]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("returns the running job with its clips when the time is over, not before", async () => {
@@ -148,7 +148,7 @@ describe("a wait that runs out", () => {
     expect(await wait.answer).toEqual(job("a", { videoUrls: [CLIP] }));
     expect(wait.answeredAt()).toBe(20);
     expect(world.requests()).toEqual(["12 a", "19 a user"]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("uses a recent poll instead of the last read", async () => {
@@ -183,7 +183,7 @@ describe("a wait that runs out", () => {
     expect(await wait.answer).toEqual(job("a"));
     expect(wait.answeredAt()).toBe(4);
     await world.until(30);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 });
 
@@ -196,7 +196,6 @@ describe("a cancelled wait", () => {
     wait.cancel();
 
     expect(await wait.answer).toEqual(job("a"));
-    expect(world.poller.size).toBe(1);
     world.change("a", { status: "failed" });
     await world.until(12);
     expect({ requests: world.requests(), changes: world.changes, reported: wait.changes }).toEqual({
@@ -224,7 +223,7 @@ describe("a cancelled wait", () => {
 
     expect(await waitForEnd(world, { job: job("a"), forMs: 1_000, signal, onChange() {} })).toEqual(job("a"));
     expect(world.requests()).toEqual([]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("returns when the job is no longer polled", async () => {
@@ -235,15 +234,14 @@ describe("a cancelled wait", () => {
 
     expect(await wait.answer).toEqual(job("a"));
     expect(world.requests()).toEqual(["12 a"]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
+    expect(world.clock.pending()).toBe(0);
   });
 
   it("returns immediately when too many jobs are watched", async () => {
-    const world = runningWorld({ maxWatched: 1 });
-    world.poller.watch("b");
+    const world = runningWorld();
+    world.watchAll(...ids("j", 200));
 
     expect(await waitFor(world, 50).answer).toEqual(job("a"));
-    expect(world.poller.size).toBe(1);
     expect(world.requests()).toEqual([]);
   });
 });
