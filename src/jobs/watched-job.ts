@@ -68,9 +68,11 @@ export class WatchedJob {
     return Math.max(this.#retryMs, fetchedAtMs + this.#options.schedule.maxStatusAgeMs);
   }
 
-  /** Whether a poll of it may be one of the list. */
+  /** Whether a poll of it may be one of the list: not the first look at its clips, which later ones are compared with. */
   get sharesList(): boolean {
-    return this.#isListed && Math.min(this.#endListedMs, this.#hintDueMs()) > this.#nowMs();
+    return (
+      this.#isListed && this.#isKnown() && Math.min(this.#endListedMs, this.#hintDueMs()) > this.#nowMs()
+    );
   }
 
   get isEndListed(): boolean {
@@ -107,7 +109,7 @@ export class WatchedJob {
     } else if (!isEnded(status)) {
       this.#isListed = true;
       this.#endListedMs = Infinity;
-      this.#schedulePoll();
+      if (this.#isKnown()) this.#schedulePoll();
     } else if (this.#isListed && !this.isEndListed) {
       this.#endListedMs = this.#nowMs();
     }
@@ -128,6 +130,11 @@ export class WatchedJob {
     const ageMs = this.#options.store.ageMs(this.jobId);
     if (ageMs === undefined || this.#seenMs === undefined) return undefined;
     return ageMs - (this.#nowMs() - this.#seenMs) / 2;
+  }
+
+  /** Whether it was started or read by this process. */
+  #isKnown(): boolean {
+    return this.#options.store.get(this.jobId)?.job !== undefined;
   }
 
   #schedulePoll(): void {

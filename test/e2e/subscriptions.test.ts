@@ -16,6 +16,7 @@ import {
   type TestClient,
   factsOf,
 } from "../fixtures/clients.ts";
+import { freePort } from "../fixtures/free-port.ts";
 import { envelope, type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
 
 interface SubscribingClient extends TestClient {
@@ -599,6 +600,25 @@ describe("a modern client", () => {
       watchEnded: "Not watched. The limit of 200 watched jobs is reached.",
     });
     expect(client.stderr()).toContain(`${A} is not watched: The limit of 200 watched jobs`);
+  });
+
+  test("is notified of the first clip of each of two jobs that nobody has read before", async () => {
+    const service = await jobService(3600);
+    const port = await freePort();
+    service.rest.on("GET /api/v1/videos", {
+      json: { videos: [JOB_A, JOB_B].map((jobId) => ({ jobId, status: "processing" })) },
+    });
+    for (const jobId of [JOB_A, JOB_B]) service.become(jobId, processing());
+    const client = await watchModern({
+      env: { ...service.start.env, FACELESS_WEBHOOK_PORT: String(port) },
+    });
+    await client.subscribe(A, B);
+    await vi.waitFor(() => expect([JOB_A, JOB_B].map(service.polls)).toEqual([1, 1]), WAIT);
+    for (const jobId of [JOB_A, JOB_B]) {
+      service.become(jobId, processing(1));
+      await fetch(`http://127.0.0.1:${port}`, { method: "POST", body: JSON.stringify({ jobId }) });
+    }
+    await vi.waitFor(() => expect(client.updates.toSorted()).toEqual([A, B]), WAIT);
   });
 
   test("may name URIs that are not jobs, which are ignored", async () => {

@@ -121,6 +121,32 @@ describe("an end that the list shows first", () => {
   });
 });
 
+test("jobs that nobody has read are asked for their own status first, so that a later clip is a change", async () => {
+  const world = new PolledWorld();
+  world.found("a", "b");
+  world.watchAll("a", "b");
+  await world.until(5);
+  for (const jobId of ["a", "b"]) world.change(jobId, { videoUrls: [CLIP] });
+  await world.until(36);
+
+  expect(world.requests()).toEqual(["0 a", "0 b", "10 list", "20 list", "30 list", "33 a", "36 b"]);
+  expect(world.changes).toEqual(["33 a processing", "36 b processing"]);
+});
+
+test("a list that others have asked for does not stand for the first look at a job", async () => {
+  const world = watchedWorld("a", "b");
+  world.found("c");
+  world.answerMs = 1_000;
+  await world.until(10.5);
+  world.waitMs = 2_000;
+  world.watchAll("c");
+  await world.until(12);
+  world.waitMs = 0;
+  await world.until(15);
+
+  expect(world.requests()).toEqual(["10 list", "13 c"]);
+});
+
 test("no status of the list but an end is believed", async () => {
   const world = watchedWorld("a", "b");
   world.listAs("a", "queued");
