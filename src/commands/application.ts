@@ -55,7 +55,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const lookAtJob = (jobId: string, signal: AbortSignal | undefined) => {
     const known = jobs.get(jobId)?.job;
     if (known?.done === true && known.finalVideoUrl !== undefined) return Promise.resolve(known);
-    const read = reader.read(jobId, { background: false, signal }).catch(() => undefined);
+    const read = reader.readLatest(jobId, { background: false, signal }).catch(() => undefined);
     return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
   };
   const journal = createJournal({

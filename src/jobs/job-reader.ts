@@ -36,11 +36,18 @@ export interface JobReaderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
+interface Answer {
+  /** As the store has it: a job that has ended stays so. */
+  readonly job: Job;
+  /** As the service has it. */
+  readonly latest: Job;
+}
+
 interface InFlightRead {
   readonly background: boolean;
   /** One of the callers is a user, who wants the final video. */
   wantsFinalVideo: boolean;
-  readonly answer: Promise<Job>;
+  readonly answer: Promise<Answer>;
 }
 
 /** The clips are there without the final video: it is not worth a long wait. */
@@ -71,8 +78,17 @@ export class JobReader {
     return this.#inFlight.has(jobId);
   }
 
-  /** The job as the service has it now. Rejects as the source does, and with `cancelled` by the signal. */
+  /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
+    return (await this.#ask(jobId, options)).job;
+  }
+
+  /** The same as the service itself puts it, even where the job is known to have ended and the service denies that. */
+  async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
+    return (await this.#ask(jobId, options)).latest;
+  }
+
+  async #ask(jobId: string, options: ReadOptions): Promise<Answer> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError();
     const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
@@ -83,7 +99,7 @@ export class JobReader {
       // A poll is sent once, where a user's request is retried: a user who joined a poll that failed sends their own.
       const mayRetry = error instanceof BridgeError && error.facts.retryable;
       if (background || !inFlight.background || !mayRetry) throw error;
-      return this.read(jobId, options);
+      return this.#ask(jobId, options);
     }
   }
 
@@ -113,9 +129,10 @@ export class JobReader {
 
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
-      const job = await this.#source.getJob(jobId, { background });
-      if (inFlight.wantsFinalVideo) await this.#lookUpInList(job);
-      return this.#store.put(job);
+      const latest = await this.#source.getJob(jobId, { background });
+      if (inFlight.wantsFinalVideo) await this.#lookUpInList(latest);
+      const job = this.#store.put(latest);
+      return { job, latest: latest.done ? job : latest };
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
     const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };

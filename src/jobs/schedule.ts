@@ -90,7 +90,7 @@ export class Schedule {
   }
 
   /**
-   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it running and the
+   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it before its end and the
    * one that saw it done. Failed jobs say nothing about the duration of a render: leave them out.
    */
   recordCompletion(durationMs: number): void {

@@ -106,7 +106,7 @@ describe("reading a job", () => {
     },
   );
 
-  it("returns the known end if a lagging replica reports the job as running", async () => {
+  it("returns the known end if the service denies it later, and the latest answer to who asks for that", async () => {
     const world = completedWorld();
     const first = world.reader.read("a", USER);
     await world.until(1);
@@ -114,7 +114,11 @@ describe("reading a job", () => {
     const second = world.reader.read("a", USER);
     await world.until(2);
 
+    const latest = world.reader.readLatest("a", USER);
+    await world.until(3);
+
     expect([await first, await second]).toEqual([withFinal, withFinal]);
+    expect(await latest).toEqual(job("a"));
     expect(world.changes).toEqual(["0 a completed"]);
   });
 });
