@@ -127,6 +127,7 @@ export class Poller {
   #tick(): void {
     this.#endOverdueWatches();
     if (this.#waitMs() === 0) this.#sendNext();
+    else this.#believeListedEnds();
     this.#setTimer();
   }
 
@@ -180,7 +181,9 @@ export class Poller {
     await this.#send(
       async () => {
         const { videos } = await source.listNewestVideos({ background: true });
-        this.#updateFromList(new Map(videos.map(({ jobId, status }) => [jobId, status])));
+        const statuses = new Map(videos.map(({ jobId, status }) => [jobId, status]));
+        // A status in flight is newer.
+        for (const job of this.#jobs.values()) if (!job.inFlight) job.updateFromList(statuses.get(job.jobId));
         store.updateFromPage(videos, { isFirstPage: true });
       },
       (error) => {
@@ -189,21 +192,16 @@ export class Poller {
       },
     );
     this.#isListInFlight = false;
-    this.#setTimer();
+    this.#tick();
   }
 
-  #updateFromList(statuses: ReadonlyMap<string, string>): void {
-    let canAsk = this.#waitMs() === 0;
-    for (const job of this.#jobs.values()) {
-      // Its own status is newer.
-      if (job.inFlight) continue;
-      const status = statuses.get(job.jobId);
-      job.updateFromList(status);
-      if (!job.isEndListed || status === undefined) continue;
-      // A job that has ended is asked itself, for its clips. The news must not wait for the rate limiter, though.
-      if (!canAsk) this.#options.store.putListedEnd(job.jobId, status);
-      canAsk = false;
-    }
+  /**
+   * A job that the list calls ended is asked for its own status, which has the clips. The news must not wait for the rate limiter, though:
+   * a reader of the job then asks for them.
+   */
+  #believeListedEnds(): void {
+    for (const { jobId, listedEnd } of this.#idleJobs())
+      if (listedEnd !== undefined) this.#options.store.putListedEnd(jobId, listedEnd);
   }
 
   /** Sends a request. A failure that is about the key or the rate concerns all requests; any other goes to `onFailure`. */

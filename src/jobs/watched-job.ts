@@ -35,7 +35,9 @@ export class WatchedJob {
   #failures = 0;
   /** Whether the list answers for it: not after a list that didn't show it, or was wrong about its end. */
   #isListed = true;
-  /** Since when the list says that it has ended, until its own status answers. */
+  /** The end that the list shows, until its own status answers. */
+  listedEnd: string | undefined;
+  /** Since when the list shows it; Infinity if it doesn't. */
   #endListedMs = Infinity;
   /** Since when a hint waits for an answer to a later request. */
   #hintedMs = Infinity;
@@ -75,10 +77,6 @@ export class WatchedJob {
     );
   }
 
-  get isEndListed(): boolean {
-    return this.#endListedMs < Infinity;
-  }
-
   /** Has its own status asked soon. False if a hint waits already. */
   hint(): boolean {
     if (this.#hintedMs < Infinity) return false;
@@ -91,7 +89,8 @@ export class WatchedJob {
     this.#retryMs = -Infinity;
     this.#failures = 0;
     this.notFoundCount = 0;
-    if (this.isEndListed) this.#isListed = false;
+    if (this.listedEnd !== undefined) this.#isListed = false;
+    this.listedEnd = undefined;
     this.#endListedMs = Infinity;
     const scheduledMs = this.#scheduledMs;
     this.#schedulePoll();
@@ -108,10 +107,12 @@ export class WatchedJob {
       this.#isListed = false;
     } else if (!isEnded(status)) {
       this.#isListed = true;
+      this.listedEnd = undefined;
       this.#endListedMs = Infinity;
       if (this.#isKnown()) this.#schedulePoll();
-    } else if (this.#isListed && !this.isEndListed) {
-      this.#endListedMs = this.#nowMs();
+    } else if (this.#isListed) {
+      this.listedEnd = status;
+      this.#endListedMs = Math.min(this.#endListedMs, this.#nowMs());
     }
   }
 

@@ -88,12 +88,16 @@ describe("an end that the list shows first", () => {
   test("is told when the job's own status, which has the clips, says so too", async () => {
     const world = watchedWorld("a", "b");
     world.answerMs = 500;
-    world.change("a", { status: "completed", videoUrls: [CLIP] });
+    const ended = { status: "completed", videoUrls: [CLIP] };
+    for (const jobId of ["a", "b"]) world.change(jobId, ended);
     await world.until(15);
 
-    expect(world.requests()).toEqual(["10 list", "10.5 a"]);
-    expect(world.changes).toEqual(["11 a completed"]);
-    expect(world.store.get("a")?.job).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+    expect(world.requests()).toEqual(["10 list", "10.5 a", "10.5 b"]);
+    expect(world.changes).toEqual(["11 a completed", "11 b completed"]);
+    expect(["a", "b"].map((jobId) => world.store.get(jobId)?.job)).toEqual([
+      job("a", ended),
+      job("b", ended),
+    ]);
   });
 
   test("is not told if the job's own status denies it, which is then polled until it ends", async () => {
