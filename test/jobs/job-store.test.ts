@@ -28,12 +28,6 @@ function setup() {
 }
 
 describe("the known jobs", () => {
-  test("are none at first in every store", () => {
-    setup().store.addStarted("a", "Salt");
-
-    expect(setup().store.recent(10)).toEqual([]);
-  });
-
   test("are the ones that this process started, the latest first, with their topics and times", async () => {
     const { clock, store, changed, started } = setup();
     store.addStarted("a", "Salt");
@@ -77,14 +71,6 @@ describe("the known jobs", () => {
         updatedAtMs: NOW + 5_000,
       },
     ]);
-  });
-
-  test("begin with a job that was read for the first time", () => {
-    const { store } = setup();
-    store.addStarted("a", "Salt");
-    store.put(job("b"));
-
-    expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["b", "a"]);
   });
 
   test("follow the order of the service's newest page, each once, without its other fields", () => {
@@ -228,18 +214,6 @@ describe("a change of a job", () => {
     store.put(job("a", more));
 
     expect(changed).toEqual(expected);
-  });
-
-  test("is in the store when it is emitted", () => {
-    const { store } = setup();
-    const states: unknown[] = [];
-    store.put(running);
-    store.changes.on((jobId) => states.push(store.get(jobId)?.job));
-    const ended = job("a", { status: "completed" });
-
-    store.put(ended);
-
-    expect(states).toEqual([ended]);
   });
 
   test("is not emitted after the end, though a later answer is kept", () => {

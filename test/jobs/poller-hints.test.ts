@@ -24,18 +24,6 @@ describe("a hint", () => {
     expect(world.clock.pending()).toBe(0);
   });
 
-  it("comes before a fixed interval too", async () => {
-    const world = new PolledWorld({ fixedMs: 3_600_000 });
-    world.start("a");
-    world.watchAll("a");
-    world.change("a", { status: "failed" });
-    await world.until(20);
-    world.poller.hint("a");
-    await world.until(21);
-
-    expect(world.changes).toEqual(["20 a failed"]);
-  });
-
   it("that is forged costs one request, and no later poll comes later", async () => {
     const world = watchedWorld("a");
     for (const second of [3, 94]) {
@@ -114,18 +102,6 @@ describe("a hint", () => {
 
     expect(world.requests()).toEqual([]);
     expect(world.clock.pending()).toBe(0);
-  });
-
-  it("waits for the rate limiter", async () => {
-    const world = watchedWorld("a");
-    world.waitMs = 8_000;
-    world.poller.hint("a");
-    await world.until(7.9);
-    expect(world.requests()).toEqual([]);
-
-    world.waitMs = 0;
-    await world.until(9);
-    expect(world.requests()).toEqual(["8 a"]);
   });
 
   it("waits for the pause that a service in trouble needs", async () => {

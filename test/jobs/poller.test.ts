@@ -193,18 +193,6 @@ describe("the end of watching", () => {
     expect(world.requests()).toEqual([]);
   });
 
-  it("leaves nothing behind if a poll is in flight", async () => {
-    const world = runningWorld("a");
-    world.answerMs = 5_000;
-    const unwatch = world.poller.watch("a");
-    await world.until(13);
-    unwatch();
-    await world.until(600);
-
-    expect(world.requests()).toEqual(["12 a"]);
-    expect(world.clock.pending()).toBe(0);
-  });
-
   it("makes later watches ignore earlier answers", async () => {
     const world = new PolledWorld({ fixedMs: 10_000 });
     world.answerMs = 10_000;
