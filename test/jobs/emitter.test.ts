@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { Emitter } from "../../src/jobs/emitter.ts";
 
 function setup() {
@@ -8,39 +8,37 @@ function setup() {
   return { emitter, calls, listener };
 }
 
-describe("an emitter", () => {
-  it("calls the other listeners when one throws", () => {
-    const { emitter, calls, listener } = setup();
-    emitter.on(() => {
-      throw new Error("a listener's own error");
-    });
-    emitter.on(listener("b"));
-
-    emitter.emit("1");
-
-    expect(calls).toEqual(["b 1"]);
+test("an emitter calls the other listeners when one throws", () => {
+  const { emitter, calls, listener } = setup();
+  emitter.on(() => {
+    throw new Error("a listener's own error");
   });
+  emitter.on(listener("b"));
 
-  it("removes a function that was added twice once per unsubscribe", () => {
-    const { emitter, calls, listener } = setup();
-    const same = listener("same");
-    const unsubscribe = emitter.on(same);
-    emitter.on(same);
+  emitter.emit("1");
 
-    unsubscribe();
-    unsubscribe();
-    emitter.emit("1");
+  expect(calls).toEqual(["b 1"]);
+});
 
-    expect(calls).toEqual(["same 1"]);
-  });
+test("an emitter removes a function that was added twice once per unsubscribe", () => {
+  const { emitter, calls, listener } = setup();
+  const same = listener("same");
+  const unsubscribe = emitter.on(same);
+  emitter.on(same);
 
-  it("doesn't call a listener that another one has just removed", () => {
-    const { emitter, calls, listener } = setup();
-    emitter.on(() => unsubscribe());
-    const unsubscribe = emitter.on(listener("removed"));
+  unsubscribe();
+  unsubscribe();
+  emitter.emit("1");
 
-    emitter.emit("1");
+  expect(calls).toEqual(["same 1"]);
+});
 
-    expect(calls).toEqual([]);
-  });
+test("an emitter doesn't call a listener that another one has just removed", () => {
+  const { emitter, calls, listener } = setup();
+  emitter.on(() => unsubscribe());
+  const unsubscribe = emitter.on(listener("removed"));
+
+  emitter.emit("1");
+
+  expect(calls).toEqual([]);
 });

@@ -106,7 +106,7 @@ describe("reading a job", () => {
     },
   );
 
-  it("returns the known end if the service denies it later, and the latest answer to who asks for that", async () => {
+  it("returns the known end if the service denies it later, and the latest answer where that is asked for", async () => {
     const world = completedWorld();
     const first = world.reader.read("a", USER);
     await world.until(1);

@@ -1,6 +1,6 @@
 // What two or more watched jobs cost and tell, which share the requests for the video list.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { failure, ids, job, PolledWorld } from "./polled-service.ts";
 
 const CLIP = "https://cdn.example/1.mp4";
@@ -13,116 +13,109 @@ function watchedWorld(...jobIds: string[]) {
   return world;
 }
 
-describe("jobs that are due together", () => {
-  test("share one request for the video list", async () => {
-    const world = watchedWorld(...ids("j", 30));
-    await world.until(25);
+test("jobs that are due together share one request for the video list", async () => {
+  const world = watchedWorld(...ids("j", 30));
+  await world.until(25);
 
-    expect(world.requests()).toEqual(["10 list", "20 list"]);
-  });
-
-  test.each([
-    [2, ["10 list"]],
-    [5, ["10 a", "15 b"]],
-  ])(
-    "share it if the second one is due at most two seconds later: after %d s %j",
-    async (laterSeconds, requests) => {
-      const world = watchedWorld("a");
-      await world.until(laterSeconds);
-      world.start("b");
-      world.watchAll("b");
-      await world.until(19);
-
-      expect(world.requests()).toEqual(requests);
-    },
-  );
-
-  test("are polled by their own status while the list doesn't show them", async () => {
-    const world = watchedWorld("old", "new", "newer");
-    world.pageSize = 2;
-    await world.until(15);
-    expect(world.requests()).toEqual(["10 list", "10 old"]);
-
-    world.pageSize = 3;
-    await world.until(29);
-    expect(world.requests()).toEqual(["20 old", "20 list"]);
-  });
-
-  test("all tell their end, even if the list shows them late or never", async () => {
-    const world = new PolledWorld();
-    const [fresh, old] = [ids("new", 40), ids("old", 40)];
-    world.found(...fresh, ...old);
-    world.pageSize = 20;
-    world.paceMs = 1_700;
-    world.watchAll(...fresh, ...old);
-    await world.until(120);
-    for (const jobId of fresh) world.change(jobId, { status: "completed" });
-    await world.until(500);
-    for (const jobId of old) world.change(jobId, { status: "completed" });
-    await world.until(900);
-
-    const ended = world.changes.map((line) => line.replace(/^\S+ /, ""));
-    expect(ended.toSorted()).toEqual([...fresh, ...old].map((jobId) => `${jobId} completed`).toSorted());
-    expect(world.clock.pending()).toBe(0);
-  });
-
-  test.each([failure("service_failed"), failure("not_found", { status: 404 })])(
-    "are asked one by one while the list fails, which is asked again after a minute: %s",
-    async (error) => {
-      const world = watchedWorld("a", "b");
-      world.failing.set("list", error);
-      await world.until(25);
-      expect(world.requests()).toEqual(["10 list", "10 a", "10 b", "20 a", "20 b"]);
-
-      await world.until(65);
-      world.requests();
-      world.failing.clear();
-      await world.until(85);
-      expect(world.requests()).toEqual(["70 list", "80 list"]);
-      expect(world.changes).toEqual([]);
-    },
-  );
+  expect(world.requests()).toEqual(["10 list", "20 list"]);
 });
 
-describe("an end that the list shows first", () => {
-  test("is told when the job's own status, which has the clips, says so too", async () => {
+test.each([
+  [2, ["10 list"]],
+  [5, ["10 a", "15 b"]],
+])(
+  "two jobs share the list if the second one is due at most two seconds later: after %d s %j",
+  async (laterSeconds, requests) => {
+    const world = watchedWorld("a");
+    await world.until(laterSeconds);
+    world.start("b");
+    world.watchAll("b");
+    await world.until(19);
+
+    expect(world.requests()).toEqual(requests);
+  },
+);
+
+test("jobs that are due together are polled by their own status while the list doesn't show them", async () => {
+  const world = watchedWorld("old", "new", "newer");
+  world.pageSize = 2;
+  await world.until(15);
+  expect(world.requests()).toEqual(["10 list", "10 old"]);
+
+  world.pageSize = 3;
+  await world.until(29);
+  expect(world.requests()).toEqual(["20 old", "20 list"]);
+});
+
+test("jobs that are due together all tell their end, even if the list shows them late or never", async () => {
+  const world = new PolledWorld();
+  const [fresh, old] = [ids("new", 40), ids("old", 40)];
+  world.found(...fresh, ...old);
+  world.pageSize = 20;
+  world.paceMs = 1_700;
+  world.watchAll(...fresh, ...old);
+  await world.until(120);
+  for (const jobId of fresh) world.change(jobId, { status: "completed" });
+  await world.until(500);
+  for (const jobId of old) world.change(jobId, { status: "completed" });
+  await world.until(900);
+
+  const ended = world.changes.map((line) => line.replace(/^\S+ /, ""));
+  expect(ended.toSorted()).toEqual([...fresh, ...old].map((jobId) => `${jobId} completed`).toSorted());
+  expect(world.clock.pending()).toBe(0);
+});
+
+test.each([failure("service_failed"), failure("not_found", { status: 404 })])(
+  "jobs that are due together are asked one by one while the list fails, which is asked again after a minute: %s",
+  async (error) => {
     const world = watchedWorld("a", "b");
-    world.answerMs = 500;
-    const ended = { status: "completed", videoUrls: [CLIP] };
-    for (const jobId of ["a", "b"]) world.change(jobId, ended);
-    await world.until(15);
-
-    expect(world.requests()).toEqual(["10 list", "10.5 a", "10.5 b"]);
-    expect(world.changes).toEqual(["11 a completed", "11 b completed"]);
-    expect(["a", "b"].map((jobId) => world.store.get(jobId)?.job)).toEqual([
-      job("a", ended),
-      job("b", ended),
-    ]);
-  });
-
-  test("is not told if the job's own status denies it, which is then polled until it ends", async () => {
-    const world = watchedWorld("a", "b", "c");
-    world.listAs("a", "failed");
+    world.failing.set("list", error);
     await world.until(25);
-    expect(world.requests()).toEqual(["10 list", "10 a", "20 a", "20 list"]);
-    expect(world.changes).toEqual([]);
+    expect(world.requests()).toEqual(["10 list", "10 a", "10 b", "20 a", "20 b"]);
 
-    world.jobs.set("a", job("a", { status: "failed" }));
-    await world.until(35);
-    expect(world.changes).toEqual(["30 a failed"]);
-  });
-
-  test("is told as soon as a failing status answers again", async () => {
-    const world = watchedWorld("a", "b");
-    world.change("a", { status: "completed" });
-    world.failing.set("a", failure("service_failed"));
-    await world.until(15);
-    expect(world.changes).toEqual([]);
+    await world.until(65);
+    world.requests();
     world.failing.clear();
-    await world.until(21);
+    await world.until(85);
+    expect(world.requests()).toEqual(["70 list", "80 list"]);
+    expect(world.changes).toEqual([]);
+  },
+);
 
-    expect(world.changes).toEqual(["20 a completed"]);
-  });
+test("an end that the list shows first is told when the job's own status, which has the clips, says so too", async () => {
+  const world = watchedWorld("a", "b");
+  world.answerMs = 500;
+  const ended = { status: "completed", videoUrls: [CLIP] };
+  for (const jobId of ["a", "b"]) world.change(jobId, ended);
+  await world.until(15);
+
+  expect(world.requests()).toEqual(["10 list", "10.5 a", "10.5 b"]);
+  expect(world.changes).toEqual(["11 a completed", "11 b completed"]);
+  expect(["a", "b"].map((jobId) => world.store.get(jobId)?.job)).toEqual([job("a", ended), job("b", ended)]);
+});
+
+test("an end that the list shows first is not told if the job's own status denies it, which is then polled until it ends", async () => {
+  const world = watchedWorld("a", "b", "c");
+  world.listAs("a", "failed");
+  await world.until(25);
+  expect(world.requests()).toEqual(["10 list", "10 a", "20 a", "20 list"]);
+  expect(world.changes).toEqual([]);
+
+  world.jobs.set("a", job("a", { status: "failed" }));
+  await world.until(35);
+  expect(world.changes).toEqual(["30 a failed"]);
+});
+
+test("an end that the list shows first is told as soon as a failing status answers again", async () => {
+  const world = watchedWorld("a", "b");
+  world.change("a", { status: "completed" });
+  world.failing.set("a", failure("service_failed"));
+  await world.until(15);
+  expect(world.changes).toEqual([]);
+  world.failing.clear();
+  await world.until(21);
+
+  expect(world.changes).toEqual(["20 a completed"]);
 });
 
 test("jobs that nobody has read are asked for their own status first, so that a later clip is a change", async () => {
@@ -161,91 +154,87 @@ test("no status of the list but an end is believed", async () => {
   expect(world.changes).toEqual([]);
 });
 
-describe("while polls wait for the rate limiter", () => {
-  /** Job a ends; the list shows it, and nothing more may be sent in the background. */
-  async function endedInList() {
-    const world = watchedWorld("a", "b", "c");
-    world.change("a", { status: "completed", videoUrls: [CLIP] });
-    world.answerMs = 100;
-    await world.until(10.05);
-    world.waitMs = 60_000;
-    await world.until(11);
-    return world;
-  }
+/** Job a ends; the list shows it, and nothing more may be sent in the background. */
+async function endedInList() {
+  const world = watchedWorld("a", "b", "c");
+  world.change("a", { status: "completed", videoUrls: [CLIP] });
+  world.answerMs = 100;
+  await world.until(10.05);
+  world.waitMs = 60_000;
+  await world.until(11);
+  return world;
+}
 
-  test("an end is told by the list's word, and a user's read then gets the clips", async () => {
-    const world = await endedInList();
-    expect(world.requests()).toEqual(["10 list"]);
-    expect(world.changes).toEqual(["10.1 a completed"]);
+test("while polls wait for the rate limiter an end is told by the list's word, and a user's read then gets the clips", async () => {
+  const world = await endedInList();
+  expect(world.requests()).toEqual(["10 list"]);
+  expect(world.changes).toEqual(["10.1 a completed"]);
 
-    const answer = world.reader.readRecent("a", 5_000, { background: false });
-    await world.until(12);
-    expect(await answer).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
-    expect(world.store.get("a")?.job).toEqual(await answer);
-    expect(world.changes).toEqual(["10.1 a completed"]);
-  });
-
-  test("an end by the list's word stays though a lagging status denies it, and is not polled for", async () => {
-    const world = await endedInList();
-    world.jobs.set("a", job("a"));
-    void world.reader.readRecent("a", 5_000, { background: false });
-    await world.until(12);
-    world.waitMs = 0;
-    await world.until(140);
-
-    expect(world.store.get("a")?.job).toMatchObject({ status: "completed", done: true });
-    expect(world.changes).toEqual(["10.1 a completed"]);
-    expect(world.requests()).not.toContainEqual(expect.stringMatching(/ a$/));
-  });
+  const answer = world.reader.readRecent("a", 5_000, { background: false });
+  await world.until(12);
+  expect(await answer).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+  expect(world.store.get("a")?.job).toEqual(await answer);
+  expect(world.changes).toEqual(["10.1 a completed"]);
 });
 
-describe("finished clips of jobs that share the list", () => {
-  const statusReads = (world: PolledWorld) => world.requests().filter((line) => !line.endsWith(" list"));
+test("an end that is told by the list's word stays though a lagging status denies it, and is not polled for", async () => {
+  const world = await endedInList();
+  world.jobs.set("a", job("a"));
+  void world.reader.readRecent("a", 5_000, { background: false });
+  await world.until(12);
+  world.waitMs = 0;
+  await world.until(140);
 
-  test("are told within about 30 s", async () => {
-    const world = watchedWorld("a", "b", "c");
-    await world.until(31);
-    for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
-    await world.until(61);
+  expect(world.store.get("a")?.job).toMatchObject({ status: "completed", done: true });
+  expect(world.changes).toEqual(["10.1 a completed"]);
+  expect(world.requests()).not.toContainEqual(expect.stringMatching(/ a$/));
+});
 
-    expect(world.changes).toEqual(["60 a processing", "60 b processing", "60 c processing"]);
-  });
+const statusReads = (world: PolledWorld) => world.requests().filter((line) => !line.endsWith(" list"));
 
-  test("are read three seconds after any other request, so that there is room for news", async () => {
-    const world = new PolledWorld();
-    world.start("a", "b", "c");
-    world.watchAll("a", "b", "c");
-    await world.until(41);
+test("finished clips of jobs that share the list are told within about 30 s", async () => {
+  const world = watchedWorld("a", "b", "c");
+  await world.until(31);
+  for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
+  await world.until(61);
 
-    expect(world.requests()).toEqual(["12 list", "30 a", "33 b", "36 c"]);
-  });
+  expect(world.changes).toEqual(["60 a processing", "60 b processing", "60 c processing"]);
+});
 
-  test("are not read beside the polls of a single job, which show them", async () => {
-    const world = new PolledWorld({ fixedMs: 60_000 });
-    world.start("a");
-    world.watchAll("a");
-    await world.until(179);
+test("finished clips of jobs that share the list are read three seconds after any other request, so that there is room for news", async () => {
+  const world = new PolledWorld();
+  world.start("a", "b", "c");
+  world.watchAll("a", "b", "c");
+  await world.until(41);
 
-    expect(world.requests()).toEqual(["60 a", "120 a"]);
-  });
+  expect(world.requests()).toEqual(["12 list", "30 a", "33 b", "36 c"]);
+});
 
-  test("are not read while little of the rate limit is left", async () => {
-    const world = watchedWorld("a", "b");
-    world.hasSpareRequests = false;
-    await world.until(49);
-    expect(statusReads(world)).toEqual([]);
+test("finished clips of jobs that share the list are not read beside the polls of a single job, which show them", async () => {
+  const world = new PolledWorld({ fixedMs: 60_000 });
+  world.start("a");
+  world.watchAll("a");
+  await world.until(179);
 
-    world.hasSpareRequests = true;
-    await world.until(51);
-    expect(statusReads(world)).toEqual(["50 a", "50 b"]);
-  });
+  expect(world.requests()).toEqual(["60 a", "120 a"]);
+});
 
-  test("are not read if the rate limit only allows the polls", async () => {
-    const world = watchedWorld("a", "b", "c");
-    world.paceMs = 10_000;
-    await world.until(300);
+test("finished clips of jobs that share the list are not read while little of the rate limit is left", async () => {
+  const world = watchedWorld("a", "b");
+  world.hasSpareRequests = false;
+  await world.until(49);
+  expect(statusReads(world)).toEqual([]);
 
-    // The first is sent before any poll had to wait.
-    expect(statusReads(world).length).toBeLessThanOrEqual(1);
-  });
+  world.hasSpareRequests = true;
+  await world.until(51);
+  expect(statusReads(world)).toEqual(["50 a", "50 b"]);
+});
+
+test("finished clips of jobs that share the list are not read if the rate limit only allows the polls", async () => {
+  const world = watchedWorld("a", "b", "c");
+  world.paceMs = 10_000;
+  await world.until(300);
+
+  // The first is sent before any poll had to wait.
+  expect(statusReads(world).length).toBeLessThanOrEqual(1);
 });
