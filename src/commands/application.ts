@@ -36,15 +36,13 @@ export interface ApplicationOptions {
   readonly redact: Redact;
   /** Milliseconds on a monotonic clock that all processes of this machine share. */
   readonly machineMs: () => number;
-  /** Most jobs that are polled at once; the poller's own limit unless given. */
-  readonly maxWatched?: number | undefined;
 }
 
 /** A call has 38 s, of which a request that is paid needs ten. */
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, log, redact, machineMs, maxWatched } = options;
+  const { config, service, log, redact, machineMs } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
   const reader = new JobReader({ source: service, store: jobs, clock });
@@ -52,12 +50,12 @@ export function createApplication(options: ApplicationOptions): Application {
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
-  const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log, maxWatched });
+  const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
   const lookAtJob = async (jobId: string, signal: AbortSignal): Promise<SeenJob> => {
     const known = jobs.get(jobId)?.job;
     if (known?.status === "completed" && known.finalVideoUrl !== undefined) return known;
     const read = reader
-      .read(jobId, { background: false, signal })
+      .readLatest(jobId, { background: false, signal })
       .catch((error: unknown) =>
         error instanceof BridgeError && error.facts.code === "not_found" ? "not found" : undefined,
       );
@@ -87,8 +85,8 @@ export function createApplication(options: ApplicationOptions): Application {
     account,
     lookAtJob,
     knownJobIds: () => jobs.ids(),
-    onListed: (videos) => jobs.list(videos, true),
-    onStarted: (jobId, topic) => jobs.start(jobId, topic),
+    onListed: (videos) => jobs.updateFromPage(videos, { isFirstPage: true }),
+    onStarted: (jobId, topic) => jobs.addStarted(jobId, topic),
   });
   const publishOnce = new PublishOnce(guarded);
   const downloader = lazy(async () => {
@@ -112,8 +110,10 @@ export function createApplication(options: ApplicationOptions): Application {
             yield* (await downloader()).download(request);
           },
           watch: (jobId) => poller.watch(jobId),
-          lookUpLinks: async () =>
-            jobs.list((await service.listNewestVideos({ background: true })).videos, true),
+          async lookUpLinks() {
+            const { videos } = await service.listNewestVideos({ background: true });
+            jobs.updateFromPage(videos, { isFirstPage: true });
+          },
           clock,
           log,
         });

@@ -16,11 +16,6 @@ import { createRedact } from "../redact.ts";
 import { VERSION } from "../version.ts";
 import { createApplication } from "./application.ts";
 
-export interface ServeOptions {
-  /** Maximum jobs polled at once; the poller's own limit unless given. */
-  readonly maxWatched?: number | undefined;
-}
-
 /** What the server has of its process. */
 export interface Streams {
   readonly input: Readable;
@@ -47,13 +42,12 @@ export function serve(
   config: Config,
   { input, output, writeLog, machineMs }: Streams,
   onClosed: () => void,
-  options: ServeOptions = {},
 ): Server {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
-  const application = createApplication({ config, service, log, redact, machineMs, ...options });
+  const application = createApplication({ config, service, log, redact, machineMs });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);

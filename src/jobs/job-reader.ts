@@ -36,11 +36,18 @@ export interface JobReaderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
+interface Answer {
+  /** As the store has it: a job that has ended stays so. */
+  readonly job: Job;
+  /** As the service has it. */
+  readonly latest: Job;
+}
+
 interface InFlightRead {
   readonly background: boolean;
   /** One of the callers is a user, who wants the final video. */
   wantsFinalVideo: boolean;
-  readonly answer: Promise<Job>;
+  readonly answer: Promise<Answer>;
 }
 
 /** The clips are there without the final video: it is not worth a long wait. */
@@ -71,8 +78,17 @@ export class JobReader {
     return this.#inFlight.has(jobId);
   }
 
-  /** The job as the service has it now. Rejects as the source does, and with `cancelled` by the signal. */
+  /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
+    return (await this.#ask(jobId, options)).job;
+  }
+
+  /** The same as the service itself puts it, even where the job is known to have ended and the service denies that. */
+  async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
+    return (await this.#ask(jobId, options)).latest;
+  }
+
+  async #ask(jobId: string, options: ReadOptions): Promise<Answer> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError();
     const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
@@ -83,7 +99,7 @@ export class JobReader {
       // A poll is sent once, where a user's request is retried: a user who joined a poll that failed sends their own.
       const mayRetry = error instanceof BridgeError && error.facts.retryable;
       if (background || !inFlight.background || !mayRetry) throw error;
-      return this.read(jobId, options);
+      return this.#ask(jobId, options);
     }
   }
 
@@ -99,15 +115,24 @@ export class JobReader {
     const ageMs = fetchedAtMs === undefined ? startAgeMs : this.#clock.monotonicMs() - fetchedAtMs;
     if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
     if (options.background) return job;
-    await untilAborted(this.#lookUpFinalVideo(job), options.signal);
+    await untilAborted(this.#lookUpInList(job), options.signal);
     return this.#store.get(jobId)?.job ?? job;
+  }
+
+  /** Looks up the final video of a job that has ended, which may mean that the job itself is read. Rejects as `read` does. */
+  async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
+    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
+    // Of a job that only the list calls ended not even the clips are known.
+    if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
+    else await untilAborted(this.#lookUpInList(job), signal);
   }
 
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
-      const job = await this.#source.getJob(jobId, { background });
-      if (inFlight.wantsFinalVideo) await this.#lookUpFinalVideo(job);
-      return this.#store.put(job);
+      const latest = await this.#source.getJob(jobId, { background });
+      if (inFlight.wantsFinalVideo) await this.#lookUpInList(latest);
+      const job = this.#store.put(latest);
+      return { job, latest: latest.done ? job : latest };
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
     const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
@@ -116,14 +141,14 @@ export class JobReader {
   }
 
   /** By its documentation a status answer has no final video, and the list does. Sent as a user's request. */
-  #lookUpFinalVideo({ jobId, status, finalVideoUrl }: Job): Promise<void> {
+  #lookUpInList({ jobId, status, finalVideoUrl }: Job): Promise<void> {
     if (status !== "completed" || finalVideoUrl !== undefined) return Promise.resolve();
     if (this.#store.get(jobId)?.finalVideoUrl !== undefined) return Promise.resolve();
     const nowMs = this.#clock.monotonicMs();
     const last = this.#lookups.get(jobId);
     if (last !== undefined && nowMs - last.startedMs < LOOKUP_INTERVAL_MS) return last.done;
     const done = this.#source.listNewestVideos({ background: false, deadlineMs: LOOKUP_DEADLINE_MS }).then(
-      ({ videos }) => this.#store.list(videos, true),
+      ({ videos }) => this.#store.updateFromPage(videos, { isFirstPage: true }),
       // The clips are the answer; a later read looks again.
       () => {},
     );

@@ -72,7 +72,7 @@ export class JobStore {
   }
 
   /** Adds a job that was started just now with this topic. */
-  start(jobId: string, topic: string): void {
+  addStarted(jobId: string, topic: string): void {
     const status = "processing";
     const job: Job = { jobId, status, done: false, videoUrls: [] };
     this.#merge(
@@ -115,8 +115,8 @@ export class JobStore {
     return job;
   }
 
-  /** Updates from a page of the video list; `newest` for the first page. Emits nothing: only a job's own answer is a change. */
-  list(videos: readonly Video[], newest: boolean): void {
+  /** Updates the jobs of a page of the video list. Emits nothing: only a job's own answer is a change. */
+  updateFromPage(videos: readonly Video[], { isFirstPage }: { readonly isFirstPage: boolean }): void {
     const jobs = videos.map((video): KnownJob => {
       const { jobId, finalVideoUrl } = video;
       const { job, createdAtMs, status } = this.#known.get(jobId) ?? {};
@@ -130,7 +130,7 @@ export class JobStore {
         ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };
     });
-    this.#merge(jobs, newest ? "first" : "last");
+    this.#merge(jobs, isFirstPage ? "first" : "last");
   }
 
   /**

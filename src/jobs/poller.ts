@@ -1,5 +1,5 @@
-// Polls all watched jobs in the background, one poller per process however many subscriptions and waiting calls watch. Decides
-// which request is next; the schedule says when a job is due, and the rate limiter how much may be sent.
+// Polls all watched jobs in the background, one poller per process however many subscriptions and waiting calls watch. The job that
+// has been due for the longest time goes first; the schedule says when one is due, and the rate limiter how much may be sent.
 
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -7,9 +7,8 @@ import type { Clock } from "./clock.ts";
 import type { Unsubscribe } from "./emitter.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore } from "./job-store.ts";
-import { chooseRequest, first } from "./next-request.ts";
 import type { Schedule } from "./schedule.ts";
-import { isEnd, WatchedJob } from "./watched-job.ts";
+import { WatchedJob } from "./watched-job.ts";
 
 export interface PollerOptions {
   readonly source: Pick<JobSource, "listNewestVideos" | "hasSpareRequests"> & {
@@ -21,56 +20,40 @@ export interface PollerOptions {
   readonly schedule: Schedule;
   readonly clock: Clock;
   readonly log: Log;
-  readonly maxWatched?: number | undefined;
 }
 
 const MAX_WATCHED = 200;
 const MAX_IN_FLIGHT = 4;
+/** A job that is due this soon shares the list with those that are due now. */
+const DUE_SOON_MS = 2_000;
 const MAX_WATCH_MS = 60 * 60_000;
-/** A job that is watched again within this time, such as by the next of several waiting calls, keeps its schedule. */
-const RESUME_MS = 5_000;
 /** After a failed list the jobs are asked one by one: the list may be broken where the status is not. */
-const LIST_PAUSE = { firstMs: 15_000, maxMs: 600_000 } as const;
-/** After a refusal for the rate that names no time. */
-const RATE_LIMITED_PAUSE = { notSentMs: 1_000, rejectedMs: 5_000, maxMs: 60_000 } as const;
-
-/** While polls have to wait for the rate limiter, a read for the clips alone keeps this distance from them. */
-const QUIET_MS = 2_000;
-const THROTTLED_FOR_MS = 60_000;
+const LIST_PAUSE_MS = 60_000;
+/** The rate limiter knows how long to wait after a refusal: this only keeps from asking it again at once. */
+const RATE_LIMITED_PAUSE_MS = 1_000;
 
 /** Times are milliseconds on the monotonic clock. */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #maxWatched: number;
   readonly #jobs = new Map<string, WatchedJob>();
-  /** Jobs that nothing watches any more and that are not polled, with the time of the last unwatch, the oldest first. */
-  readonly #unwatched = new Map<string, { readonly job: WatchedJob; readonly atMs: number }>();
   readonly #unsubscribe: Unsubscribe;
-  /** For the next request; none while nothing is due or too many are in flight. */
-  #cancelTimer: (() => void) | undefined;
+  /** Of the timer for the next request; there is none while nothing is due or too many are in flight. */
+  #cancelTimer = () => {};
+  /** How many requests are in flight, and whether one of them is for the list. */
   #inFlight = 0;
-  #listInFlight = false;
-  #listFailures = 0;
-  #listPausedUntilMs = -Infinity;
-  /** Set when the service or the rate limiter refuses a request: none is sent before. */
-  #pausedUntilMs = -Infinity;
+  #isListInFlight = false;
+  /** When the last request was sent. */
   #lastSentMs = -Infinity;
-  /** Whether the last request was sent with a hint waiting for it. */
-  #lastHinted = false;
-  /** When a due poll last had to wait for the rate limiter. */
-  #throttledMs = -Infinity;
-  #closed = false;
+  /** Set when the list fails: the jobs are asked one by one before. */
+  #listPausedUntilMs = -Infinity;
+  /** Set when a request is refused for the rate: none is sent before. */
+  #pausedUntilMs = -Infinity;
+  #isClosed = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#maxWatched = options.maxWatched ?? MAX_WATCHED;
     // A job that has ended is polled no more, whoever read its end.
-    this.#unsubscribe = options.store.changes.on((jobId) => this.#changed(jobId));
-  }
-
-  /** How many jobs are polled. */
-  get size(): number {
-    return this.#jobs.size;
+    this.#unsubscribe = options.store.changes.on((jobId) => this.#removeIfEnded(jobId));
   }
 
   /**
@@ -78,16 +61,16 @@ export class Poller {
    * polled. Throws a BridgeError when too many jobs are watched.
    */
   watch(jobId: string): Unsubscribe {
-    if (this.#closed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
+    if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
     this.#setTimer();
-    let watching = true;
+    let isWatching = true;
     return () => {
-      if (!watching) return;
-      watching = false;
+      if (!isWatching) return;
+      isWatching = false;
       job.watchers -= 1;
-      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#unwatch(job);
+      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#jobs.delete(jobId);
       this.#setTimer();
     };
   }
@@ -104,162 +87,138 @@ export class Poller {
 
   /** Ends all polling for good. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#unsubscribe();
     this.#jobs.clear();
-    this.#unwatched.clear();
     this.#setTimer();
   }
 
   #add(jobId: string): WatchedJob {
-    if (this.#jobs.size >= this.#maxWatched) throw tooManyError(this.#maxWatched);
-    this.#forgetUnwatched();
-    const job = this.#unwatched.get(jobId)?.job ?? new WatchedJob(jobId, this.#options);
-    this.#unwatched.delete(jobId);
+    if (this.#jobs.size >= MAX_WATCHED) throw tooManyError();
+    const job = new WatchedJob(jobId, this.#options);
     this.#jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
     return job;
   }
 
-  #unwatch(job: WatchedJob): void {
-    this.#forgetUnwatched();
-    this.#jobs.delete(job.jobId);
-    this.#unwatched.set(job.jobId, { job, atMs: this.#options.clock.monotonicMs() });
-  }
-
-  #forgetUnwatched(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const [jobId, { atMs }] of this.#unwatched)
-      if (nowMs - atMs > RESUME_MS || this.#unwatched.size >= this.#maxWatched) this.#unwatched.delete(jobId);
+  #setTimer(): void {
+    this.#cancelTimer();
+    if (this.#inFlight >= MAX_IN_FLIGHT) return;
+    const { clock } = this.#options;
+    const idle = this.#idleJobs();
+    const atMs = Math.min(...idle.map(({ dueMs }) => dueMs), this.#nextForClips(idle)?.atMs ?? Infinity);
+    if (atMs === Infinity) return;
+    const delayMs = atMs - clock.monotonicMs();
+    this.#cancelTimer = clock.after(delayMs > 0 ? delayMs : this.#waitMs(), () => this.#tick());
   }
 
   #idleJobs(): WatchedJob[] {
-    return [...this.#jobs.values()].filter(({ inFlight }) => !inFlight);
+    const isListInFlight = this.#isListInFlight;
+    return [...this.#jobs.values()].filter((job) => !job.inFlight && !(isListInFlight && job.sharesList));
   }
 
-  #setTimer(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (this.#inFlight >= MAX_IN_FLIGHT) return;
-    const { clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const pollMs = this.#nextPollMs();
-    const atMs = Math.min(pollMs, this.#nextClipsRead(pollMs)?.atMs ?? Infinity);
-    if (atMs === Infinity) return;
-    const waitMs = this.#waitMs();
-    if (pollMs <= nowMs && waitMs > 0) this.#throttledMs = nowMs;
-    this.#cancelTimer = clock.after(atMs > nowMs ? atMs - nowMs : waitMs, () => this.#tick());
-  }
-
+  /** How long the next request has to wait for the rate limiter. */
   #waitMs(): number {
     const { clock, source } = this.#options;
     return Math.max(0, source.backgroundWaitMs(), this.#pausedUntilMs - clock.monotonicMs());
   }
 
-  #nextPollMs(): number {
-    return Math.min(Infinity, ...this.#idleJobs().map(({ dueMs }) => dueMs));
-  }
-
-  /**
-   * The list has no clips, so with two or more jobs, which share it, each is asked for its own status now and then, unless little of
-   * the rate limit is left. While polls have to wait for the rate limiter, only where that delays none of them.
-   */
-  #nextClipsRead(pollMs: number): { readonly job: WatchedJob; readonly atMs: number } | undefined {
-    const job = first(this.#jobs.size > 1 ? this.#idleJobs() : [], ({ statusDueMs }) => statusDueMs);
-    if (job === undefined || !this.#options.source.hasSpareRequests()) return undefined;
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#throttledMs > THROTTLED_FOR_MS) return { job, atMs: job.statusDueMs };
-    const atMs = Math.max(nowMs, job.statusDueMs, this.#lastSentMs + QUIET_MS);
-    return pollMs - atMs < QUIET_MS ? undefined : { job, atMs };
-  }
-
   /** Sends one request: the rate limiter counts it only when it is really sent, which may be a little later. */
   #tick(): void {
-    this.#cancelTimer = undefined;
-    this.#endOverdue();
+    this.#endOverdueWatches();
     if (this.#waitMs() === 0) this.#sendNext();
+    else this.#believeListedEnds();
     this.#setTimer();
   }
 
   #sendNext(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const job of this.#idleJobs())
-      if (job.dueMs <= nowMs && job.confirmSinceMs === undefined) job.updateFromReads();
-    const canList = !this.#listInFlight && nowMs >= this.#listPausedUntilMs;
-    const next = chooseRequest(this.#idleJobs(), { canList, afterHint: this.#lastHinted, nowMs });
-    if (next?.kind === "list") void this.#readList();
-    else if (next !== undefined) void this.#readStatus(next.job);
-    else {
-      const clipsRead = this.#nextClipsRead(this.#nextPollMs());
-      if (clipsRead !== undefined && clipsRead.atMs <= nowMs) void this.#readStatus(clipsRead.job);
+    const idle = this.#idleJobs();
+    const [next] = idle.toSorted((a, b) => a.dueMs - b.dueMs);
+    const forClips = this.#nextForClips(idle);
+    if (next !== undefined && next.dueMs <= nowMs) {
+      const sharing = idle.filter(({ sharesList, dueMs }) => sharesList && dueMs <= nowMs + DUE_SOON_MS);
+      const canShare = next.sharesList && sharing.length > 1 && nowMs >= this.#listPausedUntilMs;
+      void (canShare ? this.#readList() : this.#readStatus(next));
+    } else if (forClips !== undefined && forClips.atMs <= nowMs) {
+      void this.#readStatus(forClips.job);
     }
+  }
+
+  /**
+   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then: if enough of the rate limit is
+   * left, and never just before a request that is worth more.
+   */
+  #nextForClips(
+    idle: readonly WatchedJob[],
+  ): { readonly job: WatchedJob; readonly atMs: number } | undefined {
+    const { source, schedule } = this.#options;
+    const [job] = idle.toSorted((a, b) => a.clipsDueMs - b.clipsDueMs);
+    if (job === undefined || this.#jobs.size < 2 || !source.hasSpareRequests()) return undefined;
+    return { job, atMs: Math.max(job.clipsDueMs, this.#lastSentMs + schedule.clipsDistanceMs) };
   }
 
   async #readStatus(job: WatchedJob): Promise<void> {
+    const { reader, clock } = this.#options;
+    // The answer to a request in flight may be older than any hint.
+    const askedMs = reader.isReading(job.jobId) ? -Infinity : clock.monotonicMs();
     job.inFlight = true;
+    await this.#send(
+      async () => {
+        const { done } = await reader.read(job.jobId, { background: true });
+        if (!done) job.updateFromStatus(askedMs);
+      },
+      (error) => this.#statusFailed(job, error),
+    );
+    job.inFlight = false;
+    this.#setTimer();
+  }
+
+  /** One request for the newest jobs, which answers for all that share it. */
+  async #readList(): Promise<void> {
+    const { source, store, clock, log } = this.#options;
+    this.#isListInFlight = true;
+    await this.#send(
+      async () => {
+        const { videos } = await source.listNewestVideos({ background: true });
+        const statuses = new Map(videos.map(({ jobId, status }) => [jobId, status]));
+        // A status in flight is newer.
+        for (const job of this.#jobs.values()) if (!job.inFlight) job.updateFromList(statuses.get(job.jobId));
+        store.updateFromPage(videos, { isFirstPage: true });
+      },
+      (error) => {
+        this.#listPausedUntilMs = clock.monotonicMs() + LIST_PAUSE_MS;
+        log.debug("Polling the video list failed.", error);
+      },
+    );
+    this.#isListInFlight = false;
+    this.#tick();
+  }
+
+  /**
+   * A job that the list calls ended is asked for its own status, which has the clips. The news must not wait for the rate limiter, though:
+   * a reader of the job then asks for them.
+   */
+  #believeListedEnds(): void {
+    for (const { jobId, listedEnd } of this.#idleJobs())
+      if (listedEnd !== undefined) this.#options.store.putListedEnd(jobId, listedEnd);
+  }
+
+  /** Sends a request. A failure that is about the key or the rate concerns all requests; any other goes to `onFailure`. */
+  async #send(request: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {
     this.#inFlight += 1;
     this.#lastSentMs = this.#options.clock.monotonicMs();
-    // The answer to an earlier request may be older than the hint, which then waits for the next one.
-    const wasHinted = !this.#options.reader.isReading(job.jobId) && job.takeHint();
-    this.#lastHinted = wasHinted;
     try {
-      const { done } = await this.#options.reader.read(job.jobId, { background: true });
-      if (!done) job.seenRunning({ wasHinted });
+      await request();
     } catch (error) {
-      if (wasHinted) job.hint();
-      this.#failed(job, error);
-    } finally {
-      job.inFlight = false;
-      this.#inFlight -= 1;
-      this.#setTimer();
+      if (isKeyRefused(error)) this.#endAllWatches();
+      else if (isRateLimited(error)) this.#pause();
+      else onFailure(error);
     }
+    this.#inFlight -= 1;
   }
 
-  /** One request for the newest jobs, which answers for all that are believed to be among them. */
-  async #readList(): Promise<void> {
-    const { source, store, clock } = this.#options;
-    const expected = this.#idleJobs().filter((job) => job.onFirstPage);
-    for (const job of expected) job.inFlight = true;
-    this.#listInFlight = true;
-    this.#inFlight += 1;
-    const sentMs = clock.monotonicMs();
-    this.#lastSentMs = sentMs;
-    this.#lastHinted = false;
-    try {
-      const { videos } = await source.listNewestVideos({ background: true });
-      this.#listFailures = 0;
-      for (const job of expected) {
-        job.inFlight = false;
-        job.onFirstPage = false;
-      }
-      for (const { jobId, status } of videos) this.#seenInList(jobId, status, sentMs);
-      store.list(videos, true);
-    } catch (error) {
-      this.#listFailed(error);
-    } finally {
-      for (const job of expected) job.inFlight = false;
-      this.#listInFlight = false;
-      this.#inFlight -= 1;
-      this.#setTimer();
-    }
-  }
-
-  #seenInList(jobId: string, status: string, sentMs: number): void {
-    const { store } = this.#options;
-    const job = this.#jobs.get(jobId);
-    if (job === undefined) return;
-    job.updateFromReads();
-    // Its own status, in flight or read since, is newer.
-    if (job.inFlight || job.statusMs > sentMs) return void (job.onFirstPage = !isEnd(status));
-    job.seenInList(status, store.get(jobId)?.job?.status);
-    // The job's own status has the clips, so it is asked first wherever the rate limiter has room.
-    const isBusy =
-      this.#waitMs() > 0 || [...this.#jobs.values()].some((other) => other !== job && other.isToConfirm());
-    if (job.confirmSinceMs !== undefined && isEnd(status) && isBusy) store.putListedEnd(jobId, status);
-  }
-
-  /** Ends the polling of a job that has ended, whoever read that. */
-  #changed(jobId: string): void {
+  #removeIfEnded(jobId: string): void {
     const { store, schedule } = this.#options;
     const { status, job: state } = store.get(jobId) ?? {};
     const job = this.#jobs.get(jobId);
@@ -270,44 +229,25 @@ export class Poller {
     this.#setTimer();
   }
 
-  #listFailed(error: unknown): void {
-    if (this.#concernsAllRequests(error)) return;
-    const pauseMs = Math.min(LIST_PAUSE.maxMs, LIST_PAUSE.firstMs * 2 ** this.#listFailures);
-    this.#listFailures += 1;
-    this.#listPausedUntilMs = this.#options.clock.monotonicMs() + pauseMs;
-    this.#options.log.debug("Polling the video list failed.", error);
-  }
-
-  #failed(job: WatchedJob, error: unknown): void {
-    if (this.#concernsAllRequests(error)) return;
+  #statusFailed(job: WatchedJob, error: unknown): void {
     const { code, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
     job.notFoundCount = code === "not_found" ? job.notFoundCount + 1 : 0;
     if (job.notFoundCount > 1 && this.#jobs.get(job.jobId) === job)
       return this.#endWatch(job, "Watching ended: the service says that it knows no such job.");
-    job.failed(retryAfterSeconds * 1000);
+    job.backOff(retryAfterSeconds * 1000);
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }
 
-  /** Whether an error says nothing about the job or list that was asked for: then it is handled here. */
-  #concernsAllRequests(error: unknown): boolean {
-    if (!(error instanceof BridgeError)) return false;
-    const { code, status, outcome, retryAfterSeconds } = error.facts;
-    if (code === "rate_limited") {
-      const { notSentMs, rejectedMs, maxMs } = RATE_LIMITED_PAUSE;
-      const defaultMs = outcome === "not_sent" ? notSentMs : rejectedMs;
-      const pauseMs = retryAfterSeconds === undefined ? defaultMs : retryAfterSeconds * 1000;
-      const nowMs = this.#options.clock.monotonicMs();
-      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(maxMs, pauseMs));
-      return true;
-    }
-    // A 403 may be about this one request.
-    if (code !== "unauthorized" || status === 403) return false;
-    for (const job of Array.from(this.#jobs.values()))
-      this.#endWatch(job, "Watching ended: the service does not accept the API key.");
-    return true;
+  #pause(): void {
+    this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
   }
 
-  #endOverdue(): void {
+  #endAllWatches(): void {
+    for (const job of Array.from(this.#jobs.values()))
+      this.#endWatch(job, "Watching ended: the service does not accept the API key.");
+  }
+
+  #endOverdueWatches(): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const job of Array.from(this.#jobs.values()))
       if (nowMs - job.watchedSinceMs >= MAX_WATCH_MS)
@@ -321,10 +261,19 @@ export class Poller {
   }
 }
 
-function tooManyError(maxWatched: number): BridgeError {
+function isRateLimited(error: unknown): boolean {
+  return error instanceof BridgeError && error.facts.code === "rate_limited";
+}
+
+/** A 403 may be about one request alone. */
+function isKeyRefused(error: unknown): boolean {
+  return error instanceof BridgeError && error.facts.code === "unauthorized" && error.facts.status !== 403;
+}
+
+function tooManyError(): BridgeError {
   return new BridgeError({
     code: "limit_reached",
-    message: `The limit of ${maxWatched} watched jobs is reached.`,
+    message: `The limit of ${MAX_WATCHED} watched jobs is reached.`,
     nextStep: "End another subscription first, or ask with get_video_status now and then.",
     outcome: "not_sent",
     retryable: true,

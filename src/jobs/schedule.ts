@@ -1,6 +1,8 @@
 // When a job is due for its next poll: age and history in, delay out.
 // Knows no clock, no timers and no rate limit.
 
+import type { Job } from "../service/schemas.ts";
+
 /** What is known of a job at the moment of a poll. */
 export interface PollState {
   /** Time since the job was created; undefined when that is not known. */
@@ -8,9 +10,7 @@ export interface PollState {
   /** Time since this process began to poll it. */
   readonly observedMs: number;
   /** Clips, as the status answer counts them. */
-  readonly progress?:
-    | { readonly total: number; readonly completed: number; readonly failed: number }
-    | undefined;
+  readonly progress?: Job["progress"];
 }
 
 export interface ScheduleOptions {
@@ -31,6 +31,7 @@ const BANDS: readonly { readonly untilMs: number; readonly intervalMs: number }[
 ];
 /** A job that shares the video list with others is asked for its own status, which has the clips, at least this often. */
 const MAX_STATUS_AGE_MS = 30_000;
+const CLIPS_DISTANCE_MS = 3_000;
 
 // The bands were fitted to jobs with this median duration; other medians stretch or shrink them.
 const FITTED_MEDIAN_MS = 165_000;
@@ -44,6 +45,7 @@ export class Schedule {
   readonly #random: () => number;
   /** How long the last completed jobs took, oldest first. */
   readonly #completionsMs: number[] = [];
+  /** The factor on the whole schedule. */
   #scale = 1;
 
   constructor({ fixedMs, random }: ScheduleOptions) {
@@ -51,14 +53,17 @@ export class Schedule {
     this.#random = random;
   }
 
-  /** The factor on the whole schedule: 1 until five completions are known. */
-  get scale(): number {
-    return this.#scale;
-  }
-
   /** How old a job's own status may get while the video list is polled for it. */
   get maxStatusAgeMs(): number {
     return Math.max(MAX_STATUS_AGE_MS, this.#fixedMs ?? 0);
+  }
+
+  /**
+   * How long no other request may have been sent before one for clips alone, so that the rate limiter has room for news. A fixed interval
+   * may leave no such pause.
+   */
+  get clipsDistanceMs(): number {
+    return this.#fixedMs === undefined ? CLIPS_DISTANCE_MS : 0;
   }
 
   /** From now to the first poll of a job that was never polled; 0 means at once. */
@@ -85,7 +90,7 @@ export class Schedule {
   }
 
   /**
-   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it running and the
+   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it before its end and the
    * one that saw it done. Failed jobs say nothing about the duration of a render: leave them out.
    */
   recordCompletion(durationMs: number): void {
@@ -111,10 +116,11 @@ function intervalAt(ageMs: number): number {
  * 20 s would otherwise be seen done at 42 s, since the bands expect nothing between 12 and 95 s.
  */
 function forecastMs(ageMs: number, progress: PollState["progress"]): number {
-  const finished = progress === undefined ? 0 : progress.completed + progress.failed;
-  if (progress === undefined || finished <= 0) return Infinity;
+  const { total = 0, completed = 0, failed = 0 } = progress ?? {};
+  const finished = completed + failed;
+  if (total <= 0 || finished <= 0) return Infinity;
   // The clip in work counts as nearly done: a poll too early costs one request, one too late costs the user the whole delay.
-  const share = Math.min(1, (finished + 0.75) / progress.total);
+  const share = Math.min(1, (finished + 0.75) / total);
   return Math.max(FORECAST.minMs, FORECAST.minShareOfAge * ageMs, ageMs / share - ageMs);
 }
 

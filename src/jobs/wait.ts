@@ -46,7 +46,7 @@ export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job>
   signal.addEventListener("abort", abort, { once: true });
   const cancelTimer = clock.after(FINAL_VIDEO_MS, abort);
   try {
-    await reader.readRecent(job.jobId, Infinity, { background: false, signal: bounded.signal });
+    await reader.lookUpFinalVideo(job.jobId, bounded.signal);
   } catch {
     // The end without the final video, or by the list's word alone, is better than an error.
   } finally {

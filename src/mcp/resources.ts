@@ -142,7 +142,7 @@ class NewestJobs {
     if (this.#last === undefined || nowMs > this.#last.freshUntilMs) {
       const { service, jobs, log } = this.#application;
       const done = service.listVideos({}, { deadlineMs: LIST_DEADLINE_MS }).then(
-        ({ videos }) => jobs.list(videos, true),
+        ({ videos }) => jobs.updateFromPage(videos, { isFirstPage: true }),
         (error: unknown) => log.debug("The newest jobs could not be listed.", error),
       );
       this.#last = { freshUntilMs: nowMs + LIST_FRESH_MS, done };

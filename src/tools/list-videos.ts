@@ -42,7 +42,7 @@ export const listVideos = defineTool({
     }),
   async run(query, { service, jobs, history, savedVideos, signal }) {
     const page = await service.listVideos(query, { signal });
-    jobs.list(page.videos, query.cursor === undefined);
+    jobs.updateFromPage(page.videos, { isFirstPage: query.cursor === undefined });
     const known = await history();
     await savedVideos.refresh();
     const { length } = page.videos;

@@ -17,7 +17,7 @@ import { quote } from "../text.ts";
 /** What the application gives to a tool. Paid and public requests go through `generateOnce` and `publishOnce` alone. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: Pick<JobStore, "get" | "ageMs" | "list">;
+  readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;

@@ -117,7 +117,6 @@ export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false 
     schedule: new Schedule({ fixedMs, random }),
     clock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    maxWatched: Infinity,
   });
 
   return {
@@ -138,7 +137,7 @@ export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false 
       };
       created.set(jobId, job);
       newestFirst.unshift(job);
-      store.start(jobId, "topic");
+      store.addStarted(jobId, "topic");
       poller.watch(jobId);
       if (webhooks) clock.after(durationMs + DELIVERY_MS, () => poller.hint(jobId));
       return job;

@@ -27,7 +27,7 @@ export async function measureDeliveries(): Promise<Deliveries> {
     webhook: { url: `http://127.0.0.1:${port}/` },
   });
   const server = startRaw({
-    file: fileURLToPath(new URL("watching-server.ts", import.meta.url)),
+    file: fileURLToPath(new URL("../../src/cli.ts", import.meta.url)),
     nodeArgs: ["--import", "tsx"],
     env: {
       FACELESS_API_KEY: sandbox.apiKey,

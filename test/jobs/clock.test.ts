@@ -1,25 +1,23 @@
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/jobs/clock.ts";
 
-describe("the system clock", () => {
-  it("runs due timers, but neither cancelled ones nor one that is due in a hundred days", async () => {
-    const ran: string[] = [];
-    const cancel = systemClock.after(0, () => ran.push("cancelled"));
-    const cancelLater = systemClock.after(100 * 86_400_000, () => ran.push("in a hundred days"));
-    cancel();
-    await new Promise<void>((resolve) => void systemClock.after(5, resolve));
-    cancelLater();
+test("the system clock runs due timers, but neither cancelled ones nor one that is due in a hundred days", async () => {
+  const ran: string[] = [];
+  const cancel = systemClock.after(0, () => ran.push("cancelled"));
+  const cancelLater = systemClock.after(100 * 86_400_000, () => ran.push("in a hundred days"));
+  cancel();
+  await new Promise<void>((resolve) => void systemClock.after(5, resolve));
+  cancelLater();
 
-    expect(ran).toEqual([]);
-  });
+  expect(ran).toEqual([]);
+});
 
-  it("keeps no process alive", () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const before = timers();
-    const cancel = systemClock.after(60_000, () => {});
-    const after = timers();
-    cancel();
+test("the system clock keeps no process alive", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const cancel = systemClock.after(60_000, () => {});
+  const after = timers();
+  cancel();
 
-    expect(after).toBe(before);
-  });
+  expect(after).toBe(before);
 });

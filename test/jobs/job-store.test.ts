@@ -28,17 +28,11 @@ function setup() {
 }
 
 describe("the known jobs", () => {
-  test("are none at first in every store", () => {
-    setup().store.start("a", "Salt");
-
-    expect(setup().store.recent(10)).toEqual([]);
-  });
-
   test("are the ones that this process started, the latest first, with their topics and times", async () => {
     const { clock, store, changed, started } = setup();
-    store.start("a", "Salt");
+    store.addStarted("a", "Salt");
     await clock.runFor(1_000);
-    store.start("b", "Moon");
+    store.addStarted("b", "Moon");
 
     const [a, b] = [
       { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("a") },
@@ -59,8 +53,8 @@ describe("the known jobs", () => {
 
   test("keep topic, time and place when their state is updated", async () => {
     const { clock, store } = setup();
-    store.start("a", "Salt");
-    store.start("b", "Moon");
+    store.addStarted("a", "Salt");
+    store.addStarted("b", "Moon");
     await clock.runFor(5_000);
     const state = job("a", { status: "completed", videoUrls: [CLIP] });
 
@@ -79,20 +73,12 @@ describe("the known jobs", () => {
     ]);
   });
 
-  test("begin with a job that was read for the first time", () => {
-    const { store } = setup();
-    store.start("a", "Salt");
-    store.put(job("b"));
-
-    expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["b", "a"]);
-  });
-
   test("follow the order of the service's newest page, each once, without its other fields", () => {
     const { store } = setup();
     store.put(job("a"));
-    store.list(
+    store.updateFromPage(
       [{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")],
-      true,
+      { isFirstPage: true },
     );
 
     expect(store.recent(10)).toEqual([
@@ -105,18 +91,18 @@ describe("the known jobs", () => {
 
   test("end with the jobs of a later page", () => {
     const { store } = setup();
-    store.list([video("d"), video("c")], true);
-    store.list([video("b"), video("a")], false);
-    store.start("e", "Salt");
+    store.updateFromPage([video("d"), video("c")], { isFirstPage: true });
+    store.updateFromPage([video("b"), video("a")], { isFirstPage: false });
+    store.addStarted("e", "Salt");
 
     expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
   });
 
   test("are at most two thousand: the oldest are removed", () => {
     const { store } = setup();
-    store.list(page(0, 2_500), true);
-    store.list(page(2_500, 10), false);
-    store.start("new", "Salt");
+    store.updateFromPage(page(0, 2_500), { isFirstPage: true });
+    store.updateFromPage(page(2_500, 10), { isFirstPage: false });
+    store.addStarted("new", "Salt");
 
     const jobs = store.recent(10_000).map(({ jobId }) => jobId);
     expect({ count: jobs.length, first: jobs[0], last: jobs.at(-1) }).toEqual({
@@ -148,7 +134,7 @@ describe("the jobs of earlier processes", () => {
     const { store, changed } = setup();
     store.put(job("b"));
     store.put(job("a", { status: "completed" }));
-    store.start("c", "Salt");
+    store.addStarted("c", "Salt");
     changed.length = 0;
 
     store.recall([recalled("b"), recalled("a"), recalled("c")]);
@@ -223,23 +209,11 @@ describe("a change of a job", () => {
     ["which has a clip", { videoUrls: [CLIP] }, ["a"]],
   ])("is the first answer after the start by this process %s: %j", (_, more, expected) => {
     const { store, changed } = setup();
-    store.start("a", "Salt");
+    store.addStarted("a", "Salt");
 
     store.put(job("a", more));
 
     expect(changed).toEqual(expected);
-  });
-
-  test("is in the store when it is emitted", () => {
-    const { store } = setup();
-    const states: unknown[] = [];
-    store.put(running);
-    store.changes.on((jobId) => states.push(store.get(jobId)?.job));
-    const ended = job("a", { status: "completed" });
-
-    store.put(ended);
-
-    expect(states).toEqual([ended]);
   });
 
   test("is not emitted after the end, though a later answer is kept", () => {
@@ -269,9 +243,9 @@ describe("a job that has ended", () => {
   test("stays so if the list shows it as running", () => {
     const { store, changed } = setup();
     store.put(job("a", { status: "completed" }));
-    store.list([video("b", "failed")], true);
+    store.updateFromPage([video("b", "failed")], { isFirstPage: true });
 
-    store.list([video("a", "processing"), video("b", "processing")], true);
+    store.updateFromPage([video("a", "processing"), video("b", "processing")], { isFirstPage: true });
 
     expect(store.recent(10)).toEqual([
       {
@@ -331,7 +305,7 @@ describe("the video list", () => {
   test("is not a change: only the job's own answer updates its state", () => {
     const { store, changed } = setup();
     store.put(job("a"));
-    store.list([video("a", "completed")], true);
+    store.updateFromPage([video("a", "completed")], { isFirstPage: true });
 
     expect(changed).toEqual([]);
     expect(store.recent(10)).toEqual([
@@ -345,18 +319,18 @@ describe("the video list", () => {
       job("a", { status: "completed" }),
       job("a", { status: "completed", finalVideoUrl: FINAL }),
     ];
-    store.list([{ ...video("a"), finalVideoUrl: FINAL }], true);
+    store.updateFromPage([{ ...video("a"), finalVideoUrl: FINAL }], { isFirstPage: true });
     expect(store.put(completed)).toEqual(whole);
 
     store.put(job("b", { status: "completed" }));
-    store.list([{ ...video("b"), finalVideoUrl: FINAL }], true);
+    store.updateFromPage([{ ...video("b"), finalVideoUrl: FINAL }], { isFirstPage: true });
     expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
   });
 
   test("adds no final video to a running or failed job, or to a job that has its own", () => {
     const { store } = setup();
     for (const jobId of ["a", "b", "c"])
-      store.list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], true);
+      store.updateFromPage([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], { isFirstPage: true });
 
     expect(store.put(job("a"))).toEqual(job("a"));
     expect(store.put(job("b", { status: "failed" }))).toEqual(job("b", { status: "failed" }));
@@ -374,15 +348,15 @@ describe("the video list", () => {
     [undefined, undefined],
   ])("with the creation time %j gives %j", (createdAt, createdAtMs) => {
     const { store } = setup();
-    store.list([{ ...video("a"), createdAt }], true);
+    store.updateFromPage([{ ...video("a"), createdAt }], { isFirstPage: true });
 
     expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
   });
 
   test("does not change the time at which this process started the job", () => {
     const { store } = setup();
-    store.start("a", "Salt");
-    store.list([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], true);
+    store.addStarted("a", "Salt");
+    store.updateFromPage([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], { isFirstPage: true });
 
     expect(store.get("a")?.createdAtMs).toBe(NOW);
   });

@@ -35,7 +35,6 @@ export function ids(prefix: string, count: number): string[] {
 export interface WorldOptions {
   /** FACELESS_POLL_SECONDS. */
   readonly fixedMs?: number;
-  readonly maxWatched?: number;
 }
 
 export class PolledWorld {
@@ -65,7 +64,7 @@ export class PolledWorld {
   /** When the next background request is due at an even pace. */
   #nextBackgroundMs = 0;
 
-  constructor({ fixedMs, maxWatched }: WorldOptions = {}) {
+  constructor({ fixedMs }: WorldOptions = {}) {
     const source: JobSource & { backgroundWaitMs(): number } = {
       getJob: (jobId, options) =>
         this.#answer(jobId, options, () => {
@@ -89,7 +88,6 @@ export class PolledWorld {
       schedule: this.schedule,
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      maxWatched,
     });
     store.changes.on((jobId) => {
       const known = store.get(jobId);
@@ -127,7 +125,7 @@ export class PolledWorld {
   /** Jobs that this process starts now, the last one being the newest. */
   start(...jobIds: string[]): void {
     for (const jobId of jobIds) {
-      this.store.start(jobId, "topic");
+      this.store.addStarted(jobId, "topic");
       this.jobs.set(jobId, job(jobId));
       this.list.unshift({ jobId, status: "processing" });
     }
@@ -156,11 +154,4 @@ export class PolledWorld {
   watchAll(...jobIds: string[]): (() => void)[] {
     return jobIds.map((jobId) => this.poller.watch(jobId));
   }
-
-  /** What remains of the polling when no job is watched. */
-  leftovers() {
-    return { watched: this.poller.size, timers: this.clock.pending() };
-  }
 }
-
-export const NOTHING_LEFT = { watched: 0, timers: 0 };

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { failure, job, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
+import { expect, test } from "vitest";
+import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const KEY = "Watching ended: the service does not accept the API key.";
 const UNKNOWN = "Watching ended: the service says that it knows no such job.";
@@ -12,173 +12,159 @@ function watchedWorld(fixedMs: number) {
   return { world, unwatch: world.poller.watch("a") };
 }
 
-describe("polling that fails", () => {
-  it.each([
-    failure("service_failed", { status: 503 }),
-    failure("timeout"),
-    failure("network"),
-    failure("bad_answer"),
-    failure("unauthorized", { status: 403 }),
-    new Error("a fault of this bridge"),
-  ])("backs off up to a minute and continues: %s", async (error) => {
-    const { world } = watchedWorld(5_000);
-    world.failing.set("a", error);
-    await world.until(225);
-    expect(world.requests()).toEqual(["5 a", "10 a", "20 a", "40 a", "80 a", "140 a", "200 a"]);
+test.each([
+  failure("service_failed", { status: 503 }),
+  failure("timeout"),
+  failure("network"),
+  failure("bad_answer"),
+  failure("unauthorized", { status: 403 }),
+  new Error("a fault of this bridge"),
+])("polling that fails backs off up to a minute and continues: %s", async (error) => {
+  const { world } = watchedWorld(5_000);
+  world.failing.set("a", error);
+  await world.until(225);
+  expect(world.requests()).toEqual(["5 a", "10 a", "20 a", "40 a", "80 a", "140 a", "200 a"]);
 
-    world.failing.clear();
-    await world.until(270);
-    expect(world.requests()).toEqual(["260 a", "265 a", "270 a"]);
-    expect(world.changes).toEqual([]);
-  });
-
-  it("waits as long as the service asks for, at most a minute", async () => {
-    const { world } = watchedWorld(5_000);
-    world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 33 }));
-    await world.until(11);
-    world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 3_600 }));
-    await world.until(110);
-
-    expect(world.requests()).toEqual(["5 a", "38 a", "98 a"]);
-  });
-
-  it("backs off for two jobs that share a list as well", async () => {
-    const world = new PolledWorld({ fixedMs: 5_000 });
-    world.start("a", "b");
-    world.watchAll("a", "b");
-    for (const what of ["a", "b", "list"]) world.failing.set(what, failure("service_failed"));
-    await world.until(100);
-
-    expect(world.requests().filter((line) => line.endsWith(" a"))).toEqual([
-      "5 a",
-      "10 a",
-      "20 a",
-      "40 a",
-      "80 a",
-    ]);
-  });
+  world.failing.clear();
+  await world.until(270);
+  expect(world.requests()).toEqual(["260 a", "265 a", "270 a"]);
+  expect(world.changes).toEqual([]);
 });
 
-describe("a rate-limited request", () => {
-  it("of the own rate limiter is sent a second later and does not count as a failure of the job", async () => {
-    const { world } = watchedWorld(5_000);
-    world.failing.set("a", failure("rate_limited", { outcome: "not_sent" }));
-    await world.until(7.5);
-    world.failing.clear();
-    await world.until(15);
+test("polling that fails waits as long as the service asks for, at most a minute", async () => {
+  const { world } = watchedWorld(5_000);
+  world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 33 }));
+  await world.until(11);
+  world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 3_600 }));
+  await world.until(110);
 
-    expect(world.requests()).toEqual(["5 a", "6 a", "7 a", "8 a", "13 a"]);
-  });
-
-  it("does not count as a failure of the list, which is requested again after the named time", async () => {
-    const world = new PolledWorld({ fixedMs: 10_000 });
-    world.found("a", "b");
-    world.watchAll("a", "b");
-    world.failing.set("list", failure("rate_limited", { outcome: "not_sent", retryAfterSeconds: 3 }));
-    await world.until(2);
-    world.failing.clear();
-    await world.until(14);
-
-    expect(world.requests()).toEqual(["0 list", "3 list", "13 list"]);
-  });
-
-  it.each([
-    [12, ["5 a", "17 a"]],
-    [undefined, ["5 a", "10 a"]],
-    [3_600, ["5 a", "65 a"]],
-  ])(
-    "of the service is sent again after the named %s s, at most a minute",
-    async (retryAfterSeconds, requests) => {
-      const { world } = watchedWorld(5_000);
-      const named = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-      world.failing.set("a", failure("rate_limited", { status: 429, ...named }));
-      await world.until(6);
-      world.failing.clear();
-      await world.until(66);
-
-      expect(world.requests().slice(0, 2)).toEqual(requests);
-    },
-  );
+  expect(world.requests()).toEqual(["5 a", "38 a", "98 a"]);
 });
 
-describe("watching ends", () => {
-  it("at the second 404 in a row", async () => {
-    const { world, unwatch } = watchedWorld(10_000);
-    world.jobs.delete("a");
-    await world.until(300);
-    unwatch();
+test("polling that fails backs off for two jobs that share a list as well", async () => {
+  const world = new PolledWorld({ fixedMs: 5_000 });
+  world.start("a", "b");
+  world.watchAll("a", "b");
+  for (const what of ["a", "b", "list"]) world.failing.set(what, failure("service_failed"));
+  await world.until(100);
 
-    expect(world.requests()).toEqual(["10 a", "20 a"]);
-    expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
-  });
+  expect(world.requests().filter((line) => line.endsWith(" a"))).toEqual([
+    "5 a",
+    "10 a",
+    "20 a",
+    "40 a",
+    "80 a",
+  ]);
+});
 
-  it("not at two with an answer in between", async () => {
+test("a rate-limited request is sent again when the rate limiter allows it, and is no failure of the job", async () => {
+  const { world } = watchedWorld(5_000);
+  world.failing.set("a", failure("rate_limited", { status: 429, retryAfterSeconds: 7 }));
+  await world.until(5);
+  world.waitMs = 7_000;
+  await world.until(11);
+  world.failing.clear();
+  world.waitMs = 0;
+  await world.until(20);
+
+  expect(world.requests()).toEqual(["5 a", "13 a", "18 a"]);
+});
+
+test("a rate-limited request is not sent again for a second, though the rate limiter has refused it and names no time", async () => {
+  const { world } = watchedWorld(5_000);
+  world.failing.set("a", failure("rate_limited", { outcome: "not_sent" }));
+  await world.until(7.5);
+  world.failing.clear();
+  await world.until(15);
+
+  expect(world.requests()).toEqual(["5 a", "6 a", "7 a", "8 a", "13 a"]);
+});
+
+test("a rate-limited request is no failure of the list", async () => {
+  const world = new PolledWorld({ fixedMs: 10_000 });
+  world.start("a", "b");
+  world.watchAll("a", "b");
+  world.failing.set("list", failure("rate_limited", { outcome: "not_sent" }));
+  await world.until(10);
+  world.failing.clear();
+  await world.until(14);
+
+  expect(world.requests()).toEqual(["10 list", "11 list"]);
+});
+
+test("watching ends at the second 404 in a row", async () => {
+  const { world, unwatch } = watchedWorld(10_000);
+  world.jobs.delete("a");
+  await world.until(300);
+  unwatch();
+
+  expect(world.requests()).toEqual(["10 a", "20 a"]);
+  expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test.each([
+  [undefined, 35],
+  [failure("service_failed", { status: 500 }), 45],
+] as const)(
+  "watching goes on after two 404s that are not in a row: %s in between",
+  async (between, endSeconds) => {
     const { world } = watchedWorld(10_000);
-    for (const until of [15, 25, 35]) {
-      if (until === 25) world.failing.clear();
-      else world.failing.set("a", failure("not_found", { status: 404 }));
-      await world.until(until);
-    }
-
-    expect({ changes: world.changes, watched: world.poller.size }).toEqual({ changes: [], watched: 1 });
-  });
-
-  it("not at two that are not in a row", async () => {
-    const { world } = watchedWorld(10_000);
+    const unknown = failure("not_found", { status: 404 });
     for (const [until, error] of [
-      [15, failure("not_found", { status: 404 })],
-      [25, failure("service_failed", { status: 500 })],
-      [45, failure("not_found", { status: 404 })],
+      [15, unknown],
+      [25, between],
+      [endSeconds, unknown],
     ] as const) {
-      world.failing.set("a", error);
+      world.failing.clear();
+      if (error !== undefined) world.failing.set("a", error);
       await world.until(until);
     }
 
-    expect({ changes: world.changes, watched: world.poller.size }).toEqual({ changes: [], watched: 1 });
-  });
+    expect(world.changes).toEqual([]);
+  },
+);
 
-  it.each(["list", "a"])("for all jobs at a 401 for %s", async (what) => {
-    const world = new PolledWorld();
-    world.start("a", "b");
-    world.watchAll(...(what === "a" ? ["a"] : ["a", "b"]));
-    world.failing.set(what, failure("unauthorized", { status: 401 }));
-    await world.until(300);
+test.each(["list", "a"])("watching ends for all jobs at a 401 for %s", async (what) => {
+  const world = new PolledWorld();
+  world.start("a", "b");
+  world.watchAll(...(what === "a" ? ["a"] : ["a", "b"]));
+  world.failing.set(what, failure("unauthorized", { status: 401 }));
+  await world.until(300);
 
-    expect(world.requests()).toEqual([`12 ${what}`]);
-    expect(world.changes).toEqual(what === "a" ? [`12 a ${KEY}`] : [`12 a ${KEY}`, `12 b ${KEY}`]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
-  });
+  expect(world.requests()).toEqual([`12 ${what}`]);
+  expect(world.changes).toEqual(what === "a" ? [`12 a ${KEY}`] : [`12 a ${KEY}`, `12 b ${KEY}`]);
+  expect(world.clock.pending()).toBe(0);
+});
 
-  it("after an hour", async () => {
-    const { world } = watchedWorld(600_000);
-    await world.until(7_200);
+test("watching ends after an hour", async () => {
+  const { world } = watchedWorld(600_000);
+  await world.until(7_200);
 
-    expect(world.requests()).toEqual(["600 a", "1200 a", "1800 a", "2400 a", "3000 a"]);
-    expect(world.changes).toEqual([`3600 a ${HOUR}`]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
-  });
+  expect(world.requests()).toEqual(["600 a", "1200 a", "1800 a", "2400 a", "3000 a"]);
+  expect(world.changes).toEqual([`3600 a ${HOUR}`]);
+  expect(world.clock.pending()).toBe(0);
+});
 
-  it("after an hour in which the rate limiter allowed no poll", async () => {
-    const { world } = watchedWorld(10_000);
-    world.waitMs = 60_000;
-    await world.until(3_700);
+test("watching ends after an hour in which the rate limiter allowed no poll", async () => {
+  const { world } = watchedWorld(10_000);
+  world.waitMs = 60_000;
+  await world.until(3_700);
 
-    expect(world.requests()).toEqual([]);
-    expect(world.changes).toEqual([`3610 a ${HOUR}`]);
-  });
+  expect(world.requests()).toEqual([]);
+  expect(world.changes).toEqual([`3610 a ${HOUR}`]);
+});
 
-  it("until the job is watched again, which emits nothing", async () => {
-    const { world, unwatch } = watchedWorld(10_000);
-    world.jobs.delete("a");
-    await world.until(30);
-    world.jobs.set("a", job("a"));
-    world.poller.watch("a");
-    unwatch();
+test("a job whose watching has ended can be watched again, which emits nothing", async () => {
+  const { world, unwatch } = watchedWorld(10_000);
+  world.jobs.delete("a");
+  await world.until(30);
+  world.jobs.set("a", job("a"));
+  world.poller.watch("a");
+  unwatch();
 
-    expect(world.store.get("a")).not.toHaveProperty("watchEnded");
-    await world.until(41);
-    expect(world.requests()).toEqual(["10 a", "20 a", "30 a", "40 a"]);
-    expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
-  });
+  expect(world.store.get("a")).not.toHaveProperty("watchEnded");
+  await world.until(41);
+  expect(world.requests()).toEqual(["10 a", "20 a", "30 a", "40 a"]);
+  expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);
 });

@@ -1,7 +1,7 @@
 // Hints that a job may have news, which anybody may send.
 
-import { describe, expect, it } from "vitest";
-import { failure, ids, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
+import { expect, test } from "vitest";
+import { failure, ids, PolledWorld } from "./polled-service.ts";
 
 function watchedWorld(...jobIds: string[]) {
   const world = new PolledWorld();
@@ -10,190 +10,143 @@ function watchedWorld(...jobIds: string[]) {
   return world;
 }
 
-describe("a hint", () => {
-  it("brings the end of a job to its watchers at once", async () => {
-    const world = watchedWorld("a");
-    await world.until(100);
-    world.change("a", { status: "completed" });
-    world.requests();
-    world.poller.hint("a");
-    await world.until(600);
+test("a hint brings the end of a job to its watchers at once", async () => {
+  const world = watchedWorld("a");
+  await world.until(100);
+  world.change("a", { status: "completed" });
+  world.requests();
+  world.poller.hint("a");
+  await world.until(600);
 
-    expect(world.requests()).toEqual(["100 a"]);
-    expect(world.changes).toEqual(["100 a completed"]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
-  });
-
-  it("comes before a fixed interval too", async () => {
-    const world = new PolledWorld({ fixedMs: 3_600_000 });
-    world.start("a");
-    world.watchAll("a");
-    world.change("a", { status: "failed" });
-    await world.until(20);
-    world.poller.hint("a");
-    await world.until(21);
-
-    expect(world.changes).toEqual(["20 a failed"]);
-  });
-
-  it("that is forged costs one request, and no later poll comes later", async () => {
-    const world = watchedWorld("a");
-    for (const second of [3, 94]) {
-      await world.until(second);
-      world.poller.hint("a");
-    }
-    await world.until(119);
-
-    expect(world.requests()).toEqual(["3 a", "12 a", "42 a", "72 a", "94 a", "102 a", "110 a", "118 a"]);
-  });
-
-  it("is worth one request in 5 s, and the last of many is not lost", async () => {
-    const world = watchedWorld("a");
-    for (let time = 0; time < 1_000; time++) {
-      await world.clock.runFor(10);
-      world.poller.hint("a");
-    }
-    await world.until(11.9);
-    expect(world.requests()).toEqual(["0 a", "5 a", "10 a"]);
-
-    world.change("a", { status: "completed" });
-    world.poller.hint("a");
-    await world.until(60);
-    expect(world.requests()).toEqual(["12 a"]);
-    expect(world.changes).toEqual(["12 a completed"]);
-  });
-
-  it("after an answer that may be older than it causes another request", async () => {
-    const world = watchedWorld("a");
-    world.answerMs = 2_000;
-    await world.until(13);
-    world.poller.hint("a");
-    await world.until(20);
-
-    expect(world.requests()).toEqual(["12 a", "14 a"]);
-  });
-
-  it("during a user's read causes another request, although the poll shares the read's answer", async () => {
-    const world = watchedWorld("a");
-    world.answerMs = 2_000;
-    await world.until(3);
-    void world.reader.read("a", { background: false });
-    await world.until(4);
-    world.poller.hint("a");
-    await world.until(9);
-
-    expect(world.requests()).toEqual(["3 a user", "5 a"]);
-  });
-
-  it.each(["of a job that is not watched", "of a job that has ended", "of anything at all"])(
-    "%s does nothing",
-    async (about) => {
-      const world = watchedWorld("ended");
-      world.change("ended", { status: "completed" });
-      await world.until(13);
-      world.start("unwatched");
-      const name = about.includes("ended") ? "ended" : about.includes("not") ? "unwatched" : "constructor";
-      world.requests();
-      world.poller.hint(name);
-      await world.until(600);
-
-      expect(world.requests()).toEqual([]);
-      expect(world.leftovers()).toEqual(NOTHING_LEFT);
-    },
-  );
-
-  it("after the last watch or the end of the connection does nothing", async () => {
-    const world = new PolledWorld();
-    world.start("a", "b");
-    const [unwatch] = world.watchAll("a", "b");
-    world.poller.hint("a");
-    unwatch?.();
-    world.poller.close();
-    world.poller.hint("b");
-    await world.until(600);
-
-    expect(world.requests()).toEqual([]);
-    expect(world.leftovers()).toEqual(NOTHING_LEFT);
-  });
-
-  it("waits for the rate limiter", async () => {
-    const world = watchedWorld("a");
-    world.waitMs = 8_000;
-    world.poller.hint("a");
-    await world.until(7.9);
-    expect(world.requests()).toEqual([]);
-
-    world.waitMs = 0;
-    await world.until(9);
-    expect(world.requests()).toEqual(["8 a"]);
-  });
-
-  it("waits for the pause that a service in trouble needs", async () => {
-    const world = watchedWorld("a");
-    world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 40 }));
-    await world.until(13);
-    world.poller.hint("a");
-    await world.until(51.9);
-
-    expect(world.requests()).toEqual(["12 a"]);
-  });
-
-  it("is not forgotten when the service refuses its request for the rate", async () => {
-    const world = watchedWorld("a");
-    world.failing.set("a", failure("rate_limited", { status: 429, retryAfterSeconds: 7 }));
-    world.poller.hint("a");
-    await world.until(1);
-    world.failing.clear();
-    await world.until(8);
-
-    expect(world.requests()).toEqual(["0 a", "7 a"]);
-  });
-
-  it("of one of many jobs is answered by its own status, which has the clips", async () => {
-    const jobIds = ids("j", 30);
-    const world = watchedWorld(...jobIds);
-    await world.until(60);
-    world.requests();
-    world.change("j7", { status: "completed" });
-    world.poller.hint("j7");
-    await world.clock.runFor(0);
-
-    expect(world.requests()).toEqual(["60 j7"]);
-    expect(world.changes).toEqual(["60 j7 completed"]);
-  });
+  expect(world.requests()).toEqual(["100 a"]);
+  expect(world.changes).toEqual(["100 a completed"]);
+  expect(world.clock.pending()).toBe(0);
 });
 
-describe("while requests are scarce", () => {
-  /** Every other second one poll, of jobs that the list doesn't show. */
-  function scarceWorld(...jobIds: string[]) {
-    const world = watchedWorld(...jobIds);
-    world.list = [];
-    world.paceMs = 2_000;
-    return world;
+test("a hint that is forged costs one request, and no later poll comes later", async () => {
+  const world = watchedWorld("a");
+  for (const second of [3, 94]) {
+    await world.until(second);
+    world.poller.hint("a");
+  }
+  await world.until(119);
+
+  expect(world.requests()).toEqual(["3 a", "12 a", "42 a", "72 a", "94 a", "102 a", "110 a", "118 a"]);
+});
+
+test("a hint is worth one request in 5 s, and the last of many is not lost", async () => {
+  const world = watchedWorld("a");
+  for (let time = 0; time < 1_000; time++) {
+    await world.clock.runFor(10);
+    world.poller.hint("a");
+  }
+  await world.until(11.9);
+  expect(world.requests()).toEqual(["0 a", "5 a", "10 a"]);
+
+  world.change("a", { status: "completed" });
+  world.poller.hint("a");
+  await world.until(60);
+  expect(world.requests()).toEqual(["12 a"]);
+  expect(world.changes).toEqual(["12 a completed"]);
+});
+
+test("a hint after an answer that may be older than it causes another request", async () => {
+  const world = watchedWorld("a");
+  world.answerMs = 2_000;
+  await world.until(13);
+  world.poller.hint("a");
+  await world.until(20);
+
+  expect(world.requests()).toEqual(["12 a", "14 a"]);
+});
+
+test("a hint during a user's read causes another request, although the poll shares the read's answer", async () => {
+  const world = watchedWorld("a");
+  world.answerMs = 2_000;
+  await world.until(3);
+  void world.reader.read("a", { background: false });
+  await world.until(4);
+  world.poller.hint("a");
+  await world.until(9);
+
+  expect(world.requests()).toEqual(["3 a user", "5 a"]);
+});
+
+test.each(["of a job that is not watched", "of a job that has ended", "of anything at all"])(
+  "a hint %s does nothing",
+  async (about) => {
+    const world = watchedWorld("ended");
+    world.change("ended", { status: "completed" });
+    await world.until(13);
+    world.start("unwatched");
+    const name = about.includes("ended") ? "ended" : about.includes("not") ? "unwatched" : "constructor";
+    world.requests();
+    world.poller.hint(name);
+    await world.until(600);
+
+    expect(world.requests()).toEqual([]);
+    expect(world.clock.pending()).toBe(0);
+  },
+);
+
+test("a hint after the last watch or the end of the connection does nothing", async () => {
+  const world = new PolledWorld();
+  world.start("a", "b");
+  const [unwatch] = world.watchAll("a", "b");
+  world.poller.hint("a");
+  unwatch?.();
+  world.poller.close();
+  world.poller.hint("b");
+  await world.until(600);
+
+  expect(world.requests()).toEqual([]);
+  expect(world.clock.pending()).toBe(0);
+});
+
+test("a hint waits for the pause that a service in trouble needs", async () => {
+  const world = watchedWorld("a");
+  world.failing.set("a", failure("service_failed", { status: 503, retryAfterSeconds: 40 }));
+  await world.until(13);
+  world.poller.hint("a");
+  await world.until(51.9);
+
+  expect(world.requests()).toEqual(["12 a"]);
+});
+
+test("a hint is not forgotten when its request is refused for the rate", async () => {
+  const world = watchedWorld("a");
+  world.failing.set("a", failure("rate_limited", { status: 429 }));
+  world.poller.hint("a");
+  await world.until(0.5);
+  world.failing.clear();
+  await world.until(8);
+
+  expect(world.requests()).toEqual(["0 a", "1 a"]);
+});
+
+test("a hint of one of many jobs is answered by its own status, which has the clips", async () => {
+  const jobIds = ids("j", 30);
+  const world = watchedWorld(...jobIds);
+  await world.until(60);
+  world.requests();
+  world.change("j7", { status: "completed" });
+  world.poller.hint("j7");
+  await world.clock.runFor(0);
+
+  expect(world.requests()).toEqual(["60 j7"]);
+  expect(world.changes).toEqual(["60 j7 completed"]);
+});
+
+test("hints of other jobs delay the poll of a job by a few seconds at most, though requests are scarce", async () => {
+  const world = watchedWorld("a", "b", "c", "quiet");
+  world.list = [];
+  world.paceMs = 2_000;
+  for (let second = 0; second < 100; second++) {
+    await world.until(second);
+    for (const jobId of ["a", "b", "c"]) world.poller.hint(jobId);
   }
 
-  it("a hinted job goes before those that are due", async () => {
-    const world = scarceWorld(...ids("j", 30));
-    await world.until(100);
-    const justPolled = world.requests().at(-1)?.split(" ")[1] ?? "";
-    world.poller.hint(justPolled);
-    await world.until(102);
-
-    expect(world.requests()).toEqual([`102 ${justPolled}`]);
-  });
-
-  it("jobs without a hint have every other poll, however many hints of others come", async () => {
-    const world = scarceWorld("a", "b", "c", "quiet");
-    const hintUntil = async (endSecond: number) => {
-      for (let second = world.seconds(); second < endSecond; second++) {
-        await world.until(second);
-        for (const jobId of ["a", "b", "c"]) world.poller.hint(jobId);
-      }
-    };
-    await hintUntil(100);
-    world.change("quiet", { status: "completed" });
-    await hintUntil(120);
-
-    expect(world.changes).toEqual([expect.stringMatching(/quiet completed$/)]);
-  });
+  // It is due at 12, and then 30 s after each poll.
+  const polls = world.requests().filter((line) => line.endsWith(" quiet"));
+  expect(polls).toEqual(["20 quiet", "54 quiet", "86 quiet"]);
 });

@@ -1,362 +1,240 @@
-import { describe, expect, it } from "vitest";
+// What two or more watched jobs cost and tell, which share the requests for the video list.
+
+import { expect, test } from "vitest";
 import { failure, ids, job, PolledWorld } from "./polled-service.ts";
 
 const CLIP = "https://cdn.example/1.mp4";
 
-/** Jobs of unknown age, which are due at once and then every 10 s. */
-function foundWorld(...jobIds: string[]) {
-  const world = new PolledWorld();
-  world.found(...jobIds);
+/** Jobs that are started and watched now, and polled every 10 s. */
+function watchedWorld(...jobIds: string[]) {
+  const world = new PolledWorld({ fixedMs: 10_000 });
+  world.start(...jobIds);
+  world.watchAll(...jobIds);
   return world;
 }
 
-const polledAlone = (world: PolledWorld) => world.requests().filter((line) => !line.endsWith(" list"));
+test("jobs that are due together share one request for the video list", async () => {
+  const world = watchedWorld(...ids("j", 30));
+  await world.until(25);
 
-describe("two or more due jobs", () => {
-  it("share one request for the video list", async () => {
-    const world = foundWorld(...ids("j", 30));
-    world.watchAll("j0", "j7", "j29");
-    await world.until(25);
-
-    expect(world.requests()).toEqual(["0 list", "10 list", "20 list"]);
-  });
-
-  it("include a job that is nearly due", async () => {
-    const world = foundWorld("a", "b");
-    world.poller.watch("a");
-    await world.until(2);
-    world.poller.watch("b");
-    await world.until(25);
-
-    // At 10 s b is due in 2 s, which is less than a quarter of its interval.
-    expect(world.requests()).toEqual(["0 a", "2 b", "10 list", "20 list"]);
-  });
-
-  it("are polled by their own status if the list doesn't show them", async () => {
-    const world = foundWorld("a", "b", "c", "d");
-    world.pageSize = 2;
-    world.watchAll("a", "b", "c", "d");
-    await world.until(15);
-
-    expect(world.requests()).toEqual(["0 list", "0 c", "0 d", "10 list", "10 c", "10 d"]);
-  });
-
-  it("share the list again once it shows them", async () => {
-    const world = foundWorld("a", "b", "c");
-    world.pageSize = 2;
-    world.watchAll("a", "b", "c");
-    await world.until(5);
-    world.pageSize = 3;
-    world.requests();
-    await world.until(25);
-
-    expect(world.requests()).toEqual(["10 list", "10 c", "20 list"]);
-  });
-
-  it("all emit their end, even if the list shows them late or never", async () => {
-    const world = foundWorld(...ids("new", 40), ...ids("old", 40));
-    world.pageSize = 20;
-    world.paceMs = 1_700;
-    world.watchAll(...ids("new", 40), ...ids("old", 40));
-    await world.until(120);
-    for (const jobId of ids("new", 40)) world.change(jobId, { status: "completed" });
-    await world.until(500);
-    for (const jobId of ids("old", 40)) world.change(jobId, { status: "completed" });
-    await world.until(900);
-
-    const ended = world.changes.map((line) => line.replace(/^\S+ /, ""));
-    expect(ended.toSorted()).toEqual(
-      [...ids("new", 40), ...ids("old", 40)].map((jobId) => `${jobId} completed`).toSorted(),
-    );
-    expect(world.poller.size).toBe(0);
-  });
-
-  it("do not delay a job that the list doesn't show", async () => {
-    const world = new PolledWorld({ fixedMs: 1_000 });
-    world.found(...ids("new", 100), "old");
-    world.paceMs = 1_000;
-    world.watchAll(...ids("new", 50), "old");
-    await world.until(60);
-
-    expect(polledAlone(world).filter((line) => line.endsWith(" old")).length).toBeGreaterThanOrEqual(12);
-  });
+  expect(world.requests()).toEqual(["10 list", "20 list"]);
 });
 
-describe("a list that fails", () => {
-  const failing = async (untilSeconds: number, error = failure("service_failed")) => {
-    const world = new PolledWorld({ fixedMs: 10_000 });
-    world.found("a", "b");
-    world.watchAll("a", "b");
+test.each([
+  [2, ["10 list"]],
+  [5, ["10 a", "15 b"]],
+])(
+  "two jobs share the list if the second one is due at most two seconds later: after %d s %j",
+  async (laterSeconds, requests) => {
+    const world = watchedWorld("a");
+    await world.until(laterSeconds);
+    world.start("b");
+    world.watchAll("b");
+    await world.until(19);
+
+    expect(world.requests()).toEqual(requests);
+  },
+);
+
+test("jobs that are due together are polled by their own status while the list doesn't show them", async () => {
+  const world = watchedWorld("old", "new", "newer");
+  world.pageSize = 2;
+  await world.until(15);
+  expect(world.requests()).toEqual(["10 list", "10 old"]);
+
+  world.pageSize = 3;
+  await world.until(29);
+  expect(world.requests()).toEqual(["20 old", "20 list"]);
+});
+
+test("jobs that are due together all tell their end, even if the list shows them late or never", async () => {
+  const world = new PolledWorld();
+  const [fresh, old] = [ids("new", 40), ids("old", 40)];
+  world.found(...fresh, ...old);
+  world.pageSize = 20;
+  world.paceMs = 1_700;
+  world.watchAll(...fresh, ...old);
+  await world.until(120);
+  for (const jobId of fresh) world.change(jobId, { status: "completed" });
+  await world.until(500);
+  for (const jobId of old) world.change(jobId, { status: "completed" });
+  await world.until(900);
+
+  const ended = world.changes.map((line) => line.replace(/^\S+ /, ""));
+  expect(ended.toSorted()).toEqual([...fresh, ...old].map((jobId) => `${jobId} completed`).toSorted());
+  expect(world.clock.pending()).toBe(0);
+});
+
+test.each([failure("service_failed"), failure("not_found", { status: 404 })])(
+  "jobs that are due together are asked one by one while the list fails, which is asked again after a minute: %s",
+  async (error) => {
+    const world = watchedWorld("a", "b");
     world.failing.set("list", error);
-    await world.until(untilSeconds);
-    return world;
-  };
-
-  it("is replaced by the jobs' own statuses for a while, twice as long each time", async () => {
-    const world = await failing(71);
-
-    expect(world.requests().filter((line) => line.endsWith(" list"))).toEqual([
-      "0 list",
-      "20 list",
-      "50 list",
-    ]);
-    expect(world.changes).toEqual([]);
-    expect(world.poller.size).toBe(2);
-  });
-
-  it("costs no job a poll", async () => {
-    const world = await failing(15);
-
-    expect(world.requests()).toEqual(["0 list", "0 a", "0 b", "10 a", "10 b"]);
-  });
-
-  it("is requested as before once it has answered again", async () => {
-    const world = await failing(5);
-    world.failing.clear();
-    await world.until(21);
-    world.failing.set("list", failure("service_failed"));
-    await world.until(31);
-    world.failing.clear();
-    await world.until(51);
-
-    // The second pause is as short as the first.
-    expect(world.requests().filter((line) => line.endsWith(" list"))).toEqual([
-      "0 list",
-      "20 list",
-      "30 list",
-      "50 list",
-    ]);
-  });
-
-  it("with a 404 means nothing for the jobs", async () => {
-    const world = await failing(200, failure("not_found", { status: 404 }));
-
-    expect(world.changes).toEqual([]);
-    expect(world.poller.size).toBe(2);
-  });
-});
-
-describe("the end of a job that the list shows first", () => {
-  it("is confirmed by the job's own status, and emitted with its clips", async () => {
-    const world = foundWorld("a", "b");
-    world.answerMs = 500;
-    world.watchAll("a", "b");
-    await world.until(5);
-    world.change("a", { status: "completed", videoUrls: [CLIP] });
-    await world.until(20);
-
-    expect(world.requests()).toEqual(["0 list", "10.5 list", "11 a"]);
-    expect(world.changes).toEqual(["11.5 a completed"]);
-    expect(world.store.get("a")?.job).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
-    expect(world.poller.size).toBe(1);
-  });
-
-  it("is not emitted if the status contradicts it, and the job is then polled by its own status", async () => {
-    const world = foundWorld("a", "b", "c");
-    world.watchAll("a", "b", "c");
-    world.listAs("a", "failed");
     await world.until(25);
+    expect(world.requests()).toEqual(["10 list", "10 a", "10 b", "20 a", "20 b"]);
 
-    expect(world.changes).toEqual([]);
-    expect(world.requests()).toEqual(["0 list", "0 a", "10 list", "10 a", "20 list", "20 a"]);
-
-    world.jobs.set("a", job("a", { status: "failed" }));
-    await world.until(35);
-    expect(world.changes).toEqual(["30 a failed"]);
-  });
-
-  it("is confirmed even if a user has read the job shortly before", async () => {
-    const world = foundWorld("a", "b", "c");
-    world.poller.watch("a");
-    await world.until(5);
-    void world.reader.read("a", { background: false });
-    await world.until(6);
-    world.change("a", { status: "completed" });
-    world.watchAll("b", "c");
-    await world.until(7);
-
-    expect(world.changes).toEqual(["6 a completed"]);
-  });
-
-  it("is confirmed as soon as a failing status answers again", async () => {
-    const world = foundWorld("a", "b");
-    world.watchAll("a", "b");
-    world.change("a", { status: "completed" });
-    world.failing.set("a", failure("service_failed"));
-    await world.until(5);
-    expect(world.changes).toEqual([]);
+    await world.until(65);
+    world.requests();
     world.failing.clear();
-    await world.until(11);
-
-    expect(world.changes).toEqual(["10 a completed"]);
-  });
-});
-
-describe("a list that was requested before a job's own status was read", () => {
-  it("is ignored: the status is newer", async () => {
-    const world = foundWorld("a", "b");
-    world.watchAll("a", "b");
-    world.listAs("a", "rendering");
-    world.answerMs = 2_000;
-    await world.until(0);
-    world.answerMs = 500;
-    void world.reader.read("a", { background: false });
-    await world.until(3);
-
-    expect(world.requests()).toEqual(["0 list", "0 a user"]);
-  });
-});
-
-describe("while polls wait for the rate limiter", () => {
-  /** Both jobs end; the list shows it, and nothing more may be sent in the background. */
-  async function endedInList() {
-    const world = foundWorld("a", "b", "c");
-    world.watchAll("a", "b", "c");
-    await world.until(9);
-    world.change("a", { status: "completed", videoUrls: [CLIP] });
-    world.answerMs = 100;
-    await world.until(10.05);
-    world.waitMs = 60_000;
-    await world.until(11);
-    return world;
-  }
-
-  it("an end in the list is emitted immediately", async () => {
-    const world = await endedInList();
-
-    expect(world.requests()).toEqual(["0 list", "10 list"]);
-    expect(world.changes).toEqual(["10.1 a completed"]);
-    expect(world.poller.size).toBe(2);
-  });
-
-  it("a user's read gets the clips and does not emit the end again", async () => {
-    const world = await endedInList();
-    const answer = world.reader.readRecent("a", 5_000, { background: false });
-    await world.until(12);
-
-    expect(await answer).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
-    expect(world.changes).toEqual(["10.1 a completed"]);
-  });
-
-  it("the next read of the job has its clips and emits nothing", async () => {
-    const world = await endedInList();
-    void world.reader.readRecent("a", 5_000, { background: false });
-    await world.until(12);
-
-    expect(world.store.get("a")?.job).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
-    expect(world.changes).toEqual(["10.1 a completed"]);
-  });
-
-  it("an end that a lagging status contradicts stays, and the job is not polled again", async () => {
-    const world = await endedInList();
-    world.jobs.set("a", job("a"));
-    void world.reader.readRecent("a", 5_000, { background: false });
-    await world.until(12);
-    world.waitMs = 0;
-    await world.until(140);
-
-    expect(world.store.get("a")?.job).toMatchObject({ status: "completed", done: true });
-    expect(world.changes.filter((line) => line.includes(" a "))).toEqual(["10.1 a completed"]);
-    expect(polledAlone(world).filter((line) => line.endsWith(" a"))).toEqual([]);
-  });
-});
-
-describe("another status that the list shows first", () => {
-  it("is confirmed and emitted, even by the first poll of the list", async () => {
-    const world = foundWorld("a", "b");
-    world.poller.watch("a");
-    await world.until(8);
-    world.change("a", { status: "rendering" });
-    world.poller.watch("b");
-    await world.until(9);
-
-    expect(world.requests()).toEqual(["0 a", "8 list", "8 a"]);
-    expect(world.changes).toEqual(["8 a rendering"]);
-  });
-
-  it("is emitted for a job that this process has started and not read", async () => {
-    const world = new PolledWorld();
-    world.start("a");
-    world.found("b");
-    world.poller.watch("a");
-    await world.until(6);
-    world.change("a", { status: "rendering" });
-    world.poller.watch("b");
-    await world.until(7);
-
-    expect(world.requests()).toEqual(["6 list", "6 a"]);
-    expect(world.changes).toEqual(["6 a rendering"]);
-  });
-
-  it("is checked once if the list uses another status for a running job", async () => {
-    const world = foundWorld("a", "b");
-    for (const jobId of ["a", "b"]) {
-      world.store.put(job(jobId));
-      world.listAs(jobId, "queued");
-    }
-    world.watchAll("a", "b");
-    await world.until(35);
-
-    expect(world.requests()).toEqual(["10 list", "10 a", "10 b", "20 list", "30 list"]);
+    await world.until(85);
+    expect(world.requests()).toEqual(["70 list", "80 list"]);
     expect(world.changes).toEqual([]);
-  });
+  },
+);
+
+test("an end that the list shows first is told when the job's own status, which has the clips, says so too", async () => {
+  const world = watchedWorld("a", "b");
+  world.answerMs = 500;
+  const ended = { status: "completed", videoUrls: [CLIP] };
+  for (const jobId of ["a", "b"]) world.change(jobId, ended);
+  await world.until(15);
+
+  expect(world.requests()).toEqual(["10 list", "10.5 a", "10.5 b"]);
+  expect(world.changes).toEqual(["11 a completed", "11 b completed"]);
+  expect(["a", "b"].map((jobId) => world.store.get(jobId)?.job)).toEqual([job("a", ended), job("b", ended)]);
 });
 
-describe("finished clips of jobs that share the list", () => {
-  it("are emitted within 30 s", async () => {
-    const world = foundWorld("a", "b", "c");
-    world.watchAll("a", "b", "c");
-    await world.until(31);
-    for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
-    await world.until(61);
+test("an end that the list shows first is not told if the job's own status denies it, which is then polled until it ends", async () => {
+  const world = watchedWorld("a", "b", "c");
+  world.listAs("a", "failed");
+  await world.until(25);
+  expect(world.requests()).toEqual(["10 list", "10 a", "20 a", "20 list"]);
+  expect(world.changes).toEqual([]);
 
-    expect(world.changes.map((line) => line.replace(/^\S+ /, ""))).toEqual([
-      "a processing",
-      "b processing",
-      "c processing",
-    ]);
-  });
+  world.jobs.set("a", job("a", { status: "failed" }));
+  await world.until(35);
+  expect(world.changes).toEqual(["30 a failed"]);
+});
 
-  it("are not read separately for a single job, whose polls show them", async () => {
-    const world = foundWorld("a");
-    world.store.list([{ jobId: "a", status: "processing", createdAt: "2026-11-19T20:00:00Z" }], true);
-    world.poller.watch("a");
-    await world.until(100);
+test("an end that the list shows first is told as soon as a failing status answers again", async () => {
+  const world = watchedWorld("a", "b");
+  world.change("a", { status: "completed" });
+  world.failing.set("a", failure("service_failed"));
+  await world.until(15);
+  expect(world.changes).toEqual([]);
+  world.failing.clear();
+  await world.until(21);
 
-    expect(world.requests()).toEqual(["0 a", "30 a", "60 a", "90 a"]);
-  });
+  expect(world.changes).toEqual(["20 a completed"]);
+});
 
-  it("are read if the rate limit allows more than the polls", async () => {
-    const world = foundWorld(...ids("j", 3));
-    world.paceMs = 1_700;
-    world.watchAll(...ids("j", 3));
-    await world.until(120);
-    const reads = polledAlone(world);
+test("jobs that nobody has read are asked for their own status first, so that a later clip is a change", async () => {
+  const world = new PolledWorld();
+  world.found("a", "b");
+  world.watchAll("a", "b");
+  await world.until(5);
+  for (const jobId of ["a", "b"]) world.change(jobId, { videoUrls: [CLIP] });
+  await world.until(36);
 
-    for (const jobId of ids("j", 3))
-      expect(reads.filter((line) => line.endsWith(` ${jobId}`)).length).toBeGreaterThanOrEqual(3);
-  });
+  expect(world.requests()).toEqual(["0 a", "0 b", "10 list", "20 list", "30 list", "33 a", "36 b"]);
+  expect(world.changes).toEqual(["33 a processing", "36 b processing"]);
+});
 
-  it("are not read while little of the rate limit is left", async () => {
-    const world = new PolledWorld();
-    world.start("a", "b");
-    world.hasSpareRequests = false;
-    world.watchAll("a", "b");
-    await world.until(41);
-    expect(polledAlone(world)).toEqual([]);
+test("a list that others have asked for does not stand for the first look at a job", async () => {
+  const world = watchedWorld("a", "b");
+  world.found("c");
+  world.answerMs = 1_000;
+  await world.until(10.5);
+  world.waitMs = 2_000;
+  world.watchAll("c");
+  await world.until(12);
+  world.waitMs = 0;
+  await world.until(15);
 
-    world.hasSpareRequests = true;
-    await world.until(43);
-    expect(polledAlone(world)).toEqual(["42 a", "42 b"]);
-  });
+  expect(world.requests()).toEqual(["10 list", "13 c"]);
+});
 
-  it("are not read if the rate limit only allows the polls", async () => {
-    const world = foundWorld(...ids("j", 3));
-    world.paceMs = 10_000;
-    world.watchAll(...ids("j", 3));
-    await world.until(300);
+test("no status of the list but an end is believed", async () => {
+  const world = watchedWorld("a", "b");
+  world.listAs("a", "queued");
+  world.listAs("b", "rendering");
+  await world.until(25);
 
-    // The first is sent before any poll had to wait.
-    expect(polledAlone(world).length).toBeLessThanOrEqual(1);
-  });
+  expect(world.requests()).toEqual(["10 list", "20 list"]);
+  expect(world.changes).toEqual([]);
+});
+
+/** Job a ends; the list shows it, and nothing more may be sent in the background. */
+async function endedInList() {
+  const world = watchedWorld("a", "b", "c");
+  world.change("a", { status: "completed", videoUrls: [CLIP] });
+  world.answerMs = 100;
+  await world.until(10.05);
+  world.waitMs = 60_000;
+  await world.until(11);
+  return world;
+}
+
+test("while polls wait for the rate limiter an end is told by the list's word, and a user's read then gets the clips", async () => {
+  const world = await endedInList();
+  expect(world.requests()).toEqual(["10 list"]);
+  expect(world.changes).toEqual(["10.1 a completed"]);
+
+  const answer = world.reader.readRecent("a", 5_000, { background: false });
+  await world.until(12);
+  expect(await answer).toEqual(job("a", { status: "completed", videoUrls: [CLIP] }));
+  expect(world.store.get("a")?.job).toEqual(await answer);
+  expect(world.changes).toEqual(["10.1 a completed"]);
+});
+
+test("an end that is told by the list's word stays though a lagging status denies it, and is not polled for", async () => {
+  const world = await endedInList();
+  world.jobs.set("a", job("a"));
+  void world.reader.readRecent("a", 5_000, { background: false });
+  await world.until(12);
+  world.waitMs = 0;
+  await world.until(140);
+
+  expect(world.store.get("a")?.job).toMatchObject({ status: "completed", done: true });
+  expect(world.changes).toEqual(["10.1 a completed"]);
+  expect(world.requests()).not.toContainEqual(expect.stringMatching(/ a$/));
+});
+
+const statusReads = (world: PolledWorld) => world.requests().filter((line) => !line.endsWith(" list"));
+
+test("finished clips of jobs that share the list are told within about 30 s", async () => {
+  const world = watchedWorld("a", "b", "c");
+  await world.until(31);
+  for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
+  await world.until(61);
+
+  expect(world.changes).toEqual(["60 a processing", "60 b processing", "60 c processing"]);
+});
+
+test("finished clips of jobs that share the list are read three seconds after any other request, so that there is room for news", async () => {
+  const world = new PolledWorld();
+  world.start("a", "b", "c");
+  world.watchAll("a", "b", "c");
+  await world.until(41);
+
+  expect(world.requests()).toEqual(["12 list", "30 a", "33 b", "36 c"]);
+});
+
+test("finished clips of jobs that share the list are not read beside the polls of a single job, which show them", async () => {
+  const world = new PolledWorld({ fixedMs: 60_000 });
+  world.start("a");
+  world.watchAll("a");
+  await world.until(179);
+
+  expect(world.requests()).toEqual(["60 a", "120 a"]);
+});
+
+test("finished clips of jobs that share the list are not read while little of the rate limit is left", async () => {
+  const world = watchedWorld("a", "b");
+  world.hasSpareRequests = false;
+  await world.until(49);
+  expect(statusReads(world)).toEqual([]);
+
+  world.hasSpareRequests = true;
+  await world.until(51);
+  expect(statusReads(world)).toEqual(["50 a", "50 b"]);
+});
+
+test("finished clips of jobs that share the list are not read if the rate limit only allows the polls", async () => {
+  const world = watchedWorld("a", "b", "c");
+  world.paceMs = 10_000;
+  await world.until(300);
+
+  // The first is sent before any poll had to wait.
+  expect(statusReads(world).length).toBeLessThanOrEqual(1);
 });

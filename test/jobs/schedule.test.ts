@@ -112,29 +112,20 @@ describe("the schedule of a watched job", () => {
 });
 
 describe("the scale of the schedule", () => {
-  it("stays 1 until five completions are known", () => {
-    expect(scheduleAfter([]).scale).toBe(1);
-    expect(scheduleAfter([330, 330, 330, 330]).scale).toBe(1);
-    expect(scheduleAfter([330, 330, 330, 330, 330]).scale).toBe(2);
-  });
+  const fifty = (seconds: number) => Array.from({ length: 50 }, () => seconds);
 
-  it("follows the median, not an outlier", () => {
-    expect(scheduleAfter([165, 165, 3_000, 165, 1]).scale).toBe(1);
-    expect(scheduleAfter([100, 100, 100, 230, 230, 230]).scale).toBe(1);
-  });
-
-  it("stays between 0.3 and 4", () => {
-    expect(scheduleAfter([5, 5, 5, 5, 5]).scale).toBe(0.3);
-    expect(scheduleAfter([9_000, 9_000, 9_000, 9_000, 9_000]).scale).toBe(4);
-  });
-
-  it("counts the last fifty completions", () => {
-    const lately = Array.from({ length: 50 }, () => 330);
-    expect(scheduleAfter([...Array.from({ length: 60 }, () => 50), ...lately]).scale).toBe(2);
-  });
-
-  it("ignores invalid durations", () => {
-    expect(scheduleAfter([330, 330, 330, 330, Number.NaN, Infinity, 0, -5]).scale).toBe(1);
+  it.each([
+    ["is 1 before the first completion", [], 1],
+    ["is 1 until five completions are known", [330, 330, 330, 330], 1],
+    ["is 2 after five jobs that took twice as long as usual", [330, 330, 330, 330, 330], 2],
+    ["follows the median, not an outlier", [165, 165, 3_000, 165, 1], 1],
+    ["follows the middle of an even number of completions", [100, 100, 100, 230, 230, 230], 1],
+    ["is at least 0.3", [5, 5, 5, 5, 5], 0.3],
+    ["is at most 4", [9_000, 9_000, 9_000, 9_000, 9_000], 4],
+    ["counts the last fifty completions", [...fifty(50), ...fifty(330)], 2],
+    ["ignores durations that can't be", [330, 330, 330, 330, Number.NaN, Infinity, 0, -5], 1],
+  ])("%s", (_, completions, scale) => {
+    expect(scheduleAfter(completions).firstDelayMs(0)).toBe(12_000 * scale);
   });
 
   it("stretches ages and intervals alike", () => {

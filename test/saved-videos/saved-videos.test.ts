@@ -42,7 +42,7 @@ class SavingWorld extends PolledWorld {
       watch: (jobId) => this.poller.watch(jobId),
       lookUpLinks: async () => {
         this.lookups += 1;
-        this.store.list(this.list, true);
+        this.store.updateFromPage(this.list, { isFirstPage: true });
       },
       clock: this.clock,
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
@@ -80,7 +80,7 @@ class SavingWorld extends PolledWorld {
 
 const start = (world: SavingWorld, jobId = JOB_ID) => {
   world.jobs.set(jobId, job(jobId));
-  world.store.start(jobId, "The sea");
+  world.store.addStarted(jobId, "The sea");
 };
 
 test("a video that this process started is saved, though nobody looks at it again", async () => {
@@ -94,7 +94,7 @@ test("a video that this process started is saved, though nobody looks at it agai
 
   expect(world.downloads).toEqual([LINK]);
   expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-  expect(world.poller.size).toBe(0);
+  expect(world.clock.pending()).toBe(0);
 });
 
 test("a finished video is saved when a call waits for it", async () => {
@@ -111,7 +111,7 @@ test("a video whose polling ended before it was finished is saved as soon as a u
   const world = new SavingWorld();
   start(world);
   await world.clock.runFor(3_700_000);
-  expect(world.poller.size).toBe(0);
+  expect(world.clock.pending()).toBe(0);
 
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
 
@@ -140,7 +140,9 @@ test("a video is saved at once when a user's call has found its link", async () 
   world.saver.saveWhenFinished(JOB_ID);
   await world.clock.runFor(0);
 
-  world.store.list([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], true);
+  world.store.updateFromPage([{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }], {
+    isFirstPage: true,
+  });
 
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
   await world.clock.runFor(60_000);
@@ -221,7 +223,7 @@ test("videos are saved two at a time, and all of them", async () => {
 test("a job that was only listed or looked at is not saved", async () => {
   const world = new SavingWorld();
   const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-  world.store.list([done, { ...done, jobId: OTHER_ID }], true);
+  world.store.updateFromPage([done, { ...done, jobId: OTHER_ID }], { isFirstPage: true });
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
   await world.look();
   await world.clock.runFor(600_000);
@@ -238,7 +240,6 @@ test("nothing is saved of a render that failed, or that the service no longer kn
   await world.clock.runFor(600_000);
 
   expect(world.downloads).toEqual([]);
-  expect(world.poller.size).toBe(0);
   expect(world.clock.pending()).toBe(0);
 });
 
@@ -260,7 +261,7 @@ test("nothing is saved after the shutdown", async () => {
   world.saver.saveWhenFinished(JOB_ID);
   await world.clock.runFor(600_000);
 
-  expect({ downloads: world.downloads, polled: world.poller.size }).toEqual({ downloads: [], polled: 0 });
+  expect({ downloads: world.downloads, timers: world.clock.pending() }).toEqual({ downloads: [], timers: 0 });
 });
 
 test("a download that failed is tried again by a look after half a minute, with the link that the list has then", async () => {
@@ -320,7 +321,8 @@ test("a folder that can't be read in time holds up no call", async () => {
 
 const nameOf = async (jobId: string, createdAt?: string) => {
   const world = new SavingWorld();
-  if (createdAt !== undefined) world.store.list([{ jobId, status: "completed", createdAt }], true);
+  if (createdAt !== undefined)
+    world.store.updateFromPage([{ jobId, status: "completed", createdAt }], { isFirstPage: true });
   world.saveFinished(jobId);
   await world.look(jobId);
   return [...world.files][0];

@@ -67,7 +67,9 @@ export const notSaved = (problem: string, files: Record<string, string> = {}) =>
 export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...more }: SavingOptions) {
   const { folder = temporaryFolder(), ...limitsAndLookup } = more;
   const store = new JobStore(systemClock);
-  store.list([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], true);
+  store.updateFromPage([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], {
+    isFirstPage: true,
+  });
   const job: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: link };
   store.put(job);
   const downloader = new Downloader({

@@ -27,7 +27,7 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const computer = new Computer();
-  const process = computer.process({ onStarted: (jobId, topic) => jobs.start(jobId, topic) });
+  const process = computer.process({ onStarted: (jobId, topic) => jobs.addStarted(jobId, topic) });
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
     jobs,

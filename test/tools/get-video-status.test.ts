@@ -147,7 +147,7 @@ test("get_video_status says of a job that this computer has just started that th
       Promise.reject(new BridgeError({ ...failure("rejected").facts, code: "not_found" })),
     ),
   });
-  jobs.start(JOB, "Tides");
+  jobs.addStarted(JOB, "Tides");
 
   expect(await errorOf(call({ jobId: JOB }))).toMatchObject({
     code: "not_found",

@@ -247,7 +247,7 @@ describe("publish_video asks", () => {
     ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
   ])("by what is known: %s", async (_, topic, job, name, watch) => {
     const { call, jobs, questions } = bench({ job });
-    if (topic !== undefined) jobs.start(JOB, topic);
+    if (topic !== undefined) jobs.addStarted(JOB, topic);
     await call(on("tiktok"));
 
     expect(questions).toEqual([

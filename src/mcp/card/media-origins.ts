@@ -44,7 +44,7 @@ export class MediaOrigins {
     const own = service.origin().catch(() => undefined);
     const newest = service.listVideos({}, { deadlineMs: LIST_DEADLINE_MS }).then(
       ({ videos }) => {
-        jobs.list(videos, true);
+        jobs.updateFromPage(videos, { isFirstPage: true });
         this.#note(videos.flatMap(linksOf));
       },
       (error: unknown) => log.debug("The newest videos could not be listed.", error),

@@ -81,7 +81,7 @@ export class JobTasks {
     const known = jobs.get(taskId)?.job;
     try {
       // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
-      if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
+      if (known?.done !== false) await reader.lookUpFinalVideo(taskId, signal);
       this.#wait(taskId);
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
