@@ -16,13 +16,13 @@ import {
   type Operation,
   parseJson,
   statusError,
-  TransportFailure,
   transportError,
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
 import { HEADERS_TIMEOUT_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
+import { TransportFailure } from "./transport-failure.ts";
 
 const TOOL = "list_connected_platforms";
 

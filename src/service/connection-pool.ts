@@ -3,7 +3,7 @@
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
-import { TransportFailure } from "./errors.ts";
+import { TransportFailure } from "./transport-failure.ts";
 
 /** Bytes of an answer. undici counts them as they arrive, http.ts after decoding. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { Agent, type Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { createProxyAgent } from "./connection-pool.ts";
-import { explainNetworkError, TransportFailure } from "./errors.ts";
+import { explainNetworkError, TransportFailure } from "./transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import {
   beginAnswer,

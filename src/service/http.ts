@@ -6,7 +6,7 @@ import type { Dispatcher } from "undici";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import type { Proxies } from "../config.ts";
 import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
-import { explainNetworkError, type FailureKind, type NetworkFailure, TransportFailure } from "./errors.ts";
+import { explainNetworkError, type NetworkFailure, TransportFailure } from "./transport-failure.ts";
 import type { AnswerHeaders } from "./rate-limit-headers.ts";
 import type { Method } from "./retry.ts";
 
@@ -122,7 +122,7 @@ interface Receiver {
   onFailure(failure: TransportFailure): void;
 }
 
-type Reason = Partial<NetworkFailure> & { readonly kind: FailureKind; readonly reason: string };
+type Reason = Omit<NetworkFailure, "fix"> & Partial<NetworkFailure>;
 
 const CANCELLED = { kind: "cancelled", reason: "cancelled by the caller" } as const;
 

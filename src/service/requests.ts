@@ -14,13 +14,13 @@ import {
   parseJson,
   rateLimitedError,
   statusError,
-  TransportFailure,
   transportError,
 } from "./errors.ts";
 import type { Answer, Http, HttpRequest } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
 import { type Permit, RateLimiter, type RequestKind } from "./rate-limiter.ts";
 import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs, RetryThrottle } from "./retry.ts";
+import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
   /** Cancels the call. A paid or public request that was sent is seen through all the same. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BridgeErrorFacts, ErrorCode, Outcome } from "../../src/errors.ts";
-import { explainNetworkError } from "../../src/service/errors.ts";
+import { explainNetworkError } from "../../src/service/transport-failure.ts";
 import { envelope, type Reply } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, failures, JOB } from "./bridge.ts";
 

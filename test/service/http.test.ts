@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
-import { TransportFailure } from "../../src/service/errors.ts";
+import { TransportFailure } from "../../src/service/transport-failure.ts";
 import { type ScriptedAnswer, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";

@@ -2,10 +2,11 @@
 
 import { BridgeError } from "../../errors.ts";
 import { createService, OPERATIONS } from "../../service/client.ts";
-import { parseJson, TransportFailure } from "../../service/errors.ts";
+import { parseJson } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
 import { createRequests } from "../../service/requests.ts";
 import { videoPageSchema } from "../../service/schemas.ts";
+import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
