@@ -1,7 +1,7 @@
 // The polling state of one watched job: when it is due, and what an answer or a failure means for that. Sends nothing and sets
 // no timer.
 
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
 import type { PollState, Schedule } from "./schedule.ts";

@@ -8,7 +8,7 @@ import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import type { Config } from "../config.ts";
 import type { CardReads } from "./card/card-reads.ts";
 import type { MediaOrigins } from "./card/media-origins.ts";

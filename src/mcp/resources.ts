@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { cleanServiceText } from "../text.ts";
 import { isJobId } from "../tools/arguments.ts";
 import { describeJob } from "../tools/get-video-status.ts";

@@ -1,7 +1,7 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
 import { BridgeError } from "../errors.ts";
-import type { Video, VideoPage } from "../service/schemas.ts";
+import type { Video, VideoPage } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;

@@ -1,6 +1,6 @@
 // Which platforms of a publication are sent to, and what the caller is told of the others. Pure; the journal's entries come in.
 
-import type { PublishRequest } from "../service/schemas.ts";
+import type { PublishRequest } from "../service/answers.ts";
 import { duplicatePublicationError } from "./errors.ts";
 import type { JournalEntry, PlatformResult } from "./journal.ts";
 import { confirmationCode, type PlatformState, platformState, type Publication } from "./same-request.ts";

@@ -2,7 +2,7 @@
 // caller confirms that it is to be sent again. Pure; reads no disk and sends nothing.
 
 import { DEFAULTS } from "../service/options.ts";
-import type { GenerationRequest } from "../service/schemas.ts";
+import type { GenerationRequest } from "../service/answers.ts";
 import type { JournalEntry, PlatformResult, Settings } from "./journal.ts";
 
 /** For this long after the last thing known of a generation, the same one is not started again. */

@@ -3,7 +3,7 @@
 
 import { BridgeError, toBridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
-import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "../service/schemas.ts";
+import type { Generation, GenerationRequest, Job, PublishRequest, Video } from "../service/answers.ts";
 import { duplicateGenerationError, withCandidates, withoutWaiting } from "./errors.ts";
 import type { GenerationLimit } from "./generation-limit.ts";
 import { entriesOn, type PublicationPlan, planPublication } from "./plan-publication.ts";

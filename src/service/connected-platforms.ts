@@ -20,8 +20,8 @@ import {
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
-import { HEADERS_TIMEOUT_MS, type Requests } from "./requests.ts";
-import { type ConnectedPlatforms, tidied } from "./schemas.ts";
+import { HEADERS_TIMEOUT_MS, type RequestSender } from "./request-sender.ts";
+import { type ConnectedPlatforms, tidied } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const TOOL = "list_connected_platforms";
@@ -29,7 +29,7 @@ const TOOL = "list_connected_platforms";
 export interface McpCall {
   readonly operation: Operation;
   readonly endpoint: URL;
-  readonly requests: Requests;
+  readonly requests: RequestSender;
   /** Of this bridge. */
   readonly version: string;
   /** Milliseconds since the epoch. */

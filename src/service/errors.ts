@@ -5,7 +5,7 @@ import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } f
 import { cleanServiceText, quote } from "../text.ts";
 import type { Answer } from "./http.ts";
 import type { Method } from "./retry.ts";
-import { errorEnvelopeSchema, tidied } from "./schemas.ts";
+import { errorEnvelopeSchema, tidied } from "./answers.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
 /** What the error texts need to know of the request that failed. */

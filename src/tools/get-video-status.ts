@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { SavedVideo } from "../jobs/saved-videos.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { describeAge, inWords } from "../text.ts";
 import { asJobId, asNumber, jobIdArgument } from "./arguments.ts";
 import { describeSaved, savedToField, savedToOf } from "./saved-to.ts";

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import type { JobHistory } from "../once/send-once.ts";
-import type { Video } from "../service/schemas.ts";
+import type { Video } from "../service/answers.ts";
 import { asNumber } from "./arguments.ts";
 import { savedToField, savedToOf } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { PublicationPlan } from "../once/plan-publication.ts";
 import type { Published } from "../once/send-once.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import { defineTool, guidanceFields, type Question, type ToolContext } from "./tool.ts";

@@ -9,7 +9,7 @@ import type { SavedVideos } from "../jobs/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { JobHistory, SendOnce } from "../once/send-once.ts";
 import type { Service } from "../service/client.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 
 /** What the application gives to a tool. Paid and public requests go through `once` alone. */
 export interface ToolContext {

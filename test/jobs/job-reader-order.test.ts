@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { JobReader } from "../../src/jobs/job-reader.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { job } from "./polled-service.ts";
 
 const JOBS = ["a", "b", "c"] as const;

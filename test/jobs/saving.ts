@@ -10,7 +10,7 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { type SavedVideo, SavedVideos } from "../../src/jobs/saved-videos.ts";
 import { VideoFolder, type VideoFolderOptions } from "../../src/jobs/video-folder.ts";
 import { createDownload, type DownloadLimits, type Lookup } from "../../src/service/download.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { describeStatus } from "../../src/tools/get-video-status.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

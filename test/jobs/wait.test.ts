@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { failure, job, NOTHING_LEFT, PolledWorld } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";

@@ -7,8 +7,8 @@ import { createJournal, type Journal } from "../../src/once/journal.ts";
 import type { PublicationPlan } from "../../src/once/plan-publication.ts";
 import { SendOnce, type SendOnceOptions } from "../../src/once/send-once.ts";
 import type { Service } from "../../src/service/client.ts";
-import type { CallOptions } from "../../src/service/requests.ts";
-import type { GenerationRequest, Job, PublishRequest } from "../../src/service/schemas.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
+import type { GenerationRequest, Job, PublishRequest } from "../../src/service/answers.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
-import type { CallOptions } from "../../src/service/requests.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
 import type { ScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf, JOB, KEY } from "./bridge.ts";
 

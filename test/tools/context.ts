@@ -3,7 +3,7 @@
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import type { SendOnce } from "../../src/once/send-once.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 
 const notUsed = () => Promise.reject(new Error("This tool must not use that."));

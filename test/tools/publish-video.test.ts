@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError, describeFailure } from "../../src/errors.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { createWorld, errorOf, fails, JOB, postsAll } from "../once/process.ts";
 import { benchFor } from "./context.ts";

@@ -5,7 +5,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcon
 import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
 import type { Unsubscribe } from "../../jobs/emitter.ts";
 import type { KnownJob } from "../../jobs/job-store.ts";
-import type { Job } from "../../service/schemas.ts";
+import type { Job } from "../../service/answers.ts";
 import { isJobId } from "../../tools/arguments.ts";
 import { describeStatus } from "../../tools/get-video-status.ts";
 import type { Application } from "../application.ts";

@@ -14,7 +14,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Job } from "../../service/schemas.ts";
+import type { Job } from "../../service/answers.ts";
 import { generateVideo } from "../../tools/generate-video.ts";
 import { describeProgress } from "../../tools/get-video-status.ts";
 import { ProgressReporter } from "../progress.ts";

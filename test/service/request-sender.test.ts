@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { createRequests } from "../../src/service/requests.ts";
+import { RequestSender } from "../../src/service/request-sender.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
 import {
   envelope,
@@ -597,7 +597,7 @@ test("Successes restore the retries that failures have used", async () => {
 });
 
 test("The base URL keeps its prefix, and queries are encoded", () => {
-  const requests = createRequests({
+  const requests = new RequestSender({
     config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
     version: "1.2.3",
     now: Date.now,
