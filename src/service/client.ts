@@ -74,6 +74,7 @@ export const OPERATIONS = {
     verb: "publish the video",
     activity: "publish videos",
     method: "POST",
+    dependsOnJob: true,
     whenUnknown:
       "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
     notFound: UNKNOWN_JOB,

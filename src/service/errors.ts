@@ -15,6 +15,8 @@ export interface Operation {
   /** The same in general, for what a key may do: "start videos". */
   readonly activity: string;
   readonly method: Method;
+  /** Set if a refusal may be about the state of a job, which changes by itself. */
+  readonly dependsOnJob?: true;
   /** What to do after a POST that may have been carried out. Must not promise that waiting makes a repeat safe. */
   readonly whenUnknown?: string;
   /** What a 404 in the service's own words means here, and what to do. */
@@ -68,6 +70,13 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
   const error = (facts: Omit<BridgeErrorFacts, "status" | "serviceWords">) =>
     requestError(operation, { ...facts, status, ...(words !== undefined && { serviceWords: words }) });
   const rejected = { outcome: "rejected", retryable: false } as const;
+  // What comes without words may be of a firewall, and what other statuses refuse may be allowed later.
+  const isFinal =
+    [401, 403].includes(status) || ([400, 422].includes(status) && operation.dependsOnJob !== true);
+  const refused = {
+    ...rejected,
+    ...(isFinal && words?.message !== undefined && { failsAgain: true as const }),
+  };
   const retryAfter = retryAfterMs === undefined ? {} : { retryAfterSeconds: wholeSeconds(retryAfterMs) };
 
   if (words?.code === "out_of_credits" || status === 402)
@@ -91,14 +100,14 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
       message: `The service refused to ${verb}: it did not accept the API key.`,
       nextStep:
         "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-      ...rejected,
+      ...refused,
     });
   if (status === 403)
     return error({
       code: "unauthorized",
       message: `This API key is not allowed to ${activity}.`,
       nextStep: "Check in the service's account settings, section API, what the key may do.",
-      ...rejected,
+      ...refused,
     });
   if (status === 404 && words !== undefined && notFound !== undefined)
     return error({ code: "not_found", ...notFound, ...rejected });
@@ -134,7 +143,7 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
       words?.message === undefined
         ? "The service gave no reason. Check the arguments before you call again."
         : "Tell the user what the service says, and correct the call before you make it again.",
-    ...rejected,
+    ...refused,
   });
 }
 
@@ -234,6 +243,7 @@ export function pagingLoopError(parameter: string): BridgeError {
     nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
     outcome: "rejected",
     retryable: false,
+    failsAgain: true,
   });
 }
 

@@ -146,5 +146,6 @@ function inputError(tool: Tool, error: z.ZodError): BridgeError {
     nextStep: "Correct them, then call again.",
     outcome: "not_sent",
     retryable: false,
+    failsAgain: true,
   });
 }

@@ -290,5 +290,6 @@ test("A page that continues with itself is an error that names the likely cause"
     nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
     outcome: "rejected",
     retryable: false,
+    failsAgain: true,
   });
 });

@@ -56,6 +56,7 @@ describe("an MCP endpoint that answers with an error", () => {
       nextStep: expect.any(String),
       outcome: "rejected",
       retryable: false,
+      ...(code === "unauthorized" && { failsAgain: true }),
       status,
       serviceWords: { code: "the_code", message: "Its message." },
     });
