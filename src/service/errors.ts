@@ -4,7 +4,7 @@
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import type { Answer } from "./http.ts";
-import type { Method } from "./retry.ts";
+import { type Method, provesNothing } from "./retry.ts";
 import { errorEnvelopeSchema, tidied } from "./answers.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
@@ -127,7 +127,7 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
       retryable: true,
       ...retryAfter,
     });
-  if (status === 408 || status >= 500 || status < 200)
+  if (provesNothing(status) || status < 200)
     return error({
       code: "service_failed",
       message: `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,

@@ -13,7 +13,7 @@ describe("an answer that is not 2xx", () => {
     [[401, 403], "unauthorized", { failsAgain: true }],
     [[402], "out_of_credits", {}],
     [[404], "not_found", {}],
-    [[408, 500, 501, 502, 503, 504, 599], "service_failed", { outcome: "unknown" }],
+    [[408, 499, 500, 501, 502, 503, 504, 599], "service_failed", { outcome: "unknown" }],
   ];
 
   test.each(

@@ -21,6 +21,7 @@ describe("retryDelayMs", () => {
     ["was cancelled or can't be read", transport(false, true), undefined, undefined],
     ["was sent, and cancelled or can't be read", transport(true, true), undefined, undefined],
     ["was answered 408", status(408), 250, undefined],
+    ["was answered 499", status(499), 250, undefined],
     ["was answered 429", status(429), 250, 250],
     ["was answered 429 with a wait", status(429, 4_000), 4_000, 4_000],
     ["was answered 429 with no wait at all", status(429, 0), 0, 0],
@@ -71,7 +72,7 @@ describe("retryDelayMs", () => {
     }),
     fc.record({
       kind: fc.constant("status" as const),
-      status: fc.constantFrom(307, 404, 408, 429, 500, 503),
+      status: fc.constantFrom(307, 404, 408, 429, 499, 500, 503),
       retryAfterMs: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
     }),
   );
