@@ -1,5 +1,5 @@
 // The one place that sends. It sends a request to the one origin that may see the key, gives up at its own deadline even where
-// undici doesn't, and knows of every failure whether the request was sent. It knows nothing of operations, JSON or retries.
+// undici doesn't, and knows of every failure whether the request was sent. It knows nothing of operations and retries.
 // Loaded on first use: undici is the heaviest thing here.
 
 import type { Dispatcher } from "undici";
@@ -39,7 +39,7 @@ export interface OpenAnswer extends Omit<Answer, "text"> {
 }
 
 export interface Http {
-  /** The whole answer. Throws a TransportFailure. */
+  /** The whole answer, also if it is whole JSON and only its connection failed. Throws a TransportFailure. */
   send(request: HttpRequest): Promise<Answer>;
   /** The answer as soon as its headers are there. Throws a TransportFailure, also while the body is read. */
   open(request: HttpRequest): Promise<OpenAnswer>;
@@ -74,17 +74,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
 
   return {
     send: (request) =>
-      new Promise((resolve, reject) => {
-        const answer = { status: 0, headers: {}, text: "" };
-        // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
-        const decoder = new TextDecoder();
-        start(request, {
-          onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
-          onChunk: (chunk) => void (answer.text += decoder.decode(chunk, { stream: true })),
-          onEnd: () => resolve({ ...answer, text: answer.text + decoder.decode() }),
-          onFailure: reject,
-        });
-      }),
+      new Promise((resolve, reject) => void start(request, new WholeAnswer(resolve, reject))),
 
     open: (request) =>
       new Promise((resolve, reject) => {
@@ -120,6 +110,49 @@ interface Receiver {
   onChunk(chunk: Uint8Array): void;
   onEnd(): void;
   onFailure(failure: TransportFailure): void;
+}
+
+/** Collects an answer. What has come of a failed one is used if it is whole JSON: it may name a job that was paid for. */
+class WholeAnswer implements Receiver {
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (failure: TransportFailure) => void;
+  // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
+  readonly #decoder = new TextDecoder();
+  #head: Omit<Answer, "text"> = { status: 0, headers: {} };
+  #text = "";
+
+  constructor(resolve: (answer: Answer) => void, reject: (failure: TransportFailure) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onAnswer(status: number, headers: AnswerHeaders): void {
+    this.#head = { status, headers };
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    this.#text += this.#decoder.decode(chunk, { stream: true });
+  }
+
+  onEnd(): void {
+    this.#resolve({ ...this.#head, text: this.#text + this.#decoder.decode() });
+  }
+
+  onFailure(failure: TransportFailure): void {
+    if (isWholeJson(this.#text)) this.onEnd();
+    else this.#reject(failure);
+  }
+}
+
+/** Whether a text that may have been cut off is a whole object or list. A bare number could go on. */
+function isWholeJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Reason = Omit<NetworkFailure, "fix"> & Partial<NetworkFailure>;
@@ -170,9 +203,10 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   /** Ends the request wherever it is. undici listens to nothing before the start, so one that is given up by then stops there, unsent. */
   giveUp(reason: Reason): void {
     if (this.#isOver) return;
-    this.#givenUp = this.#failure(reason);
-    this.#end(() => this.#receiver.onFailure(this.#givenUp ?? this.#failure(reason)));
-    this.#controller?.abort(this.#givenUp);
+    const failure = this.#failure(reason);
+    this.#givenUp = failure;
+    this.#fail(failure);
+    this.#controller?.abort(failure);
   }
 
   /** undici calls it at the last moment before the header is written. */
@@ -202,7 +236,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    this.#end(() => this.#receiver.onFailure(this.#failure(explainNetworkError(error), error)));
+    this.#fail(this.#failure(explainNetworkError(error), error));
   }
 
   readonly #onCancel = () => {
@@ -214,12 +248,21 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     return new TransportFailure({ kind, sent, status: this.#status, reason, fix }, cause);
   }
 
+  #fail(failure: TransportFailure): void {
+    const notify = () => this.#receiver.onFailure(failure);
+    this.#end(() => {
+      // Nobody waits for the rest of an answer that is cancelled.
+      if (failure.kind === "cancelled") this.#body?.destroy();
+      if (this.#body === undefined) notify();
+      else this.#body.finish(notify);
+    });
+  }
+
   #end(notify: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onCancel);
-    this.#body?.destroy();
     this.#lease.release(this.#givenUp !== undefined && this.#controller === undefined);
     notify();
   }
@@ -262,6 +305,12 @@ class AnswerBody {
     this.#decompressor?.destroy();
   }
 
+  /** Calls `then` when all that has arrived is decoded, and nothing more comes. */
+  finish(then: () => void): void {
+    if (this.#decompressor === undefined) then();
+    else this.#decompressor.once("close", then).end();
+  }
+
   #openDecompressor(chunk: Uint8Array): boolean {
     this.#decompressor = createDecompressor(this.#encoding, chunk);
     if (this.#decompressor === undefined) {
@@ -277,8 +326,9 @@ class AnswerBody {
 
   #pass(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) this.#events.onProblem("it is larger than 4 MB");
-    else this.#events.onChunk(chunk);
+    if (this.#bytes <= MAX_ANSWER_BYTES) return this.#events.onChunk(chunk);
+    this.destroy();
+    this.#events.onProblem("it is larger than 4 MB");
   }
 }
 
