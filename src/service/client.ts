@@ -21,6 +21,7 @@ import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import {
   type CallOptions,
   DEADLINE_MS,
+  type PostOptions,
   readJson,
   RequestSender,
   type SenderOptions,
@@ -29,10 +30,10 @@ import {
 /** Every method throws a BridgeError and nothing else. */
 export interface Service {
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options?: CallOptions): Promise<Generation>;
+  generate(request: GenerationRequest, options?: PostOptions<Generation>): Promise<Generation>;
   getJob(jobId: string, options?: CallOptions): Promise<Job>;
   /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options?: CallOptions): Promise<Publication>;
+  publish(request: PublishRequest, options?: PostOptions<Publication>): Promise<Publication>;
   listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options?: CallOptions): Promise<VideoPage>;
@@ -109,7 +110,7 @@ export class ServiceClient implements Service {
     this.#schemas = answerSchemas(options.config.baseUrl);
   }
 
-  generate(request: GenerationRequest, options: CallOptions = {}): Promise<Generation> {
+  generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
     const url = this.#requests.address("/api/v1/generate");
     const { generation } = this.#schemas;
@@ -127,7 +128,7 @@ export class ServiceClient implements Service {
     });
   }
 
-  publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
+  publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
     const url = this.#requests.address("/api/v1/publish");
     const { publication } = this.#schemas;

@@ -20,7 +20,7 @@ import {
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
-import { HEADERS_TIMEOUT_MS, type RequestSender } from "./request-sender.ts";
+import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatforms, tidied } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -71,7 +71,6 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
             url: new URL(input),
             headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
             body: typeof init.body === "string" ? init.body : "",
-            headersTimeoutMs: HEADERS_TIMEOUT_MS,
             deadlineMs,
             signal: end.signal,
           })

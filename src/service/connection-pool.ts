@@ -14,6 +14,8 @@ const AGENT_OPTIONS: Agent.Options = {
   connections: 32,
   pipelining: 1,
   connect: CONNECT,
+  // The deadline of a request counts for its headers.
+  headersTimeout: 0,
   bodyTimeout: 15_000,
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,

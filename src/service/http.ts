@@ -15,15 +15,21 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Until the first byte of the answer. */
-  readonly headersTimeoutMs: number;
   /** For all of it, the body of the answer included. */
   readonly deadlineMs: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /** A cancellation that comes after the request was sent is ignored: what was paid for must not be lost. */
   readonly finishOnceSent?: boolean;
+  /**
+   * Called with the answer that may still come, before `send` fails because a request that was sent has reached its deadline: it is
+   * awaited for LATE_MS more. The caller handles the promise's failure.
+   */
+  readonly onLate?: ((answer: Promise<Answer>) => void) | undefined;
 }
+
+/** How long the answer to a request with `onLate` is awaited after its deadline. */
+const LATE_MS = 5 * 60_000;
 
 export interface Answer {
   readonly status: number;
@@ -74,7 +80,7 @@ export function createHttp({ origin, proxies }: HttpOptions): Http {
 
   return {
     send: (request) =>
-      new Promise((resolve, reject) => void start(request, new WholeAnswer(resolve, reject))),
+      new Promise((resolve, reject) => void start(request, new WholeAnswer(resolve, reject, request.onLate))),
 
     open: (request) =>
       new Promise((resolve, reject) => {
@@ -110,20 +116,28 @@ interface Receiver {
   onChunk(chunk: Uint8Array): void;
   onEnd(): void;
   onFailure(failure: TransportFailure): void;
+  /** The request was sent and has reached its deadline. Whether its answer is still wanted. */
+  onDeadline?(failure: TransportFailure): boolean;
 }
 
 /** Collects an answer. What has come of a failed one is used if it is whole JSON: it may name a job that was paid for. */
 class WholeAnswer implements Receiver {
-  readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (failure: TransportFailure) => void;
+  #resolve: (answer: Answer) => void;
+  #reject: (failure: TransportFailure) => void;
+  readonly #onLate: HttpRequest["onLate"];
   // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
   readonly #decoder = new TextDecoder();
   #head: Omit<Answer, "text"> = { status: 0, headers: {} };
   #text = "";
 
-  constructor(resolve: (answer: Answer) => void, reject: (failure: TransportFailure) => void) {
+  constructor(
+    resolve: (answer: Answer) => void,
+    reject: (failure: TransportFailure) => void,
+    onLate: HttpRequest["onLate"],
+  ) {
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#onLate = onLate;
   }
 
   onAnswer(status: number, headers: AnswerHeaders): void {
@@ -141,6 +155,19 @@ class WholeAnswer implements Receiver {
   onFailure(failure: TransportFailure): void {
     if (isWholeJson(this.#text)) this.onEnd();
     else this.#reject(failure);
+  }
+
+  onDeadline(failure: TransportFailure): boolean {
+    if (this.#onLate === undefined || isWholeJson(this.#text)) return false;
+    const endCall = this.#reject;
+    this.#onLate(
+      new Promise((resolve, reject) => {
+        this.#resolve = resolve;
+        this.#reject = reject;
+      }),
+    );
+    endCall(failure);
+    return true;
   }
 }
 
@@ -167,7 +194,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #lease: Lease;
   readonly #receiver: Receiver;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined; // there once the header is about to be written: from then on it counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
@@ -178,14 +205,12 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#lease = lease;
     this.#receiver = receiver;
-    const { deadlineMs } = request;
-    const reason = `it took longer than ${Math.ceil(deadlineMs / 1000)} s`;
-    this.#timer = setTimeout(() => this.giveUp({ kind: "timeout", reason }), deadlineMs).unref();
+    this.#timer = setTimeout(this.#onDeadline, request.deadlineMs).unref();
     request.signal?.addEventListener("abort", this.#onCancel, { once: true });
   }
 
   dispatch(): void {
-    const { url, method, headers, body = null, headersTimeoutMs } = this.#request;
+    const { url, method, headers, body = null } = this.#request;
     this.#lease.dispatcher.dispatch(
       {
         origin: url.origin,
@@ -194,7 +219,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
         // A copy: on the way through a proxy undici adds to it.
         headers: { ...headers },
         body,
-        headersTimeout: headersTimeoutMs,
+        // A POST that is cut short has an unknown outcome: its own deadline counts.
+        ...(method === "POST" && { bodyTimeout: 0 }),
       },
       this,
     );
@@ -237,6 +263,20 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     this.#fail(this.#failure(explainNetworkError(error), error));
+  }
+
+  readonly #onDeadline = () => {
+    const { deadlineMs } = this.#request;
+    const failure = this.#timeout(deadlineMs);
+    const isAwaitedOn =
+      this.#controller !== undefined && this.#receiver.onDeadline?.(this.#failure(failure)) === true;
+    if (isAwaitedOn)
+      this.#timer = setTimeout(() => this.giveUp(this.#timeout(deadlineMs + LATE_MS)), LATE_MS).unref();
+    else this.giveUp(failure);
+  };
+
+  #timeout(ms: number): Reason {
+    return { kind: "timeout", reason: `it took longer than ${Math.ceil(ms / 1000)} s` };
   }
 
   readonly #onCancel = () => {

@@ -31,6 +31,15 @@ export interface CallOptions {
   readonly background?: boolean | undefined;
 }
 
+/** Options of a request that costs or publishes something. */
+export interface PostOptions<Result> extends CallOptions {
+  /**
+   * Called once, before the call fails because no answer came in time, with the answer that may come in the next five minutes. It fails with
+   * the BridgeError that the answer means, and with outcome `unknown` if there is none. Its failure need not be handled.
+   */
+  readonly onLate?: ((answer: Promise<Result>) => void) | undefined;
+}
+
 /** What is asked of the service. */
 export interface RequestParts {
   readonly url: URL;
@@ -68,8 +77,6 @@ export interface SenderOptions {
  * at 60. What follows a POST (a look at the newest videos) has the rest.
  */
 export const DEADLINE_MS = { GET: 20_000, POST: 38_000 } as const;
-/** Until the first byte of an answer. A shorter time would only make a POST end with an unknown outcome: its deadline counts. */
-export const HEADERS_TIMEOUT_MS = 60_000;
 
 export class RequestSender {
   /** The headers that every request carries. They hold the key. */
@@ -144,17 +151,16 @@ export class RequestSender {
   async perform(
     operation: Operation,
     { url, body }: RequestParts,
-    options: CallOptions = {},
+    options: PostOptions<Answer> = {},
   ): Promise<Answer> {
     const { method } = operation;
-    const { signal, deadlineMs = DEADLINE_MS[method], background = false } = options;
+    const { signal, deadlineMs = DEADLINE_MS[method], background = false, onLate } = options;
     const endsAtMs = this.monotonicMs() + deadlineMs;
     const request: Omit<HttpRequest, "deadlineMs"> = {
       method,
       url,
       headers: body === undefined ? this.headers : { ...this.headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      headersTimeoutMs: HEADERS_TIMEOUT_MS,
       signal,
       finishOnceSent: method === "POST",
     };
@@ -165,8 +171,12 @@ export class RequestSender {
         endsAtMs,
         signal,
       });
-      const leftMs = Math.max(1, endsAtMs - this.monotonicMs());
-      const tried = await this.#attempt(operation, send({ ...request, deadlineMs: leftMs }), permit);
+      const sending = send({
+        ...request,
+        deadlineMs: Math.max(1, endsAtMs - this.monotonicMs()),
+        onLate: onLate && ((late) => onLate(this.#attempt(operation, late, permit).then(answerOf))),
+      });
+      const tried = await this.#attempt(operation, sending, permit);
       if (tried.answer !== undefined) {
         this.#throttle.recordSuccess();
         return tried.answer;
@@ -189,9 +199,18 @@ export class RequestSender {
     operation: Operation,
     schema: Schema,
     request: RequestParts,
-    options: CallOptions,
+    { onLate, ...options }: PostOptions<z.output<Schema>>,
   ): Promise<z.output<Schema>> {
-    return readAnswer(operation, schema, await this.perform(operation, request, options));
+    const read = (answer: Answer) => readAnswer(operation, schema, answer);
+    const readLate = (late: Promise<Answer>) => {
+      const result = late.then(read).catch((error: unknown) => {
+        throw toBridgeError(error, "unknown");
+      });
+      // The caller may be gone by then.
+      result.catch(() => {});
+      onLate?.(result);
+    };
+    return read(await this.perform(operation, request, { ...options, onLate: onLate && readLate }));
   }
 
   /** Closes every connection at once. */
@@ -229,6 +248,11 @@ export class RequestSender {
 type Attempt =
   | { readonly answer: Answer }
   | { readonly answer?: undefined; readonly error: BridgeError; readonly failure: AttemptFailure };
+
+function answerOf(tried: Attempt): Answer {
+  if (tried.answer === undefined) throw tried.error;
+  return tried.answer;
+}
 
 /** The JSON of an answer, without its nulls. Throws a BridgeError. */
 export function readJson(operation: Operation, answer: Answer): unknown {

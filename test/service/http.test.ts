@@ -3,7 +3,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
-import { type ScriptedAnswer, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
+import { type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
 
@@ -19,7 +19,6 @@ function request(method: "GET" | "POST", url: string, extra: Partial<HttpRequest
     url: new URL("/path", url),
     headers: {},
     ...(method === "POST" && { body: "{}" }),
-    headersTimeoutMs: 30_000,
     deadlineMs: 10_000,
     ...extra,
   };
@@ -183,7 +182,6 @@ async function openAnswer() {
     method: "GET",
     url: new URL("/path", server.url),
     headers: {},
-    headersTimeoutMs: 5_000,
     deadlineMs: 60_000,
   });
   return { server, answer };
