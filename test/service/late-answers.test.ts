@@ -105,7 +105,7 @@ test.each([
   const { server, sockets, service } = await slowService(before);
   const { facts, late } = await tooSlow(service, () => sockets.length === 1);
   expect(facts).toMatchObject(UNKNOWN);
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   const failing = late.map((each) => failureOf(each).finally(ended));
 
   for (let second = 0; second < 299; second++) {
@@ -146,7 +146,7 @@ test("A request that was not sent by the deadline is given up, and no late answe
 
 test("An answer in time, and one that is whole JSON at the deadline, is no late answer", async () => {
   const { sockets, service } = await slowService();
-  const onLate = vi.fn();
+  const onLate = vi.fn<() => void>();
   const inTime = service.generate(TIDES, { onLate });
   const whole = service.generate(TIDES, { onLate });
   await until(() => sockets.length === 2);
@@ -157,6 +157,7 @@ test("An answer in time, and one that is whole JSON at the deadline, is no late 
   await inTime;
   vi.advanceTimersByTime(DEADLINE_MS);
 
-  expect(await Promise.all([inTime, whole])).toEqual(Array(2).fill({ jobId: JOB, status: "processing" }));
+  const started = { jobId: JOB, status: "processing" };
+  expect(await Promise.all([inTime, whole])).toEqual([started, started]);
   expect(onLate).not.toHaveBeenCalled();
 });
