@@ -69,6 +69,13 @@ const publication = z.looseObject({
 });
 export type Publication = z.infer<typeof publication>;
 
+const results = z.looseObject({ results: z.array(z.unknown()).nonempty() });
+
+/** Whether an answer of publish says what became of platforms: that counts, whatever its status is. */
+export function hasResults(json: unknown): boolean {
+  return results.safeParse(json).success;
+}
+
 export interface ConnectedPlatforms {
   readonly platforms: readonly ({ platform: string } & Record<string, unknown>)[];
 }

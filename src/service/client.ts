@@ -9,6 +9,7 @@ import {
   type ConnectedPlatforms,
   type Generation,
   type GenerationRequest,
+  hasResults,
   isEnded,
   type Job,
   type Publication,
@@ -133,7 +134,7 @@ export class ServiceClient implements Service {
     const url = this.#requests.address("/api/v1/publish");
     const { publication } = this.#schemas;
     return guarded(operation, () =>
-      this.#requests.ask(operation, publication, { url, body: request }, options),
+      this.#requests.ask(operation, publication, { url, body: request, isAnswer: hasResults }, options),
     );
   }
 

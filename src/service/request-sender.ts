@@ -44,6 +44,8 @@ export interface PostOptions<Result> extends CallOptions {
 export interface RequestParts {
   readonly url: URL;
   readonly body?: unknown;
+  /** Whether the JSON of an answer that is not 2xx counts as if it were. */
+  readonly isAnswer?: (json: unknown) => boolean;
 }
 
 /** Until when, and for whom, a request may wait for the rate limiter. */
@@ -147,13 +149,14 @@ export class RequestSender {
     }
   }
 
-  /** The 2xx answer, after as many attempts as the policy allows. */
+  /** The 2xx answer, or another that counts, after as many attempts as the policy allows. */
   async perform(
     operation: Operation,
-    { url, body }: RequestParts,
+    parts: RequestParts,
     options: PostOptions<Answer> = {},
   ): Promise<Answer> {
     const { method } = operation;
+    const { url, body } = parts;
     const { signal, deadlineMs = DEADLINE_MS[method], background = false, onLate } = options;
     const endsAtMs = this.monotonicMs() + deadlineMs;
     const request: Omit<HttpRequest, "deadlineMs"> = {
@@ -174,9 +177,9 @@ export class RequestSender {
       const sending = send({
         ...request,
         deadlineMs: Math.max(1, endsAtMs - this.monotonicMs()),
-        onLate: onLate && ((late) => onLate(this.#attempt(operation, late, permit).then(answerOf))),
+        onLate: onLate && ((late) => onLate(this.#attempt(operation, parts, late, permit).then(answerOf))),
       });
-      const tried = await this.#attempt(operation, sending, permit);
+      const tried = await this.#attempt(operation, parts, sending, permit);
       if (tried.answer !== undefined) {
         this.#throttle.recordSuccess();
         return tried.answer;
@@ -218,12 +221,17 @@ export class RequestSender {
     this.#closing.abort();
   }
 
-  async #attempt(operation: Operation, sending: Promise<Answer>, permit: Permit): Promise<Attempt> {
+  async #attempt(
+    operation: Operation,
+    { isAnswer }: RequestParts,
+    sending: Promise<Answer>,
+    permit: Permit,
+  ): Promise<Attempt> {
     try {
       const answer = await sending;
       permit.release(answer);
-      if (answer.status >= 200 && answer.status < 300) return { answer };
-      const { status, headers } = answer;
+      const { status, headers, text } = answer;
+      if ((status >= 200 && status < 300) || isAnswer?.(parseJson(text)) === true) return { answer };
       // The pause that a 429 has brought about includes its Retry-After.
       const retryAfterMs =
         status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());

@@ -92,6 +92,38 @@ describe("an answer", () => {
     });
   });
 
+  test.each([400, 402, 409, 429, 499, 500, 503, 307])(
+    "to publish with status %i and results says what became of each platform, and is not sent again",
+    async (status) => {
+      const results = [
+        { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
+        { platform: "youtube", ok: false },
+      ];
+      const headers = { "retry-after": "0" };
+      const { service, rest } = await bridge({
+        "POST /api/v1/publish": { status, headers, json: { results, error: { code: "out_of_credits" } } },
+      });
+
+      expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toMatchObject({
+        results,
+      });
+      expect(rest.requests).toHaveLength(1);
+    },
+  );
+
+  test("to publish that is refused means what its status says if it names no result, and is unknown if one can't be read", async () => {
+    const { service } = await bridge({
+      "POST /api/v1/publish": [
+        { status: 409, json: { results: [] } },
+        { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
+      ],
+    });
+    const publish = () => failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }));
+
+    expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
+    expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
+  });
+
   test.each([
     [{ nextCursor: "2026-03-01T12:00:00Z" }, { nextCursor: "2026-03-01T12:00:00Z" }],
     [{ nextCursor: 1772366400 }, { nextCursor: "1772366400" }],

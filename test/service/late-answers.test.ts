@@ -67,7 +67,7 @@ test("An answer that comes after the deadline of publish is still taken", async 
 
   vi.advanceTimersByTime(DEADLINE_MS);
   expect(await calling).toMatchObject(UNKNOWN);
-  sockets[0]?.write(answer(200, { results: [{ platform: "x", ok: true }] }));
+  sockets[0]?.write(answer(500, { results: [{ platform: "x", ok: true }] }));
 
   expect(await Promise.all(late)).toEqual([{ results: [{ platform: "x", ok: true }] }]);
 });
