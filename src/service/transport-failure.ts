@@ -35,13 +35,9 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "the proxy requires a user name and a password (HTTP 407)",
     "Put them into the proxy's setting, as in http://user:password@proxy.example:8080.",
   ),
-  ERR_PROXY_DROPPED: failure(
-    "the proxy closed the connection",
-    "Check that HTTPS_PROXY or HTTP_PROXY names the port of an HTTP proxy.",
-  ),
   ECONNREFUSED: failure(
     "connection refused (ECONNREFUSED)",
-    "Nothing listens there: check the host and the port in FACELESS_BASE_URL, and the proxy settings if you use a proxy.",
+    "Nothing listens there: check the host and the port in FACELESS_BASE_URL.",
   ),
   ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
   ENOTFOUND: failure(
@@ -54,7 +50,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ),
   ...failures(
     ["EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
-    "there is no route to the service",
+    "there is no route to it",
     "Check that this computer is online.",
   ),
   ...failures(
@@ -97,8 +93,25 @@ function failures(codes: readonly string[], reason: string, fix: string): Record
   return Object.fromEntries(codes.map((code) => [code, failure(`${reason} (${code})`, fix)]));
 }
 
+/** The connection to the user's proxy failed; `cause` says how. Shows neither the user name nor the password of its URL. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+  readonly variable: string;
+
+  constructor({ hostname, port, protocol }: URL, variable: string, cause: Error) {
+    const address = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+    super(`the connection to the proxy at ${address}, which ${variable} names, failed`, { cause });
+    this.variable = variable;
+  }
+}
+
 /** What an error of Node or undici means, and how to fix it. */
 export function explainNetworkError(error: unknown): NetworkFailure {
+  if (error instanceof ProxyError) {
+    const { kind, reason } = explainNetworkError(error.cause);
+    const fix = `Check that the proxy runs and that ${error.variable} is right. If the service can be reached directly, name its host in NO_PROXY.`;
+    return failure(`${error.message}: ${reason}`, fix, kind);
+  }
   const code = networkCode(error);
   const known = Object.hasOwn(NETWORK_FAILURES, code) ? NETWORK_FAILURES[code] : undefined;
   if (known !== undefined) return known;

@@ -263,8 +263,9 @@ const BROKEN: readonly BrokenSetUp[] = [
       HTTPS_PROXY: (await deadUrl()).replace("//", "//u:p@"),
     }),
     name: "service",
-    detail: /^https:\/\/videos\.test can't be reached: connection refused/,
-    fix: /the proxy settings if you use a proxy/,
+    detail:
+      /^https:\/\/videos\.test can't be reached: the connection to the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: connection refused/,
+    fix: /^Check that the proxy runs and that HTTPS_PROXY is right\./,
   },
   {
     what: "a proxy that refuses",
@@ -283,8 +284,9 @@ const BROKEN: readonly BrokenSetUp[] = [
       HTTPS_PROXY: (await proxyServer("drop")).url,
     }),
     name: "service",
-    detail: /: the proxy (broke|closed) the connection/,
-    fix: /^Check that HTTPS_PROXY or HTTP_PROXY names the port of an HTTP proxy$/,
+    detail:
+      /: the connection to the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: the connection was closed/,
+    fix: /^Check that the proxy runs and that HTTPS_PROXY is right\./,
   },
   {
     what: "a key that is refused",
@@ -539,9 +541,9 @@ describe("doctor", () => {
 
     expect(stdout).toContain("check the host and the port");
     expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
+      "",
       "host: the name in an address, such as videos.example.com",
       "port: the number that can follow it, after a colon",
-      "proxy: a computer of your network that passes requests on",
     ]);
   });
 

@@ -47,6 +47,7 @@ function withoutSystemWords(text: string, isEither = false): string {
       words === "" ? "" : "{refused or broken}",
     )
     .replace(/resolved \((ENOTFOUND|EAI_AGAIN)\)/, "resolved ({dns})")
+    .replace(/proxy at 127\.0\.0\.1:\d+/, "proxy at {proxy}")
     .replace(/ERR_SSL_\w+/, "{ssl}")
     .replace(/(?<= could not be reached to .* Calling again is safe\. ).+$/, "{fix}")
     .replace(/closed \((ECONNRESET|UND_ERR_SOCKET)\)/, "closed ({broken})");

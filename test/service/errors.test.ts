@@ -191,7 +191,7 @@ describe("a failure of the network", () => {
   test.each<[unknown, string, RegExp]>([
     [coded("ECONNREFUSED"), "network", /^connection refused \(ECONNREFUSED\)$/],
     [coded("ENOTFOUND"), "network", /could not be resolved \(ENOTFOUND\)/],
-    [coded("EHOSTUNREACH"), "network", /no route to the service \(EHOSTUNREACH\)/],
+    [coded("EHOSTUNREACH"), "network", /no route to it \(EHOSTUNREACH\)/],
     [coded("UND_ERR_CONNECT_TIMEOUT"), "timeout", /no connection within 5 s/],
     [coded("UND_ERR_HEADERS_OVERFLOW"), "unreadable", /16 kB/],
     [coded("SELF_SIGNED_CERT_IN_CHAIN"), "network", /is not trusted \(SELF_SIGNED_CERT_IN_CHAIN\)/],
