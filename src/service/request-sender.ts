@@ -120,8 +120,8 @@ export class RequestSender {
     const { baseUrl, proxies } = this.#options.config;
     const { signal } = this.#closing;
     try {
-      const { createHttp } = await import("./http.ts");
-      const loaded = createHttp({ origin: baseUrl.origin, proxies });
+      const { Http } = await import("./http.ts");
+      const loaded = new Http(baseUrl.origin, proxies);
       if (signal.aborted) loaded.destroy();
       signal.addEventListener("abort", () => loaded.destroy(), { once: true });
       return loaded;
@@ -167,14 +167,14 @@ export class RequestSender {
       signal,
       finishOnceSent: method === "POST",
     };
-    const { send } = await this.http();
+    const http = await this.http();
     for (let attempt = 1; ; attempt++) {
       const permit = await this.acquire(operation, {
         kind: background ? "background" : "user",
         endsAtMs,
         signal,
       });
-      const sending = send({
+      const sending = http.send({
         ...request,
         deadlineMs: Math.max(1, endsAtMs - this.monotonicMs()),
         onLate: onLate && ((late) => onLate(this.#attempt(operation, parts, late, permit).then(answerOf))),

@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
+import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
 import { type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
 
 function http(origin: string): Http {
-  const made = createHttp({ origin, proxies: {} });
+  const made = new Http(origin, {});
   onTestFinished(() => made.destroy());
   return made;
 }
@@ -176,14 +176,7 @@ async function openAnswer() {
     requested: (socket) =>
       void socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n"),
   });
-  const http = createHttp({ origin: server.url, proxies: {} });
-  onTestFinished(() => http.destroy());
-  const answer = await http.open({
-    method: "GET",
-    url: new URL("/path", server.url),
-    headers: {},
-    deadlineMs: 60_000,
-  });
+  const answer = await http(server.url).open(request("GET", server.url, { deadlineMs: 60_000 }));
   return { server, answer };
 }
 
