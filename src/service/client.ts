@@ -28,26 +28,8 @@ import {
   type SenderOptions,
 } from "./request-sender.ts";
 
-/** Every method throws a BridgeError and nothing else. */
-export interface Service {
-  /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options?: PostOptions<Generation>): Promise<Generation>;
-  getJob(jobId: string, options?: CallOptions): Promise<Job>;
-  /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options?: PostOptions<Publication>): Promise<Publication>;
-  listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
-  /** The first page of the video list, with as many videos as the service allows up to 100. */
-  listNewestVideos(options?: CallOptions): Promise<VideoPage>;
-  listConnectedPlatforms(options?: CallOptions): Promise<ConnectedPlatforms>;
-  /** Where the service is, as a URL's origin. */
-  origin(): Promise<string>;
-  /** Milliseconds until a background request may be made; 0 for now. */
-  backgroundWaitMs(): number;
-  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
-  hasSpareRequests(): boolean;
-  /** Closes every connection at once. */
-  close(): void;
-}
+/** What the rest of this server knows of the client. */
+export type Service = Pick<ServiceClient, keyof ServiceClient>;
 
 /** Longest that calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
@@ -98,8 +80,11 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** A client of the service that the configuration names. Nothing is loaded or sent before the first call. */
-export class ServiceClient implements Service {
+/**
+ * A client of the service that the configuration names. Nothing is loaded or sent before the first call. Every method throws a
+ * BridgeError and nothing else.
+ */
+export class ServiceClient {
   readonly #options: SenderOptions;
   readonly #requests: RequestSender;
   readonly #schemas: AnswerSchemas;
@@ -111,6 +96,7 @@ export class ServiceClient implements Service {
     this.#schemas = answerSchemas(options.config.baseUrl);
   }
 
+  /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
     const url = this.#requests.address("/api/v1/generate");
@@ -129,6 +115,7 @@ export class ServiceClient implements Service {
     });
   }
 
+  /** Makes the video public. Sent once, as `generate`. */
   publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
     const url = this.#requests.address("/api/v1/publish");
@@ -155,6 +142,7 @@ export class ServiceClient implements Service {
     });
   }
 
+  /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
     return guarded(OPERATIONS.listVideos, async () => {
       const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
@@ -200,18 +188,22 @@ export class ServiceClient implements Service {
     });
   }
 
+  /** Where the service is, as a URL's origin. */
   origin(): Promise<string> {
     return Promise.resolve(this.#options.config.baseUrl.origin);
   }
 
+  /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number {
     return this.#requests.limiter.waitMs("background");
   }
 
+  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
   hasSpareRequests(): boolean {
     return this.#requests.limiter.hasSpare();
   }
 
+  /** Closes every connection at once. */
   close(): void {
     this.#requests.close();
   }

@@ -3,9 +3,9 @@
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
+import { errorEnvelopeSchema, tidied } from "./answers.ts";
 import type { Answer } from "./http.ts";
 import { type Method, provesNothing } from "./retry.ts";
-import { errorEnvelopeSchema, tidied } from "./answers.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
 /** What the error texts need to know of the request that failed. */
@@ -23,131 +23,123 @@ export interface Operation {
   readonly notFound?: { readonly message: string; readonly nextStep: string };
 }
 
-// Without an answer
+const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
+const REJECTED = { outcome: "rejected", retryable: false } as const;
 
+/** No answer came that could be used. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
   const { kind, sent, reason, fix, status } = failure;
   const { verb, method } = operation;
   const outcome: Outcome = sent ? "unknown" : "not_sent";
   if (kind === "cancelled") return cancelledError(operation, outcome);
-  const answered = status === undefined ? {} : { status };
-  if (kind === "unreadable")
-    return requestError(
-      operation,
-      {
-        code: "bad_answer",
-        message: `The answer to the request to ${verb} could not be read: ${reason}.`,
-        nextStep: fix,
-        outcome,
-        retryable: method === "GET",
-        ...answered,
-      },
-      failure,
-    );
+  const [message, nextStep] =
+    kind === "unreadable"
+      ? [`The answer to the request to ${verb} could not be read: ${reason}.`, fix]
+      : sent
+        ? [`The request to ${verb} was sent, but no complete answer came back: ${reason}.`, TRY_AGAIN]
+        : [`The service could not be reached to ${verb}: ${reason}.`, fix];
   return requestError(
     operation,
     {
-      code: kind,
-      message: sent
-        ? `The request to ${verb} was sent, but no complete answer came back: ${reason}.`
-        : `The service could not be reached to ${verb}: ${reason}.`,
-      nextStep: sent ? TRY_AGAIN : fix,
+      code: kind === "unreadable" ? "bad_answer" : kind,
+      message,
+      nextStep,
       outcome,
-      retryable: method === "GET" || !sent,
-      ...answered,
+      retryable: method === "GET" || (kind !== "unreadable" && !sent),
+      ...(status !== undefined && { status }),
     },
     failure,
   );
 }
 
-// With an answer
-
 /** For an answer that is not 2xx. */
 export function statusError(operation: Operation, answer: Answer, retryAfterMs?: number): BridgeError {
-  const { status } = answer;
   const { verb, activity, method, notFound } = operation;
+  const { status } = answer;
   const words = readServiceWords(answer.text);
-  const error = (facts: Omit<BridgeErrorFacts, "status" | "serviceWords">) =>
-    requestError(operation, { ...facts, status, ...(words !== undefined && { serviceWords: words }) });
-  const rejected = { outcome: "rejected", retryable: false } as const;
-  // What comes without words may be of a firewall, and what other statuses refuse may be allowed later.
-  const isFinal =
-    [401, 403].includes(status) || ([400, 422].includes(status) && operation.dependsOnJob !== true);
-  const refused = {
-    ...rejected,
-    ...(isFinal && words?.message !== undefined && { failsAgain: true as const }),
+  const retryAfterSeconds = retryAfterMs === undefined ? undefined : wholeSeconds(retryAfterMs);
+  const error = (
+    code: BridgeErrorFacts["code"],
+    message: string,
+    nextStep: string,
+    facts: Omit<BridgeErrorFacts, "code" | "message" | "nextStep"> = REJECTED,
+  ) => {
+    const serviceWords = words === undefined ? {} : { serviceWords: words };
+    return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceWords });
   };
-  const retryAfter = retryAfterMs === undefined ? {} : { retryAfterSeconds: wholeSeconds(retryAfterMs) };
+  // What comes without words may be of a firewall, and what other statuses refuse may be allowed later.
+  const judgesCall =
+    [401, 403].includes(status) || ([400, 422].includes(status) && operation.dependsOnJob !== true);
+  const refused =
+    judgesCall && words?.message !== undefined ? ({ ...REJECTED, failsAgain: true } as const) : REJECTED;
 
   if (words?.code === "out_of_credits" || status === 402)
-    return error({
-      code: "out_of_credits",
-      message: `The service refused to ${verb}: the account has no credits left.`,
-      nextStep: "Add credits to the account, then call again.",
-      ...rejected,
-    });
+    return error(
+      "out_of_credits",
+      `The service refused to ${verb}: the account has no credits left.`,
+      "Add credits to the account, then call again.",
+    );
   if (status >= 300 && status < 400)
-    return error({
-      code: "redirected",
-      message: `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
-      nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-      outcome: method === "GET" ? "rejected" : "unknown",
-      retryable: false,
-    });
+    return error(
+      "redirected",
+      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
+      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+      { outcome: method === "GET" ? "rejected" : "unknown", retryable: false },
+    );
   if (status === 401)
-    return error({
-      code: "unauthorized",
-      message: `The service refused to ${verb}: it did not accept the API key.`,
-      nextStep:
-        "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-      ...refused,
-    });
+    return error(
+      "unauthorized",
+      `The service refused to ${verb}: it did not accept the API key.`,
+      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
+      refused,
+    );
   if (status === 403)
-    return error({
-      code: "unauthorized",
-      message: `This API key is not allowed to ${activity}.`,
-      nextStep: "Check in the service's account settings, section API, what the key may do.",
-      ...refused,
-    });
+    return error(
+      "unauthorized",
+      `This API key is not allowed to ${activity}.`,
+      "Check in the service's account settings, section API, what the key may do.",
+      refused,
+    );
   if (status === 404 && words !== undefined && notFound !== undefined)
-    return error({ code: "not_found", ...notFound, ...rejected });
+    return error("not_found", notFound.message, notFound.nextStep);
   if (status === 404)
-    return error({
-      code: "not_found",
-      message: `The request to ${verb} failed: the service has nothing at this address.`,
-      nextStep: CHECK_URL,
-      ...rejected,
-    });
+    return error(
+      "not_found",
+      `The request to ${verb} failed: the service has nothing at this address.`,
+      CHECK_URL,
+    );
   if (status === 429)
-    return error({
-      code: "rate_limited",
-      message: `The service refused to ${verb}: too many requests were sent.`,
-      nextStep: waitStep(retryAfter.retryAfterSeconds),
-      outcome: "rejected",
-      retryable: true,
-      ...retryAfter,
-    });
-  if (provesNothing(status) || status < 200)
-    return error({
-      code: "service_failed",
-      message: `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
-      nextStep: waitStep(method === "GET" ? retryAfter.retryAfterSeconds : undefined),
-      outcome: "unknown",
-      retryable: method === "GET",
-      ...(method === "GET" && retryAfter),
-    });
-  return error({
-    code: "refused",
-    message: `The service refused to ${verb}.`,
-    nextStep:
-      words?.message === undefined
-        ? "The service gave no reason. Check the arguments before you call again."
-        : "Tell the user what the service says, and correct the call before you make it again.",
-    ...refused,
-  });
+    return error(
+      "rate_limited",
+      `The service refused to ${verb}: too many requests were sent.`,
+      waitStep(retryAfterSeconds),
+      { outcome: "rejected", retryable: true, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+    );
+  if (provesNothing(status) || status < 200) {
+    // After a POST no wait makes a repeat safe.
+    const seconds = method === "GET" ? retryAfterSeconds : undefined;
+    return error(
+      "service_failed",
+      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
+      waitStep(seconds),
+      {
+        outcome: "unknown",
+        retryable: method === "GET",
+        ...(seconds !== undefined && { retryAfterSeconds: seconds }),
+      },
+    );
+  }
+  return error(
+    "refused",
+    `The service refused to ${verb}.`,
+    words?.message === undefined
+      ? "The service gave no reason. Check the arguments before you call again."
+      : "Tell the user what the service says, and correct the call before you make it again.",
+    refused,
+  );
 }
 
-/** For a 2xx answer that is not what the documentation promises. `problem` is a clause that follows a colon. */
+/** For an answer that is not what the documentation promises. `problem` is a clause that follows a colon. */
 export function badAnswerError(operation: Operation, answer: Answer, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
@@ -196,29 +188,25 @@ function redirectTarget(answer: Answer): string {
   return origin === "null" ? "" : ` to ${cleanServiceText(origin, 200)}`;
 }
 
-// Without a request
-
 /** The rate limit is used up, so the service would only refuse. */
-export function rateLimitedError(operation: Operation, waitMs: number): BridgeError {
-  const seconds = wholeSeconds(waitMs);
+export function rateLimitedError({ verb }: Operation, waitMs: number): BridgeError {
+  const retryAfterSeconds = wholeSeconds(waitMs);
   return new BridgeError({
     code: "rate_limited",
-    message: `The service's rate limit is used up, so the request to ${operation.verb} was not sent.`,
-    nextStep: waitStep(seconds),
-    outcome: "not_sent",
-    retryable: true,
-    retryAfterSeconds: seconds,
+    message: `The service's rate limit is used up, so the request to ${verb} was not sent.`,
+    nextStep: waitStep(retryAfterSeconds),
+    ...NOT_SENT,
+    retryAfterSeconds,
   });
 }
 
 /** Too little of a call's time is left to begin a POST, which could end with an unknown outcome. */
-export function outOfTimeError(operation: Operation): BridgeError {
+export function outOfTimeError({ verb }: Operation): BridgeError {
   return new BridgeError({
     code: "timeout",
-    message: `Too little time was left to ${operation.verb}, so the request was not sent.`,
+    message: `Too little time was left to ${verb}, so the request was not sent.`,
     nextStep: "Make the same call again.",
-    outcome: "not_sent",
-    retryable: true,
+    ...NOT_SENT,
   });
 }
 
@@ -234,15 +222,12 @@ export function cancelledError(operation: Operation, outcome: Outcome = "not_sen
   });
 }
 
-// Of one operation
-
 export function pagingLoopError(parameter: string): BridgeError {
   return new BridgeError({
     code: "paging_loop",
     message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter ${quote(parameter, 60)}.`,
     nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
-    outcome: "rejected",
-    retryable: false,
+    ...REJECTED,
     failsAgain: true,
   });
 }
@@ -252,8 +237,7 @@ export function mcpToolError(text: string): BridgeError {
     code: "refused",
     message: "The service's MCP endpoint did not list the connected platforms.",
     nextStep: "Look at the service's website to see which accounts are connected.",
-    outcome: "rejected",
-    retryable: false,
+    ...REJECTED,
     serviceWords: { message: cleanServiceText(text) },
   });
 }

@@ -48,14 +48,6 @@ export interface RequestParts {
   readonly isAnswer?: (json: unknown) => boolean;
 }
 
-/** Until when, and for whom, a request may wait for the rate limiter. */
-export interface Turn {
-  readonly kind: RequestKind;
-  /** By `monotonicMs`. */
-  readonly endsAtMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface SenderOptions {
   readonly config: ServiceConfig;
   /** Of this bridge, for the user-agent. */
@@ -131,8 +123,11 @@ export class RequestSender {
     }
   });
 
-  /** Waits for the rate limiter as long as the deadline allows. Throws a BridgeError: nothing was sent. */
-  async acquire(operation: Operation, { kind, endsAtMs, signal }: Turn): Promise<Permit> {
+  /** Waits for the rate limiter until `endsAtMs` of `monotonicMs`. Throws a BridgeError: nothing was sent. */
+  async acquire(
+    operation: Operation,
+    { kind, endsAtMs, signal }: { kind: RequestKind; endsAtMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Permit> {
     const { method } = operation;
     const neededMs = this.#minAttemptMs[method];
     for (let hasWaited = false; ; hasWaited = true) {
