@@ -66,32 +66,6 @@ describe("an answer", () => {
     expect(job).not.toHaveProperty("audioUrl");
   });
 
-  test.each([
-    ["completed", true],
-    ["failed", true],
-    ["processing", false],
-    ["queued", false],
-    ["COMPLETED", false],
-    ["toString", false],
-  ])("with the status %s has done: %s", async (status, done) => {
-    const { service } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status } } });
-
-    expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status, done, videoUrls: [] });
-  });
-
-  test("to publish keeps the service's result for each platform", async () => {
-    const results = [
-      { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
-      { platform: "youtube", ok: false, error: { code: "expired" } },
-    ];
-    const { service } = await bridge({ "POST /api/v1/publish": { json: { results, took: 3 } } });
-
-    expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toEqual({
-      results,
-      took: 3,
-    });
-  });
-
   test.each([400, 402, 409, 429, 499, 500, 503, 307])(
     "to publish with status %i and results says what became of each platform, and is not sent again",
     async (status) => {
