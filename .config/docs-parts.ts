@@ -3,7 +3,7 @@
 import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
 import { CLIENTS, type ClientName } from "../src/command-line.ts";
-import { ERRORS } from "../src/errors.ts";
+import type { ErrorCode } from "../src/errors.ts";
 import { describeSetting, SETTINGS } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
@@ -77,9 +77,122 @@ function clientSection(client: ClientName): string {
 }
 
 function errorsTable(): string {
+  /** What happened, why, and what to do. */
+  const errors: Readonly<Record<ErrorCode, readonly [string, string, string]>> = {
+    invalid_input: [
+      "The arguments can't be used. Nothing was sent",
+      "One is missing, unknown or out of bounds, or the service is known to allow less",
+      "Correct what the text names",
+    ],
+    not_configured: [
+      "The server is not set up. Nothing was sent",
+      "A setting is missing or can't be used",
+      "Set what the text names and restart the server, or start it with `--sandbox`, which needs no settings",
+    ],
+    limit_reached: [
+      "A limit of this server forbids the call. Nothing was sent",
+      "`FACELESS_MAX_GENERATIONS` videos were started in 24 hours, or too many jobs are being watched",
+      "Videos: only the user can raise the limit. Jobs: end another subscription, or ask with `get_video_status`",
+    ],
+    duplicate: [
+      "A paid or public call was held back. Nothing was sent",
+      "The same request was sent before, and what became of it is not known: for a video in the last 24 hours, for a post in the last 90 days",
+      "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call again with `confirmDuplicate` and the code that the text gives",
+    ],
+    in_progress: [
+      "A paid or public call was held back. Nothing was sent",
+      "The same request is being made by another call or process, and has no outcome yet",
+      "Make the same call again in a minute: it answers with what became of the other one",
+    ],
+    not_ready: [
+      "The video can't be published. Nothing was sent",
+      "It is still rendering, or its render failed",
+      "Wait with `get_video_status` until it is done. A failed video can be generated again",
+    ],
+    not_connected: [
+      "The video can't be published there. Nothing was sent",
+      "No account of a platform is connected",
+      "Take an id from `list_connected_platforms`, or have the user connect the account on the service's website",
+    ],
+    journal_unreadable: [
+      "A paid or public call was held back. Nothing was sent",
+      "The journal, which guards against paying or posting twice, is there but can't be read",
+      "Give the server the right to read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
+    ],
+    declined: [
+      "The user did not agree to publish. Nothing was sent",
+      "They said no or gave no answer, or their client answered by itself",
+      "Ask them what they would like. If no question was shown to them, `FACELESS_CONFIRM_PUBLISH=off` leaves the question to the client's own approval",
+    ],
+    unauthorized: [
+      "The service refused the key",
+      "401: it does not accept the key. 403: the key may not do this",
+      "Check `FACELESS_API_KEY` in the service's account settings, section API, and restart the server",
+    ],
+    out_of_credits: [
+      "The service refused the call",
+      "The account has no credits left",
+      "Add credits, then call again",
+    ],
+    not_found: [
+      "The service has nothing there",
+      "It knows no such job, or `FACELESS_BASE_URL` leads elsewhere",
+      "Take the `jobId` unchanged from `generate_video` or `list_videos`, and check `FACELESS_BASE_URL`",
+    ],
+    rate_limited: [
+      "Too many requests for now",
+      "The service said so (429), or its rate limit is known to be used up and nothing was sent",
+      "Wait as long as `retryAfterSeconds` says, or a minute",
+    ],
+    refused: [
+      "The service refused the call",
+      "Another 4xx, such as a video that is not ready to be published",
+      "Change what the service's words object to",
+    ],
+    service_failed: [
+      "The service failed",
+      "It, or a gateway in front of it, answered 408, 499 or 5xx",
+      "A call that reads: try again in a minute. A paid or public call: look first, as the text says",
+    ],
+    redirected: [
+      "The service answered with a redirect, which is never followed",
+      "`FACELESS_BASE_URL` is not where the service is, and the key goes to one origin only",
+      "Set `FACELESS_BASE_URL` to the service's real address. A paid or public call: look first",
+    ],
+    bad_answer: [
+      "The answer can't be used",
+      "It is not JSON, not as documented, or larger than 4 MB: often it comes from another program at a wrong address",
+      "Check `FACELESS_BASE_URL`. A paid or public call: look first",
+    ],
+    timeout: [
+      "No answer in time",
+      "The service or the network is slow, or no connection could be made",
+      "A call that reads, or that was not sent: try again. A paid or public call that was sent: look first",
+    ],
+    network: [
+      "No connection, or it broke",
+      "The host name, the proxy, TLS or the network failed; the text says which",
+      "Run `faceless-video-mcp doctor`. A paid or public call that was sent: look first",
+    ],
+    paging_loop: [
+      "The list would go round for ever",
+      "The service gave back the cursor that was sent: it does not know the paging parameter",
+      "List without `cursor` and with a larger `limit`",
+    ],
+    cancelled: [
+      "The call was cancelled",
+      "The caller withdrew it, or the server was told to end",
+      "Call again if it is still wanted. A paid or public call that was sent: look first",
+    ],
+    internal: [
+      "This server itself failed",
+      "A fault in its code",
+      "Report it, with the log at `FACELESS_LOG_LEVEL=debug`",
+    ],
+  };
   return table(
     ["code", "what happened", "why", "what to do"],
-    Object.entries(ERRORS).map(([code, { what, why, fix }]) => [`\`${code}\``, what, why, fix]),
+    Object.entries(errors).map(([code, texts]) => [`\`${code}\``, ...texts]),
   );
 }
 

@@ -1,7 +1,11 @@
 import { defineConfig } from "vitest/config";
 
-/** Replace a module, or look at what the whole process holds. */
-const ISOLATED = ["test/once/journal*.test.ts", "test/service/leaks.test.ts", "test/faults/deadline.test.ts"];
+/** Replace a module or the timers of one, or look at what the whole process holds. */
+const ISOLATED = [
+  "test/once/journal*.test.ts",
+  "test/service/{leaks,late-answers}.test.ts",
+  "test/faults/deadline.test.ts",
+];
 
 /** `unit` runs the source; `e2e` runs the built file in child processes and needs `npm run build` first; `card` needs a browser too. */
 export default defineConfig({

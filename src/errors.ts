@@ -1,123 +1,30 @@
-// The one error type, and the table of its codes. An error knows what happened, whether anything may have been done, and what to do next;
-// it knows nothing of HTTP, MCP or tools. Whether it is retryable is decided where it is made.
+// The one error type and its codes. An error knows what happened, whether anything may have been done, and what to do next; it knows
+// nothing of HTTP, MCP or tools. Whether the same call may be made again is decided where the error is made.
 
-/**
- * Everything that can go wrong: what happened, why, and what to do. The texts are Markdown for docs/ERRORS.md, which is generated from this
- * table; what a caller reads is written where the error is made.
- */
-export const ERRORS = {
-  invalid_input: {
-    what: "The arguments can't be used. Nothing was sent",
-    why: "One is missing, unknown or out of bounds, or the service is known to allow less",
-    fix: "Correct what the text names",
-  },
-  not_configured: {
-    what: "The server is not set up. Nothing was sent",
-    why: "A setting is missing or can't be used",
-    fix: "Set what the text names and restart the server, or start it with `--sandbox`, which needs no settings",
-  },
-  limit_reached: {
-    what: "A limit of this server forbids the call. Nothing was sent",
-    why: "`FACELESS_MAX_GENERATIONS` videos were started, or too many jobs are being watched",
-    fix: "Videos: only the user can raise the limit. Jobs: end another subscription, or ask with `get_video_status`",
-  },
-  duplicate: {
-    what: "A paid or public call was held back. Nothing was sent",
-    why: "The same request was sent before, and what became of it is not known: for a video in the last ten minutes, for a post in the last 90 days",
-    fix: "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call again with `confirmDuplicate` and the code that the text gives",
-  },
-  not_ready: {
-    what: "The video can't be published. Nothing was sent",
-    why: "It is still rendering, or its render failed",
-    fix: "Wait with `get_video_status` until it is done. A failed video can be generated again",
-  },
-  not_connected: {
-    what: "The video can't be published there. Nothing was sent",
-    why: "No account of a platform is connected",
-    fix: "Take an id from `list_connected_platforms`, or have the user connect the account on the service's website",
-  },
-  in_progress: {
-    what: "A paid or public call was held back. Nothing was sent",
-    why: "The same request is being made by another call or process, which has no outcome yet",
-    fix: "Make the same call again in a minute: it answers with what became of the other one",
-  },
-  journal_unreadable: {
-    what: "A paid or public call was held back. Nothing was sent",
-    why: "The journal, which guards against paying or posting twice, is there but can't be read",
-    fix: "Give the server the right to read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
-  },
-  declined: {
-    what: "The user did not agree to publish. Nothing was sent",
-    why: "They said no or gave no answer, or their client answered by itself",
-    fix: "Ask them what they would like. If no question was shown to them, `FACELESS_CONFIRM_PUBLISH=off` leaves the question to the client's own approval",
-  },
-  unauthorized: {
-    what: "The service refused the key",
-    why: "401: it does not accept the key. 403: the key may not do this",
-    fix: "Check `FACELESS_API_KEY` in the service's account settings, section API, and restart the server",
-  },
-  out_of_credits: {
-    what: "The service refused the call",
-    why: "The account has no credits left",
-    fix: "Add credits, then call again",
-  },
-  not_found: {
-    what: "The service has nothing there",
-    why: "It knows no such job, or `FACELESS_BASE_URL` leads elsewhere",
-    fix: "Take the `jobId` unchanged from `generate_video` or `list_videos`, and check `FACELESS_BASE_URL`",
-  },
-  rate_limited: {
-    what: "Too many requests for now",
-    why: "The service said so (429), or its rate limit is known to be used up and nothing was sent",
-    fix: "Wait as long as `retryAfterSeconds` says, or a minute",
-  },
-  refused: {
-    what: "The service refused the call",
-    why: "Another 4xx, such as a video that is not ready to be published",
-    fix: "Change what the service's words object to",
-  },
-  service_failed: {
-    what: "The service failed",
-    why: "It, or a gateway in front of it, answered 408 or 5xx",
-    fix: "A call that reads: try again in a minute. A paid or public call: look first, as the text says",
-  },
-  redirected: {
-    what: "The service answered with a redirect, which is never followed",
-    why: "`FACELESS_BASE_URL` is not where the service is, and the key goes to one origin only",
-    fix: "Set `FACELESS_BASE_URL` to the service's real address. A paid or public call: look first",
-  },
-  bad_answer: {
-    what: "The answer can't be used",
-    why: "It is not JSON, not as documented, or larger than 4 MB: often it comes from another program at a wrong address",
-    fix: "Check `FACELESS_BASE_URL`. A paid or public call: look first",
-  },
-  timeout: {
-    what: "No answer in time",
-    why: "The service or the network is slow, or no connection could be made",
-    fix: "A call that reads, or that was not sent: try again. A paid or public call that was sent: look first",
-  },
-  network: {
-    what: "No connection, or it broke",
-    why: "The host name, the proxy, TLS or the network failed; the text says which",
-    fix: "Run `faceless-video-mcp doctor`. A paid or public call that was sent: look first",
-  },
-  paging_loop: {
-    what: "The list would go round for ever",
-    why: "The service gave back the cursor that was sent: it does not know the paging parameter",
-    fix: "List without `cursor` and with a larger `limit`",
-  },
-  cancelled: {
-    what: "The call was cancelled",
-    why: "The caller withdrew it, or the server was told to end",
-    fix: "Call again if it is still wanted. A paid or public call that was sent: look first",
-  },
-  internal: {
-    what: "This server itself failed",
-    why: "A fault in its code",
-    fix: "Report it, with the log at `FACELESS_LOG_LEVEL=debug`",
-  },
-} as const satisfies Record<string, { readonly what: string; readonly why: string; readonly fix: string }>;
-export type ErrorCode = keyof typeof ERRORS;
+/** Everything that can go wrong. docs/ERRORS.md explains each code. */
+export type ErrorCode =
+  | "invalid_input"
+  | "not_configured"
+  | "limit_reached"
+  | "duplicate"
+  | "in_progress"
+  | "not_ready"
+  | "not_connected"
+  | "journal_unreadable"
+  | "declined"
+  | "unauthorized"
+  | "out_of_credits"
+  | "not_found"
+  | "rate_limited"
+  | "refused"
+  | "service_failed"
+  | "redirected"
+  | "bad_answer"
+  | "timeout"
+  | "network"
+  | "paging_loop"
+  | "cancelled"
+  | "internal";
 
 /** What is known of the request: it was not sent, the service rejected it, or it was sent and what became of it is not known. */
 export type Outcome = "not_sent" | "rejected" | "unknown";
@@ -137,6 +44,8 @@ export interface BridgeErrorFacts {
   readonly outcome: Outcome;
   /** Whether the same call may succeed later and is safe to make again. */
   readonly retryable: boolean;
+  /** Only where it is certain that the same call would fail until something else is changed. */
+  readonly failsAgain?: true;
   /** HTTP status, where there was an answer. */
   readonly status?: number;
   /** Whole seconds. */
@@ -196,17 +105,6 @@ function quoteCode(code: string): string {
   return /^[\w.:-]+$/.test(code) ? code : JSON.stringify(code);
 }
 
-/** The same call could succeed later, even where this server does not advise it. */
-const TRANSIENT: ReadonlySet<ErrorCode> = new Set([
-  "rate_limited",
-  "network",
-  "timeout",
-  "cancelled",
-  "declined",
-  "duplicate",
-  "not_found",
-]);
-
 function againSentence(facts: BridgeErrorFacts): string | undefined {
   if (facts.retryable) {
     return facts.retryAfterSeconds === undefined
@@ -214,7 +112,7 @@ function againSentence(facts: BridgeErrorFacts): string | undefined {
       : `Calling again is safe after ${facts.retryAfterSeconds} s.`;
   }
   if (facts.outcome === "unknown") return "Don't call again before you have checked.";
-  return TRANSIENT.has(facts.code) ? undefined : "The same call would fail again.";
+  return facts.failsAgain === true ? "The same call would fail again." : undefined;
 }
 
 /** Anything thrown, as a BridgeError: an error of another type is a fault of this server. */

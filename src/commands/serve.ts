@@ -130,8 +130,8 @@ function serviceOf(config: Config, receiver: Promise<WebhookReceiver | undefined
 }
 
 async function connectService(service: ServiceConfig, { pollSeconds }: Config): Promise<Service> {
-  const { createService } = await import("../service/client.ts");
-  return createService({
+  const { ServiceClient } = await import("../service/client.ts");
+  return new ServiceClient({
     config: service,
     version: VERSION,
     now: Date.now,
@@ -153,11 +153,6 @@ async function startSandboxService(
   });
   const { apiKey, url } = sandbox;
   const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, config);
-  return {
-    ...service,
-    close() {
-      service.close();
-      void sandbox.close();
-    },
-  };
+  const close = service.close.bind(service);
+  return Object.assign(service, { close: () => (close(), void sandbox.close()) });
 }

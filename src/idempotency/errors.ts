@@ -1,8 +1,8 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
 import { BridgeError } from "../errors.ts";
-import { isEnded } from "../jobs/job.ts";
-import type { Video } from "../service/schemas.ts";
+import { isEnded } from "../service/options.ts";
+import type { Video } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
@@ -97,12 +97,17 @@ export async function withCandidates(
   error: BridgeError,
   listNew: () => Promise<readonly Video[]>,
 ): Promise<BridgeError> {
-  const found = await listNew().then(
-    // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
-    (videos) => describeCandidates(videos.filter(({ status }) => !isEnded(status))),
-    () => "The newest videos could not be listed just now.",
-  );
+  const found = await describeNew(listNew);
   return new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
+}
+
+async function describeNew(listNew: () => Promise<readonly Video[]>): Promise<string> {
+  try {
+    // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
+    return describeCandidates((await listNew()).filter(({ status }) => !isEnded(status)));
+  } catch {
+    return "The newest videos could not be listed just now.";
+  }
 }
 
 function describeCandidates(videos: readonly Video[]): string {

@@ -3,7 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
-import type { Generation, GenerationRequest, Job, Video } from "../service/schemas.ts";
+import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, inProgressError, limitError, withCandidates } from "./errors.ts";
 import type { Journal, JournalEntry, Recorded } from "./journal.ts";
 import type { RecordingSender } from "./record-and-send.ts";

@@ -177,7 +177,11 @@ export function openDisk(path: string): Disk {
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
-    await folder.sync().finally(() => folder.close());
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   } catch {
     // Then the file's own sync is all that can be had.
   }

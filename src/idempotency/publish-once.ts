@@ -2,7 +2,7 @@
 // A job's id is unique, so the account makes no difference.
 
 import type { Service } from "../service/client.ts";
-import type { Publication, PublishRequest } from "../service/schemas.ts";
+import type { Publication, PublishRequest } from "../service/answers.ts";
 import { duplicatePublicationError, inProgressError, withoutWaiting } from "./errors.ts";
 import { CALL_MS, type CallerOptions, WAIT_STEP_MS } from "./generate-once.ts";
 import type { Journal, JournalEntry, PlatformResult } from "./journal.ts";

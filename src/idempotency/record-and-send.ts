@@ -11,7 +11,7 @@ export interface SendOptions<Result> {
   /** Calls `onLate` before it rejects if the answer may still come. */
   readonly request: (options: {
     readonly signal: AbortSignal;
-    readonly onLate: (answer: Promise<Result>) => void;
+    onLate(answer: Promise<Result>): void;
   }) => Promise<Result>;
   readonly outcomeOf: (result: Result) => RequestOutcome;
   /** Cancels the call. A request that was sent is still seen through. */
@@ -61,7 +61,8 @@ export class RecordingSender {
         await journal.recordOutcome(own.id, { outcome: "not_sent" });
         return { kind: "overtaken" };
       }
-      const result = await request({ signal, onLate: (answer) => (late = answer) });
+      const onLate = (answer: Promise<Result>) => void (late = answer);
+      const result = await request({ signal, onLate });
       const isRecorded = await journal.recordOutcome(own.id, outcomeOf(result));
       return { kind: "sent", result, isRecorded: isRecorded && own.isOnDisk };
     } catch (error) {

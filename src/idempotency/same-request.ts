@@ -3,7 +3,7 @@
 
 import { lazy } from "../lazy.ts";
 import { DEFAULTS } from "../service/options.ts";
-import type { GenerationRequest } from "../service/schemas.ts";
+import type { GenerationRequest } from "../service/answers.ts";
 import type { GenerationArguments, JournalEntry, PlatformResult, Recorded } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;

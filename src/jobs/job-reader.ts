@@ -2,7 +2,7 @@
 // status names no final video gets it from the video list.
 
 import { BridgeError } from "../errors.ts";
-import type { Job, Video } from "../service/schemas.ts";
+import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
 

@@ -1,10 +1,10 @@
 // The last known state of each job that this process started, read or saw in a list. Emits a change only where the state
 // really changed. Its size is bounded; it sends no requests.
 
-import type { Job, Video } from "../service/schemas.ts";
+import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
 import { Emitter, type Subscribable } from "./emitter.ts";
-import { isEnded } from "./job.ts";
+import { isEnded } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;

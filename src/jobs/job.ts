@@ -1,4 +1,4 @@
-// What a job is called and when it has ended: the one place that knows.
+// What a job is called: the one place that knows.
 
 /** Any UUID, of whatever version. Both cases are spelt out: the pattern is advertised as JSON Schema, which knows no flags. */
 export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
@@ -22,9 +22,4 @@ export function jobUri(jobId: string): string {
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
   return isJobId(jobId) ? jobId : undefined;
-}
-
-/** Whether a job of this status will not change any more. */
-export function isEnded(status: string): boolean {
-  return status === "completed" || status === "failed";
 }

@@ -2,7 +2,7 @@
 // no timer.
 
 import type { Clock } from "./clock.ts";
-import { isEnded } from "./job.ts";
+import { isEnded } from "../service/options.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
 

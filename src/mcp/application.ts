@@ -10,7 +10,7 @@ import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import type { Config } from "../config.ts";
 import type { CardReads } from "./card/card-reads.ts";
 import type { MediaOrigins } from "./card/media-origins.ts";

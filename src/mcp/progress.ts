@@ -2,7 +2,7 @@
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 
 /** Less than a clip: the step of a change without a new clip, since progress must grow with every notification. */
 const SMALL_STEP = 0.01;

@@ -10,7 +10,7 @@ import {
 import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
 import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { cleanServiceText } from "../text.ts";
 import { describeJob } from "../tools/describe-job.ts";
 import { withGuidance } from "../tools/tool.ts";

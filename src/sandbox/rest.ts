@@ -60,7 +60,11 @@ export function restRoutes(
             ...(cursor !== null && { cursor }),
           };
           const { videos, nextCursor } = account.videos(parseRequest(videosRequestSchema, query));
-          const documented = videos.map(({ topic: _, createdAt: __, ...fields }) => fields);
+          const documented = videos.map(({ jobId, status, finalVideoUrl }) => ({
+            jobId,
+            status,
+            finalVideoUrl,
+          }));
           return jsonReply(200, { videos: documentedFieldsOnly ? documented : videos, nextCursor });
         },
       },

@@ -9,7 +9,7 @@ import { Agent, type Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { createProxyAgent } from "../service/connection-pool.ts";
-import { explainNetworkError } from "../service/errors.ts";
+import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
 

@@ -3,56 +3,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
-import { cancelledError, type Operation, pagingLoopError } from "./errors.ts";
-import { createLinks } from "./links.ts";
-import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import {
-  type CallOptions,
-  createRequests,
-  GET_DEADLINE_MS,
-  readJson,
-  type RequestsOptions,
-} from "./requests.ts";
-import {
+  type AnswerSchemas,
+  answerSchemas,
   type ConnectedPlatforms,
   type Generation,
   type GenerationRequest,
-  generationSchema,
-  isTerminal,
+  hasResults,
   type Job,
-  jobStatusSchema,
   type Publication,
   type PublishRequest,
-  publicationSchema,
   type VideoPage,
-  videoPageSchema,
   type VideosQuery,
-} from "./schemas.ts";
+} from "./answers.ts";
+import { cancelledError, type Operation, pagingLoopError } from "./errors.ts";
+import { isEnded } from "./options.ts";
+import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
+import {
+  type CallOptions,
+  DEADLINE_MS,
+  type PostOptions,
+  readJson,
+  RequestSender,
+  type SenderOptions,
+} from "./request-sender.ts";
 
-interface PaidOptions<Result> extends CallOptions {
-  readonly onLate?: (answer: Promise<Result>) => void;
-}
-
-/** Every method throws a BridgeError and nothing else. */
-export interface Service {
-  /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options?: PaidOptions<Generation>): Promise<Generation>;
-  getJob(jobId: string, options?: CallOptions): Promise<Job>;
-  /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options?: PaidOptions<Publication>): Promise<Publication>;
-  listVideos(query: VideosQuery, options?: CallOptions): Promise<VideoPage>;
-  /** The first page of the video list, with as many videos as the service allows up to 100. */
-  listNewestVideos(options?: CallOptions): Promise<VideoPage>;
-  listConnectedPlatforms(options?: CallOptions): Promise<ConnectedPlatforms>;
-  /** Where the service is, as a URL's origin. */
-  origin(): Promise<string>;
-  /** Milliseconds until a background request may be made; 0 for now. */
-  backgroundWaitMs(): number;
-  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
-  hasSpareRequests(): boolean;
-  /** Closes every connection at once. */
-  close(): void;
-}
+/** What the rest of this server knows of the client. */
+export type Service = Pick<ServiceClient, keyof ServiceClient>;
 
 /** Longest that calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
@@ -81,6 +58,7 @@ export const OPERATIONS = {
     verb: "publish the video",
     activity: "publish videos",
     method: "POST",
+    dependsOnJob: true,
     whenUnknown:
       "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
     notFound: UNKNOWN_JOB,
@@ -102,150 +80,171 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** A client of the service that the configuration names. Nothing is loaded or sent before the first call. */
-export function createService(options: RequestsOptions): Service {
-  const { config, version, now } = options;
-  const requests = createRequests(options);
-  const links = createLinks(config.baseUrl);
-  const { address, ask, perform, monotonicMs } = requests;
-  let documentAwaitedUntilMs: number | undefined;
+/**
+ * A client of the service that the configuration names. Nothing is loaded or sent before the first call. Every method throws a
+ * BridgeError and nothing else.
+ */
+export class ServiceClient {
+  readonly #options: SenderOptions;
+  readonly #requests: RequestSender;
+  readonly #schemas: AnswerSchemas;
+  #documentAwaitedUntilMs: number | undefined; // set by the first call that waits for the OpenAPI document
 
-  const readDocument = lazy(() =>
-    perform(OPERATIONS.readOpenApi, { url: address("/api/v1/openapi.json") }, {})
-      .then((answer) => readOpenApi(readJson(OPERATIONS.readOpenApi, answer), config.baseUrl))
-      .catch((error: unknown) => {
-        // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
-        if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-        return DISCOVERED_NOTHING;
-      }),
-  );
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#requests = new RequestSender(options);
+    this.#schemas = answerSchemas(options.config.baseUrl);
+  }
 
-  /** What the OpenAPI document says, if it arrives while the call can wait. Only the first calls wait at all. */
-  const discover = async (
-    operation: Operation,
-    endsAtMs: number,
-    signal?: AbortSignal,
-  ): Promise<Discovery> => {
-    const document = readDocument().catch(() => DISCOVERED_NOTHING);
-    const nowMs = monotonicMs();
-    documentAwaitedUntilMs ??= nowMs + DOCUMENT_PATIENCE_MS;
-    const patienceMs = Math.max(0, Math.min(documentAwaitedUntilMs - nowMs, (endsAtMs - nowMs) / 2));
+  /** Costs credits. Sent once: see retry.ts for what may be sent again. */
+  generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
+    const operation = OPERATIONS.generate;
+    const url = this.#requests.address("/api/v1/generate");
+    const { generation } = this.#schemas;
+    return guarded(operation, () =>
+      this.#requests.ask(operation, generation, { url, body: request }, options),
+    );
+  }
+
+  getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
+    const operation = OPERATIONS.getJob;
+    return guarded(operation, async () => {
+      const url = this.#requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
+      const answer = await this.#requests.ask(operation, this.#schemas.jobStatus, { url }, options);
+      return { ...answer, jobId, done: isEnded(answer.status) };
+    });
+  }
+
+  /** Makes the video public. Sent once, as `generate`. */
+  publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
+    const operation = OPERATIONS.publish;
+    const url = this.#requests.address("/api/v1/publish");
+    const { publication } = this.#schemas;
+    return guarded(operation, () =>
+      this.#requests.ask(operation, publication, { url, body: request, isAnswer: hasResults }, options),
+    );
+  }
+
+  listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
+    return guarded(OPERATIONS.listVideos, async () => {
+      if (limit === undefined && cursor === undefined) return this.#readPage({}, options);
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+      const {
+        pagingParameter,
+        limit: { min = -Infinity, max = Infinity },
+      } = discovery;
+      // As many as the service allows, instead of an error: the rest follows with nextCursor.
+      const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
+      const query = { limit: size?.toString(), [pagingParameter]: cursor };
+      const page = await this.#readPage(query, rest);
+      if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
+      return page;
+    });
+  }
+
+  /** The first page of the video list, with as many videos as the service allows up to 100. */
+  listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
+    return guarded(OPERATIONS.listVideos, async () => {
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+      const { min = 1, max } = discovery.limit;
+      // The documentation names neither bounds nor default of limit. A limit of ours could be refused with 400 or 422, and the
+      // poller would lose the list for good; without one the service chooses a page that it allows.
+      const size = max === undefined ? undefined : Math.max(min, Math.min(MAX_NEWEST_VIDEOS, max));
+      return this.#readPage({ limit: size?.toString() }, rest);
+    });
+  }
+
+  listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
+    const operation = OPERATIONS.listConnectedPlatforms;
+    return guarded(operation, async () => {
+      const { discovery, rest, endsAtMs } = await this.#discover(operation, options);
+      // Loaded here: the MCP client behind it is needed for this operation alone.
+      const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
+      const { platformsUrl } = discovery;
+      const listed =
+        platformsUrl === undefined
+          ? undefined
+          : await this.#requests
+              .perform(operation, { url: platformsUrl }, rest)
+              .then((answer) => readPlatforms(readJson(operation, answer)))
+              .catch((error: unknown) => {
+                const status = error instanceof BridgeError ? error.facts.status : undefined;
+                // The document promised a path that the service doesn't have: the MCP endpoint is left.
+                if (status === 404 || status === 405 || status === 501) return undefined;
+                throw error;
+              });
+      const { version, now } = this.#options;
+      const endpoint = this.#requests.address("/api/mcp");
+      const call = {
+        operation,
+        endpoint,
+        requests: this.#requests,
+        version,
+        now,
+        endsAtMs,
+        signal: options.signal,
+      };
+      return this.#schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
+    });
+  }
+
+  /** Where the service is, as a URL's origin. */
+  origin(): Promise<string> {
+    return Promise.resolve(this.#options.config.baseUrl.origin);
+  }
+
+  /** Milliseconds until a background request may be made; 0 for now. */
+  backgroundWaitMs(): number {
+    return this.#requests.limiter.waitMs("background");
+  }
+
+  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
+  hasSpareRequests(): boolean {
+    return this.#requests.limiter.hasSpare();
+  }
+
+  /** Closes every connection at once. */
+  close(): void {
+    this.#requests.close();
+  }
+
+  #readPage(query: Record<string, string | undefined>, options: CallOptions): Promise<VideoPage> {
+    const url = this.#requests.address("/api/v1/videos", query);
+    return this.#requests.ask(OPERATIONS.listVideos, this.#schemas.videoPage, { url }, options);
+  }
+
+  readonly #readDocument = lazy(async (): Promise<Discovery> => {
+    const operation = OPERATIONS.readOpenApi;
+    const url = this.#requests.address("/api/v1/openapi.json");
+    try {
+      const answer = await this.#requests.perform(operation, { url });
+      return readOpenApi(readJson(operation, answer), this.#options.config.baseUrl);
+    } catch (error) {
+      // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
+      if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
+      return DISCOVERED_NOTHING;
+    }
+  });
+
+  /**
+   * What the OpenAPI document says, if it arrives while the call can wait, and the options for the rest of the call. Only the first calls
+   * wait at all.
+   */
+  async #discover(operation: Operation, options: CallOptions) {
+    const { signal, deadlineMs = DEADLINE_MS[operation.method] } = options;
+    const { monotonicMs } = this.#requests;
+    const startedMs = monotonicMs();
+    const document = this.#readDocument().catch(() => DISCOVERED_NOTHING);
+    this.#documentAwaitedUntilMs ??= startedMs + DOCUMENT_PATIENCE_MS;
+    const patienceMs = Math.max(0, Math.min(this.#documentAwaitedUntilMs - startedMs, deadlineMs / 2));
     const patience = sleep(patienceMs, DISCOVERED_NOTHING, { ref: false, signal }).catch(
       () => DISCOVERED_NOTHING,
     );
     const discovery = await Promise.race([document, patience]);
     if (signal?.aborted === true) throw cancelledError(operation);
-    return discovery;
-  };
-
-  const endOf = ({ deadlineMs = GET_DEADLINE_MS }: CallOptions) => monotonicMs() + deadlineMs;
-  const until = (endsAtMs: number, options: CallOptions): CallOptions => ({
-    ...options,
-    deadlineMs: endsAtMs - monotonicMs(),
-  });
-
-  const readPage = async (query: Record<string, string | undefined>, options: CallOptions) => {
-    const url = address("/api/v1/videos", query);
-    const { nextCursor, ...page } = links.ofPage(
-      await ask(OPERATIONS.listVideos, videoPageSchema, { url }, options),
-    );
-    return { ...page, ...(nextCursor !== undefined && nextCursor !== "" && { nextCursor }) };
-  };
-
-  return {
-    generate: (request, options = {}) =>
-      guarded(OPERATIONS.generate, async () => {
-        const url = address("/api/v1/generate");
-        return links.ofGeneration(
-          await ask(OPERATIONS.generate, generationSchema, { url, body: request }, options),
-        );
-      }),
-
-    getJob: (jobId, options = {}) =>
-      guarded(OPERATIONS.getJob, async () => {
-        const url = address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-        const status = await ask(OPERATIONS.getJob, jobStatusSchema, { url }, options);
-        return links.ofJob({ ...status, jobId, done: isTerminal(status.status) });
-      }),
-
-    publish: (request, options = {}) =>
-      guarded(OPERATIONS.publish, async () => {
-        const url = address("/api/v1/publish");
-        return links.ofPublication(
-          await ask(OPERATIONS.publish, publicationSchema, { url, body: request }, options),
-        );
-      }),
-
-    listVideos: ({ limit, cursor }, options = {}) =>
-      guarded(OPERATIONS.listVideos, async () => {
-        if (limit === undefined && cursor === undefined) return readPage({}, options);
-        const endsAtMs = endOf(options);
-        const { pagingParameter, limit: bounds } = await discover(
-          OPERATIONS.listVideos,
-          endsAtMs,
-          options.signal,
-        );
-        // As many as the service allows, instead of an error: the rest follows with nextCursor.
-        const size =
-          limit === undefined
-            ? undefined
-            : Math.max(bounds.min ?? -Infinity, Math.min(bounds.max ?? Infinity, limit));
-        const query = { limit: size?.toString(), [pagingParameter]: cursor };
-        const page = await readPage(query, until(endsAtMs, options));
-        if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
-        return page;
-      }),
-
-    listNewestVideos: (options = {}) =>
-      guarded(OPERATIONS.listVideos, async () => {
-        const endsAtMs = endOf(options);
-        const { limit } = await discover(OPERATIONS.listVideos, endsAtMs, options.signal);
-        // The documentation names neither bounds nor default of limit. A limit of ours could be refused with 400 or 422, and the
-        // poller would lose the list for good; without one the service chooses a page that it allows.
-        const size =
-          limit.max === undefined
-            ? undefined
-            : Math.max(limit.min ?? 1, Math.min(MAX_NEWEST_VIDEOS, limit.max));
-        return readPage({ limit: size?.toString() }, until(endsAtMs, options));
-      }),
-
-    listConnectedPlatforms: (options = {}) =>
-      guarded(OPERATIONS.listConnectedPlatforms, async () => {
-        const operation = OPERATIONS.listConnectedPlatforms;
-        const endsAtMs = endOf(options);
-        const { platformsUrl } = await discover(operation, endsAtMs, options.signal);
-        // Loaded here: the MCP client behind it is needed for this operation alone.
-        const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
-        if (platformsUrl !== undefined) {
-          const platforms = await perform(operation, { url: platformsUrl }, until(endsAtMs, options))
-            .then((answer) => readPlatforms(readJson(operation, answer)))
-            .catch((error: unknown) => {
-              const status = error instanceof BridgeError ? error.facts.status : undefined;
-              // The document promised a path that the service doesn't have: the MCP endpoint is left.
-              if (status === 404 || status === 405 || status === 501) return undefined;
-              throw error;
-            });
-          if (platforms !== undefined) return links.ofPlatforms(platforms);
-        }
-        const { signal } = options;
-        return links.ofPlatforms(
-          await listThroughMcp({
-            operation,
-            endpoint: address("/api/mcp"),
-            requests,
-            version,
-            now,
-            endsAtMs,
-            signal,
-          }),
-        );
-      }),
-
-    origin: () => Promise.resolve(config.baseUrl.origin),
-    backgroundWaitMs: () => requests.limiter.waitMs("background"),
-    hasSpareRequests: () => requests.limiter.hasSpare(),
-    close: () => requests.close(),
-  };
+    const endsAtMs = startedMs + deadlineMs;
+    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - monotonicMs() } };
+  }
 }
 
 /** Keeps the promise that a method throws a BridgeError and nothing else. */

@@ -16,20 +16,20 @@ import {
   type Operation,
   parseJson,
   statusError,
-  TransportFailure,
   transportError,
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limit-headers.ts";
-import { HEADERS_TIMEOUT_MS, type Requests } from "./requests.ts";
-import { type ConnectedPlatforms, tidied } from "./schemas.ts";
+import type { RequestSender } from "./request-sender.ts";
+import { type ConnectedPlatforms, tidied } from "./answers.ts";
+import { TransportFailure } from "./transport-failure.ts";
 
 const TOOL = "list_connected_platforms";
 
 export interface McpCall {
   readonly operation: Operation;
   readonly endpoint: URL;
-  readonly requests: Requests;
+  readonly requests: RequestSender;
   /** Of this bridge. */
   readonly version: string;
   /** Milliseconds since the epoch. */
@@ -71,7 +71,6 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
             url: new URL(input),
             headers: { ...requests.headers, ...Object.fromEntries(new Headers(init.headers)) },
             body: typeof init.body === "string" ? init.body : "",
-            headersTimeoutMs: HEADERS_TIMEOUT_MS,
             deadlineMs,
             signal: end.signal,
           })

@@ -3,7 +3,7 @@
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
-import { TransportFailure } from "./errors.ts";
+import { ProxyError, TransportFailure } from "./transport-failure.ts";
 
 /** Bytes of an answer. undici counts them as they arrive, http.ts after decoding. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -14,6 +14,8 @@ const AGENT_OPTIONS: Agent.Options = {
   connections: 32,
   pipelining: 1,
   connect: CONNECT,
+  // The deadline of a request counts for its headers.
+  headersTimeout: 0,
   bodyTimeout: 15_000,
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
@@ -71,12 +73,14 @@ export class ConnectionPool {
 
 /** Throws a TransportFailure where the proxies can't be used. */
 export function createProxyAgent(proxies: Proxies, options: Agent.Options): Dispatcher {
+  // undici takes the proxy for http where there is none for https, and the service is reached by https unless it is on this computer.
+  const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";
   try {
     return new EnvHttpProxyAgent({
       ...options,
       proxyTls: CONNECT,
       requestTls: CONNECT,
-      clientFactory: createProxyPool,
+      clientFactory: (proxy: URL, poolOptions: Pool.Options) => createProxyPool(proxy, poolOptions, variable),
       // Empty rather than absent: undici would read the process's environment for an absent one.
       httpProxy: proxies.http ?? "",
       httpsProxy: proxies.https ?? "",
@@ -89,18 +93,15 @@ export function createProxyAgent(proxies: Proxies, options: Agent.Options): Disp
   }
 }
 
-/** The way to a proxy. undici takes a CONNECT that the proxy drops for a stale connection and repeats it for ever, thousands of
-    times a second and without looking at its signal. An error of another code it passes on. */
-function createProxyPool(proxy: URL, poolOptions: Pool.Options): Dispatcher {
-  return new Pool(proxy, poolOptions).compose((dispatch) => (options, handler) => {
+/**
+ * The connections to a proxy, whose failures become ProxyErrors. undici would take a CONNECT that the proxy drops for a stale connection
+ * and repeat it for ever, thousands of times a second and without looking at its signal. An error of another code it passes on.
+ */
+function createProxyPool(proxy: URL, options: Pool.Options, variable: string): Dispatcher {
+  return new Pool(proxy, options).compose((dispatch) => (request, handler) => {
     const onError = handler.onResponseError?.bind(handler);
-    handler.onResponseError = (controller, error) => {
-      const isStale = "code" in error && error.code === "UND_ERR_SOCKET";
-      onError?.(
-        controller,
-        isStale ? Object.assign(new Error(error.message), { code: "ERR_PROXY_DROPPED" }) : error,
-      );
-    };
-    return dispatch(options, handler);
+    handler.onResponseError = (controller, error) =>
+      onError?.(controller, new ProxyError(proxy, variable, error));
+    return dispatch(request, handler);
   });
 }

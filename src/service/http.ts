@@ -1,28 +1,32 @@
 // The one place that sends. It sends a request to the one origin that may see the key, gives up at its own deadline even where
-// undici doesn't, and knows of every failure whether the request was sent. It knows nothing of operations, JSON or retries.
+// undici doesn't, and knows of every failure whether the request was sent. It knows nothing of operations and retries.
 // Loaded on first use: undici is the heaviest thing here.
 
-import type { Dispatcher } from "undici";
+import { PassThrough, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
-import { explainNetworkError, type FailureKind, type NetworkFailure, TransportFailure } from "./errors.ts";
 import type { AnswerHeaders } from "./rate-limit-headers.ts";
 import type { Method } from "./retry.ts";
+import { explainNetworkError, type NetworkFailure, TransportFailure } from "./transport-failure.ts";
 
 export interface HttpRequest {
   readonly method: Method;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Until the first byte of the answer. */
-  readonly headersTimeoutMs: number;
   /** For all of it, the body of the answer included. */
   readonly deadlineMs: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /** A cancellation that comes after the request was sent is ignored: what was paid for must not be lost. */
   readonly finishOnceSent?: boolean;
+  /**
+   * Called with the answer that may still come, before `send` fails because a request that was sent has reached its deadline: it is
+   * awaited for LATE_MS more. The caller handles the promise's failure.
+   */
+  readonly onLate?: ((answer: Promise<Answer>) => void) | undefined;
 }
 
 export interface Answer {
@@ -38,80 +42,81 @@ export interface OpenAnswer extends Omit<Answer, "text"> {
   dispose(): void;
 }
 
-export interface Http {
-  /** The whole answer. Throws a TransportFailure. */
-  send(request: HttpRequest): Promise<Answer>;
-  /** The answer as soon as its headers are there. Throws a TransportFailure, also while the body is read. */
-  open(request: HttpRequest): Promise<OpenAnswer>;
-  /** Closes every connection at once. */
-  destroy(): void;
-}
+/** How long the answer to a request with `onLate` is awaited after its deadline. */
+const LATE_MS = 5 * 60_000;
 
-export interface HttpOptions {
-  /** The one origin that requests may go to. */
-  readonly origin: string;
-  readonly proxies: Proxies;
-}
+/** Sends requests to one origin. */
+export class Http {
+  readonly #origin: string;
+  readonly #pool: ConnectionPool;
+  #isDestroyed = false;
 
-export function createHttp({ origin, proxies }: HttpOptions): Http {
-  const pool = new ConnectionPool(proxies);
-  let destroyed = false;
+  constructor(origin: string, proxies: Proxies) {
+    this.#origin = origin;
+    this.#pool = new ConnectionPool(proxies);
+  }
 
-  const start = (request: HttpRequest, receiver: Receiver): RequestInFlight => {
-    if (request.url.origin !== origin) throw new TypeError("A request must stay at the service's origin.");
-    if (destroyed)
-      throw new TransportFailure({
-        kind: "network",
-        sent: false,
-        reason: "this server is shutting down",
-        fix: "Start the server again.",
+  /** The whole answer, also if only its connection failed and what has come is whole JSON. Throws a TransportFailure. */
+  send(request: HttpRequest): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const answer = { status: 0, headers: {}, text: "" };
+      let waiting = { resolve, reject };
+      // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
+      const decoder = new TextDecoder();
+      this.#start(request, {
+        onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
+        onChunk: (chunk) => (answer.text += decoder.decode(chunk, { stream: true })),
+        onEnd: () => waiting.resolve({ ...answer, text: answer.text + decoder.decode() }),
+        onFailure: (failure) =>
+          isWholeJson(answer.text) ? waiting.resolve(answer) : waiting.reject(failure),
+        onDeadline(failure) {
+          if (request.onLate === undefined || isWholeJson(answer.text)) return false;
+          request.onLate(new Promise((resolve, reject) => (waiting = { resolve, reject })));
+          reject(failure);
+          return true;
+        },
       });
+    });
+  }
+
+  /** The answer as soon as its headers are there. Throws a TransportFailure, also while the body is read. */
+  open(request: HttpRequest): Promise<OpenAnswer> {
+    return new Promise((resolve, reject) => {
+      let body: ReadableStreamDefaultController<Uint8Array>;
+      const dispose = () => inFlight.giveUp({ kind: "cancelled", reason: "no longer wanted" });
+      // What is not read yet is kept here, as far as the limit on an answer goes.
+      const chunks = new ReadableStream<Uint8Array>({
+        start: (controller) => void (body = controller),
+        cancel: dispose,
+      });
+      let answered = false;
+      const inFlight = this.#start(request, {
+        onAnswer(status, headers) {
+          answered = true;
+          resolve({ status, headers, chunks, dispose });
+        },
+        onChunk: (chunk) => body.enqueue(chunk),
+        onEnd: () => body.close(),
+        onFailure: (failure) => (answered ? body.error(failure) : reject(failure)),
+      });
+    });
+  }
+
+  /** Closes every connection at once. */
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#pool.destroy();
+  }
+
+  #start(request: HttpRequest, receiver: Receiver): RequestInFlight {
+    if (request.url.origin !== this.#origin)
+      throw new TypeError("A request must stay at the service's origin.");
+    if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
     if (request.signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
-    const inFlight = new RequestInFlight(request, pool.acquire(), receiver);
+    const inFlight = new RequestInFlight(request, this.#pool.acquire(), receiver);
     inFlight.dispatch();
     return inFlight;
-  };
-
-  return {
-    send: (request) =>
-      new Promise((resolve, reject) => {
-        const answer = { status: 0, headers: {}, text: "" };
-        // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
-        const decoder = new TextDecoder();
-        start(request, {
-          onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
-          onChunk: (chunk) => void (answer.text += decoder.decode(chunk, { stream: true })),
-          onEnd: () => resolve({ ...answer, text: answer.text + decoder.decode() }),
-          onFailure: reject,
-        });
-      }),
-
-    open: (request) =>
-      new Promise((resolve, reject) => {
-        let body: ReadableStreamDefaultController<Uint8Array>;
-        const dispose = () => inFlight.giveUp({ kind: "cancelled", reason: "no longer wanted" });
-        // What is not read yet is kept here, as far as the limit on an answer goes.
-        const chunks = new ReadableStream<Uint8Array>({
-          start: (controller) => void (body = controller),
-          cancel: dispose,
-        });
-        let answered = false;
-        const inFlight = start(request, {
-          onAnswer(status, headers) {
-            answered = true;
-            resolve({ status, headers, chunks, dispose });
-          },
-          onChunk: (chunk) => body.enqueue(chunk),
-          onEnd: () => body.close(),
-          onFailure: (failure) => (answered ? body.error(failure) : reject(failure)),
-        });
-      }),
-
-    destroy() {
-      destroyed = true;
-      pool.destroy();
-    },
-  };
+  }
 }
 
 /** What becomes of a request: the answer, its decoded chunks, then either the end or a failure. */
@@ -120,11 +125,38 @@ interface Receiver {
   onChunk(chunk: Uint8Array): void;
   onEnd(): void;
   onFailure(failure: TransportFailure): void;
+  /** The request was sent and has reached its deadline. Whether its answer is still wanted. */
+  onDeadline?(failure: TransportFailure): boolean;
 }
 
-type Reason = Partial<NetworkFailure> & { readonly kind: FailureKind; readonly reason: string };
+/** Whether a text that may have been cut off is a whole object or list. A bare number could go on. */
+function isWholeJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
-const CANCELLED = { kind: "cancelled", reason: "cancelled by the caller" } as const;
+type Reason = Omit<NetworkFailure, "fix"> & Partial<NetworkFailure>;
+
+const SHUTTING_DOWN: Reason = {
+  kind: "network",
+  reason: "this server is shutting down",
+  fix: "Start the server again.",
+};
+const CANCELLED: Reason = { kind: "cancelled", reason: "cancelled by the caller" };
+
+function tookTooLong(ms: number): Reason {
+  return { kind: "timeout", reason: `it took longer than ${Math.ceil(ms / 1000)} s` };
+}
+
+function unreadable(reason: string): Reason {
+  const fix = "Check FACELESS_BASE_URL, and whether a proxy or gateway changes the answers.";
+  return { kind: "unreadable", reason, fix };
+}
 
 /**
  * One request from the moment it waits for a connection to its one end. Whether it was sent is decided by its life cycle, never by
@@ -134,25 +166,25 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #lease: Lease;
   readonly #receiver: Receiver;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined; // there once the header is about to be written: from then on it counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #body: AnswerBody | undefined;
+  #encoding = ""; // of the answer's body; empty for none
+  #body: Transform | undefined; // decodes it, from its first bytes on
+  #decodedBytes = 0;
   #isOver = false; // the first end counts; what undici says later is ignored
 
   constructor(request: HttpRequest, lease: Lease, receiver: Receiver) {
     this.#request = request;
     this.#lease = lease;
     this.#receiver = receiver;
-    const { deadlineMs } = request;
-    const reason = `it took longer than ${Math.ceil(deadlineMs / 1000)} s`;
-    this.#timer = setTimeout(() => this.giveUp({ kind: "timeout", reason }), deadlineMs).unref();
+    this.#timer = setTimeout(this.#onDeadline, request.deadlineMs).unref();
     request.signal?.addEventListener("abort", this.#onCancel, { once: true });
   }
 
   dispatch(): void {
-    const { url, method, headers, body = null, headersTimeoutMs } = this.#request;
+    const { url, method, headers, body = null } = this.#request;
     this.#lease.dispatcher.dispatch(
       {
         origin: url.origin,
@@ -161,7 +193,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
         // A copy: on the way through a proxy undici adds to it.
         headers: { ...headers },
         body,
-        headersTimeout: headersTimeoutMs,
+        // A POST that is cut short has an unknown outcome: its own deadline counts.
+        ...(method === "POST" && { bodyTimeout: 0 }),
       },
       this,
     );
@@ -171,7 +204,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   giveUp(reason: Reason): void {
     if (this.#isOver) return;
     this.#givenUp = this.#failure(reason);
-    this.#end(() => this.#receiver.onFailure(this.#givenUp ?? this.#failure(reason)));
+    this.#fail(this.#givenUp);
     this.#controller?.abort(this.#givenUp);
   }
 
@@ -185,33 +218,73 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     // Below 200 it only says that there will be an answer.
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#body = new AnswerBody(headers, {
-      onChunk: (chunk) => this.#receiver.onChunk(chunk),
-      onEnd: () => this.#end(() => this.#receiver.onEnd()),
-      onProblem: (reason) => this.giveUp({ kind: "unreadable", reason, fix: FIX_UNREADABLE }),
-    });
+    this.#encoding = encodingOf(headers);
     this.#receiver.onAnswer(status, withoutEncoding(headers));
   }
 
   onResponseData(_: unknown, chunk: Uint8Array): void {
-    if (!this.#isOver) this.#body?.write(chunk);
+    if (this.#isOver) return;
+    this.#body ??= this.#openBody(chunk);
+    this.#body?.write(chunk);
   }
 
   onResponseEnd(): void {
-    if (!this.#isOver) this.#body?.end();
+    if (this.#body === undefined) this.#onEnd();
+    else this.#body.end();
   }
 
   onResponseError(_: unknown, error: Error): void {
-    this.#end(() => this.#receiver.onFailure(this.#failure(explainNetworkError(error), error)));
+    this.#fail(this.#failure(explainNetworkError(error), error));
   }
+
+  readonly #onEnd = () => this.#end(() => this.#receiver.onEnd());
+
+  readonly #onDeadline = () => {
+    const { deadlineMs } = this.#request;
+    const reason = tookTooLong(deadlineMs);
+    const isStillWanted =
+      this.#controller !== undefined && this.#receiver.onDeadline?.(this.#failure(reason)) === true;
+    if (!isStillWanted) return this.giveUp(reason);
+    this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
+  };
 
   readonly #onCancel = () => {
     if (this.#controller === undefined || this.#request.finishOnceSent !== true) this.giveUp(CANCELLED);
   };
 
+  /** `identity` was asked for, but a gateway may compress all the same. */
+  #openBody(first: Uint8Array): Transform | undefined {
+    const encoding = this.#encoding;
+    const body = createDecoder(encoding, first);
+    if (body === undefined)
+      this.giveUp(unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`));
+    return body
+      ?.on("data", (chunk: Uint8Array) => this.#onDecoded(chunk))
+      .on("end", this.#onEnd)
+      .on("error", () => this.giveUp(unreadable(`its ${encoding} encoding is damaged`)));
+  }
+
+  #onDecoded(chunk: Uint8Array): void {
+    this.#decodedBytes += chunk.length;
+    if (this.#decodedBytes <= MAX_ANSWER_BYTES) return this.#receiver.onChunk(chunk);
+    this.#body?.destroy();
+    this.giveUp(unreadable("it is larger than 4 MB"));
+  }
+
   #failure({ kind, reason, fix }: Reason, cause?: unknown): TransportFailure {
     const sent = this.#controller !== undefined;
     return new TransportFailure({ kind, sent, status: this.#status, reason, fix }, cause);
+  }
+
+  /** The receiver hears of it when all that has arrived is decoded, which may be the whole answer. */
+  #fail(failure: TransportFailure): void {
+    const notify = () => this.#receiver.onFailure(failure);
+    this.#end(() => {
+      // Nobody waits for the rest of an answer that is cancelled.
+      if (failure.kind === "cancelled") this.#body?.destroy();
+      if (this.#body === undefined) notify();
+      else this.#body.once("close", notify).end();
+    });
   }
 
   #end(notify: () => void): void {
@@ -219,66 +292,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onCancel);
-    this.#body?.destroy();
     this.#lease.release(this.#givenUp !== undefined && this.#controller === undefined);
     notify();
-  }
-}
-
-const FIX_UNREADABLE = "Check FACELESS_BASE_URL, and whether a proxy or gateway changes the answers.";
-
-interface BodyEvents {
-  onChunk(chunk: Uint8Array): void;
-  onEnd(): void;
-  /** `problem` is a clause that follows a colon. Nothing comes after it. */
-  onProblem(problem: string): void;
-}
-
-/** Decodes a body as it arrives and bounds its decoded size. `identity` was asked for, but a gateway may compress all the same. */
-class AnswerBody {
-  readonly #encoding: string;
-  readonly #events: BodyEvents;
-  #decompressor: ReturnType<typeof createDecompressor>;
-  #bytes = 0; // decoded so far
-
-  constructor(headers: AnswerHeaders, events: BodyEvents) {
-    this.#encoding = encodingOf(headers);
-    this.#events = events;
-  }
-
-  write(chunk: Uint8Array): void {
-    if (this.#encoding === "") return this.#pass(chunk);
-    if (this.#decompressor === undefined && !this.#openDecompressor(chunk)) return;
-    this.#decompressor?.write(chunk);
-  }
-
-  end(): void {
-    if (this.#decompressor === undefined) this.#events.onEnd();
-    else this.#decompressor.end();
-  }
-
-  /** Stops whatever is still being decoded. */
-  destroy(): void {
-    this.#decompressor?.destroy();
-  }
-
-  #openDecompressor(chunk: Uint8Array): boolean {
-    this.#decompressor = createDecompressor(this.#encoding, chunk);
-    if (this.#decompressor === undefined) {
-      this.#events.onProblem(`its encoding ${JSON.stringify(this.#encoding.slice(0, 40))} is not supported`);
-      return false;
-    }
-    this.#decompressor
-      .on("data", (decoded: Uint8Array) => this.#pass(decoded))
-      .on("end", () => this.#events.onEnd())
-      .on("error", () => this.#events.onProblem(`its ${this.#encoding} encoding is damaged`));
-    return true;
-  }
-
-  #pass(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) this.#events.onProblem("it is larger than 4 MB");
-    else this.#events.onChunk(chunk);
   }
 }
 
@@ -293,7 +308,8 @@ function encodingOf(headers: AnswerHeaders): string {
 }
 
 /** `first`: the first bytes of the body. undefined for an encoding that is not known, or several on top of each other. */
-function createDecompressor(encoding: string, first: Uint8Array) {
+function createDecoder(encoding: string, first: Uint8Array): Transform | undefined {
+  if (encoding === "") return new PassThrough();
   if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
   if (encoding === "br") return createBrotliDecompress();
   // Some services send deflate without the zlib header that the standard asks for; its low four bits would be 8.

@@ -46,6 +46,7 @@ export function unconfiguredService(problems: readonly ConfigProblem[]): Service
     nextStep: `${fixes} Then restart this server. To try it without an account, start it with --sandbox.`,
     outcome: "not_sent",
     retryable: false,
+    failsAgain: true,
   });
   return lazyService(() => Promise.reject(error));
 }

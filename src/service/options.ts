@@ -37,6 +37,11 @@ export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
 /** Typical render time in seconds. */
 export const RENDER_SECONDS = { min: 120, max: 240 } as const;
 
+/** Whether a job with this status has ended. A status that the documentation does not name ends nothing. */
+export function isEnded(status: string): boolean {
+  return status === "completed" || status === "failed";
+}
+
 export type Style = (typeof STYLES)[number];
 export type Music = (typeof MUSIC)[number];
 export type Pacing = (typeof PACINGS)[number];

@@ -48,7 +48,12 @@ export function retryDelayMs(
 function mayRepeat(method: Method, failure: AttemptFailure): boolean {
   if (failure.kind === "transport") return !failure.final && (method === "GET" || !failure.sent);
   if (failure.status === 429) return true;
-  return method === "GET" && (failure.status === 408 || failure.status >= 500);
+  return method === "GET" && provesNothing(failure.status);
+}
+
+/** Whether an answer leaves open what became of the request. 499 is a gateway's word for a connection that was given up. */
+export function provesNothing(status: number): boolean {
+  return status === 408 || status === 499 || status >= 500;
 }
 
 const MAX_TOKENS = 10;

@@ -1,10 +1,10 @@
 // What results say of a job: how it stands, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { isEnded } from "../jobs/job.ts";
+import { isEnded } from "../service/options.ts";
 import type { JobHistory, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { describeAge, inWords, quote } from "../text.ts";
 import { describeSaved, savedToOf } from "./saved-to.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";

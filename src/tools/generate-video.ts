@@ -5,7 +5,7 @@ import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
-import type { GenerationRequest } from "../service/schemas.ts";
+import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote, quoteName } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { describeAge } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, describeProgress, publishedToField } from "./describe-job.ts";

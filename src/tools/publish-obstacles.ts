@@ -1,7 +1,7 @@
 // Why a video can't be published: found out before the user is asked, at no cost, and after the service has refused.
 
 import { BridgeError } from "../errors.ts";
-import type { Job, PublishRequest } from "../service/schemas.ts";
+import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 

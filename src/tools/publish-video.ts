@@ -1,7 +1,6 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import { BridgeError } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";

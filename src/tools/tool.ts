@@ -11,7 +11,7 @@ import type { JobStore } from "../jobs/job-store.ts";
 import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
-import type { Job } from "../service/schemas.ts";
+import type { Job } from "../service/answers.ts";
 import { quote } from "../text.ts";
 
 /** What the application gives to a tool. Paid and public requests go through `generateOnce` and `publishOnce` alone. */
@@ -162,6 +162,7 @@ function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError 
     nextStep: "Correct them, then call again.",
     outcome: "not_sent",
     retryable: false,
+    failsAgain: true,
   });
 }
 
@@ -175,8 +176,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** In words of ours, with the value if it is short enough to be one. */
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
-  const shown =
-    typeof value === "object" ? "" : `${typeof value === "string" ? quote(value, 60) : String(value)} `;
+  const isShort = typeof value === "number" || typeof value === "boolean";
+  const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";
   if (issue.code === "invalid_type") return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") return `${shown}must be one of ${issue.values.map(String).join(", ")}`;
   return `${shown}${issue.message}`;

@@ -7,7 +7,7 @@ import { Schedule } from "../../src/jobs/schedule.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { RateLimiter } from "../../src/service/rate-limiter.ts";
-import type { Job, Video } from "../../src/service/schemas.ts";
+import type { Job, Video } from "../../src/service/answers.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { jobIdOf } from "../fixtures/soak-service.ts";

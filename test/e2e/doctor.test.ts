@@ -101,6 +101,17 @@ const healthy = () => at(NO_VIDEOS);
 
 const BROKEN: readonly BrokenSetUp[] = [
   {
+    what: "a proxy that is not there",
+    env: async () => ({
+      FACELESS_BASE_URL: "https://videos.test",
+      HTTPS_PROXY: (await deadUrl()).replace("//", "//u:p@"),
+    }),
+    name: "service",
+    detail:
+      /^https:\/\/videos\.test can't be reached: the connection to the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: connection refused/,
+    fix: /^Check that the proxy runs and that HTTPS_PROXY is right\./,
+  },
+  {
     what: "neither key nor address",
     env: () => ({ FACELESS_API_KEY: "" }),
     name: "settings",

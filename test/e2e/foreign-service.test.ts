@@ -19,7 +19,7 @@ const BRIDGE_FIELDS = {
   alreadyPublished: "no",
   savedTo: { bucket: "videos" },
   publishedTo: "nowhere",
-  settings: "default",
+  arguments: "default",
   unsafeLinksLeftOut: "none",
 };
 

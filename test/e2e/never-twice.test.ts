@@ -121,7 +121,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const again = await client.call("generate_video", TIDES);
     expect(again._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(again)).toMatch(
-      /^Not sent: the same video was requested (just now|\d+ seconds? ago) and its outcome is not known, so it may already be rendering\. This call started no video and spent no credits\. The same call would fail again\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^Not sent: the same video was requested (just now|\d+ seconds? ago) and its outcome is not known, so it may already be rendering\. This call started no video and spent no credits\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect(rest.lines(GENERATE)).toHaveLength(1);
 
@@ -181,7 +181,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(video._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(publication._meta?.["faceless/error"]).toEqual(DUPLICATE);
     expect(textOf(publication)).toMatch(
-      /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and the outcome is not known, so it may already be public there\. This call published nothing\. The same call would fail again\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and the outcome is not known, so it may already be public there\. This call published nothing\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
     );
     expect([rest.lines(GENERATE), rest.lines(PUBLISH)]).toEqual([[GENERATE], [PUBLISH]]);
 

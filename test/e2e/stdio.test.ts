@@ -143,7 +143,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. The same call would fail again. Add credits to the account, then call again.',
+      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Add credits to the account, then call again.',
     );
   });
 

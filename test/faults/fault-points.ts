@@ -90,7 +90,9 @@ const BROKEN = "the connection was closed (ECONNRESET)";
 const CLOSED = "the connection was closed (UND_ERR_SOCKET)";
 const REFUSED = "the proxy refused the connection";
 const UNAUTHENTICATED = "the proxy requires a user name and a password (HTTP 407)";
-const DROPPED = "the proxy closed the connection";
+const byProxy = (reason: string) =>
+  `the connection to the proxy at {proxy}, which HTTPS_PROXY names, failed: ${reason}`;
+const DROPPED = byProxy("the connection was closed ({broken})");
 const WAIT = "it took longer than 3 s";
 const FAILED =
   "The service, or a gateway in front of it, failed while handling the request to {verb} (HTTP {status}).";
@@ -165,7 +167,7 @@ export const POINTS: readonly Point[] = [
     name: "no proxy",
     only: "proxy",
     proxy: "closed port",
-    expected: notSent("connection refused (ECONNREFUSED)"),
+    expected: notSent(byProxy("connection refused (ECONNREFUSED)")),
   },
   { name: "a proxy that answers 407", only: "proxy", proxy: 407, expected: notSent(UNAUTHENTICATED) },
   { name: "a proxy that answers 502", only: "proxy", proxy: 502, expected: notSent(REFUSED) },

@@ -33,11 +33,11 @@ const SUCCEEDED = {
 /** What failed, what was spent, whether calling again is safe, what to do next. */
 function textOf(method: Method, { what, outcome, retryable, afterSeconds, next }: Failure): string {
   const again = retryable
-    ? `Calling again is safe${afterSeconds === undefined ? "" : ` after ${afterSeconds} s`}.`
+    ? ` Calling again is safe${afterSeconds === undefined ? "" : ` after ${afterSeconds} s`}.`
     : outcome === "unknown"
-      ? "Don't call again before you have checked."
-      : "The same call would fail again.";
-  return `${what.replace("{verb}", VERBS[method])} ${SPENT[method][outcome]} ${again} ${next}`;
+      ? " Don't call again before you have checked."
+      : "";
+  return `${what.replace("{verb}", VERBS[method])} ${SPENT[method][outcome]}${again} ${next}`;
 }
 
 /** Replaces the words that depend on the resolver, on OpenSSL, or on how much the proxy had read. */
@@ -47,6 +47,7 @@ function withoutSystemWords(text: string, isEither = false): string {
       words === "" ? "" : "{refused or broken}",
     )
     .replace(/resolved \((ENOTFOUND|EAI_AGAIN)\)/, "resolved ({dns})")
+    .replace(/proxy at 127\.0\.0\.1:\d+/, "proxy at {proxy}")
     .replace(/ERR_SSL_\w+/, "{ssl}")
     .replace(/(?<= could not be reached to .* Calling again is safe\. ).+$/, "{fix}")
     .replace(/closed \((ECONNRESET|UND_ERR_SOCKET)\)/, "closed ({broken})");

@@ -12,7 +12,8 @@ import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { createRedact } from "../../src/redact.ts";
-import { createService, type Service } from "../../src/service/client.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
+import { ServiceClient } from "../../src/service/client.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
@@ -77,7 +78,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
   const config = readConfig(env, { sandbox: false, readOnly: false, noPublish: false }, "/nowhere");
   if (config.service === undefined) throw new Error(config.problems[0]?.problem);
-  const real = createService({
+  const service = new QuickServiceClient(deadlineMs, {
     config: { ...config.service, proxies },
     version: "1.2.3",
     now,
@@ -86,7 +87,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     random: () => 0,
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
-  const service: Service = deadlineMs === undefined ? real : withDeadline(real, deadlineMs);
   const machineMs = now;
   const { jobs, reader, generateOnce, publishOnce, savedVideos, lookAtJob } = createApplication({
     config,
@@ -149,12 +149,28 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
   };
 }
 
-function withDeadline(service: Service, deadlineMs: number): Service {
-  return {
-    ...service,
-    generate: (request, options) => service.generate(request, { ...options, deadlineMs }),
-    publish: (request, options) => service.publish(request, { ...options, deadlineMs }),
-    getJob: (jobId, options) => service.getJob(jobId, { ...options, deadlineMs }),
-    listVideos: (query, options) => service.listVideos(query, { ...options, deadlineMs }),
-  };
+/** Gives its operations another deadline than the usual one. */
+class QuickServiceClient extends ServiceClient {
+  readonly #deadline: CallOptions;
+
+  constructor(deadlineMs: number | undefined, options: ConstructorParameters<typeof ServiceClient>[0]) {
+    super(options);
+    this.#deadline = deadlineMs === undefined ? {} : { deadlineMs };
+  }
+
+  override generate(...[request, options]: Parameters<ServiceClient["generate"]>) {
+    return super.generate(request, { ...options, ...this.#deadline });
+  }
+
+  override publish(...[request, options]: Parameters<ServiceClient["publish"]>) {
+    return super.publish(request, { ...options, ...this.#deadline });
+  }
+
+  override getJob(...[jobId, options]: Parameters<ServiceClient["getJob"]>) {
+    return super.getJob(jobId, { ...options, ...this.#deadline });
+  }
+
+  override listVideos(...[query, options]: Parameters<ServiceClient["listVideos"]>) {
+    return super.listVideos(query, { ...options, ...this.#deadline });
+  }
 }

@@ -13,7 +13,7 @@ import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish
 import { RecordingSender } from "../../src/idempotency/record-and-send.ts";
 import { fingerprintOf } from "../../src/idempotency/same-request.ts";
 import type { Service } from "../../src/service/client.ts";
-import type { GenerationRequest, Job, PublishRequest } from "../../src/service/schemas.ts";
+import type { GenerationRequest, Job, PublishRequest } from "../../src/service/answers.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
@@ -91,9 +91,9 @@ export class Computer {
     const sender = new RecordingSender(journal);
     const options: GenerateOnceOptions = {
       service: {
-        generate: (request, more = {}) => {
+        generate: (request, more) => {
           this.generations.push(request);
-          this.options.push(more);
+          this.options.push(more ?? {});
           return this.onGenerate(request, more);
         },
         listVideos: async () => ({ videos: [] }),
@@ -119,9 +119,9 @@ export class Computer {
     const publishOnce = new PublishOnce({
       ...options,
       service: {
-        publish: (request, more = {}) => {
+        publish: (request, more) => {
           this.posts.push(request);
-          this.options.push(more);
+          this.options.push(more ?? {});
           return this.onPublish(request, more);
         },
       },

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { jobHistories } from "../../src/idempotency/history.ts";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
-import type { Publication } from "../../src/service/schemas.ts";
+import type { Publication } from "../../src/service/answers.ts";
 import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);

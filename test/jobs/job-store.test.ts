@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isEnded, jobIdOf, jobUri } from "../../src/jobs/job.ts";
+import { isEnded } from "../../src/service/options.ts";
+import { jobIdOf, jobUri } from "../../src/jobs/job.ts";
 
 const JOB = "3f0c2a9e-0000-4000-8000-000000000001";
 

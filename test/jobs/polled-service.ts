@@ -5,7 +5,7 @@ import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/j
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
-import type { Job, Video } from "../../src/service/schemas.ts";
+import type { Job, Video } from "../../src/service/answers.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 
 export const START_MS = Date.UTC(2026, 10, 20);

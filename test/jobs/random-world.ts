@@ -8,7 +8,7 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { RateLimiter } from "../../src/service/rate-limiter.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { createVirtualClock } from "../bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";

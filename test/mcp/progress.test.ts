@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ProgressReporter } from "../../src/mcp/progress.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 
 type Request = ConstructorParameters<typeof ProgressReporter>[0];
 

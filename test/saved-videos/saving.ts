@@ -11,7 +11,7 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { VideoFolder } from "../../src/saved-videos/video-folder.ts";
 import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { describeStatus } from "../../src/tools/describe-job.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";

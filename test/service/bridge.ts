@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
-import { createService, type Service } from "../../src/service/client.ts";
+import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
 import {
   type Reply,
@@ -68,7 +68,7 @@ export function connect({
   minPostMs,
   clock,
 }: ServiceStart): Service {
-  const service = createService({
+  const service = new ServiceClient({
     config: { apiKey: KEY, baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
     now: Date.now,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
-import type { CallOptions } from "../../src/service/requests.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
 import type { ScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf, JOB, KEY } from "./bridge.ts";
 
@@ -66,30 +66,36 @@ describe("an answer", () => {
     expect(job).not.toHaveProperty("audioUrl");
   });
 
-  test.each([
-    ["completed", true],
-    ["failed", true],
-    ["processing", false],
-    ["queued", false],
-    ["COMPLETED", false],
-    ["toString", false],
-  ])("with the status %s has done: %s", async (status, done) => {
-    const { service } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status } } });
+  test.each([400, 402, 409, 429, 499, 500, 503, 307])(
+    "to publish with status %i and results says what became of each platform, and is not sent again",
+    async (status) => {
+      const results = [
+        { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
+        { platform: "youtube", ok: false },
+      ];
+      const headers = { "retry-after": "0" };
+      const { service, rest } = await bridge({
+        "POST /api/v1/publish": { status, headers, json: { results, error: { code: "out_of_credits" } } },
+      });
 
-    expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status, done, videoUrls: [] });
-  });
+      expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toMatchObject({
+        results,
+      });
+      expect(rest.requests).toHaveLength(1);
+    },
+  );
 
-  test("to publish keeps the service's result for each platform", async () => {
-    const results = [
-      { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
-      { platform: "youtube", ok: false, error: { code: "expired" } },
-    ];
-    const { service } = await bridge({ "POST /api/v1/publish": { json: { results, took: 3 } } });
-
-    expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toEqual({
-      results,
-      took: 3,
+  test("to publish that is refused means what its status says if it names no result, and is unknown if one can't be read", async () => {
+    const { service } = await bridge({
+      "POST /api/v1/publish": [
+        { status: 409, json: { results: [] } },
+        { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
+      ],
     });
+    const publish = () => failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }));
+
+    expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
+    expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
   });
 
   test.each([
@@ -290,5 +296,6 @@ test("A page that continues with itself is an error that names the likely cause"
     nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
     outcome: "rejected",
     retryable: false,
+    failsAgain: true,
   });
 });

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createHttp, type HttpRequest, type Http } from "../../src/service/http.ts";
+import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
 import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
@@ -18,14 +18,14 @@ beforeAll(() => {
 afterAll(() => distrust());
 
 function http(origin: string): Http {
-  const made = createHttp({ origin, proxies: {} });
+  const made = new Http(origin, {});
   onTestFinished(() => made.destroy());
   return made;
 }
 
 function get(url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   // Less than the 5 s after which undici gives up a connection.
-  const deadlines = { headersTimeoutMs: 30_000, deadlineMs: 3_000 };
+  const deadlines = { deadlineMs: 3_000 };
   return { method: "GET", url: new URL("/path", url), headers: {}, ...deadlines, ...extra };
 }
 

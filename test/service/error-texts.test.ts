@@ -6,18 +6,20 @@ import { OPERATIONS } from "../../src/service/client.ts";
 import {
   badAnswerError,
   cancelledError,
-  explainNetworkError,
   mcpAnswerError,
   mcpToolError,
-  NETWORK_FAILURES,
   type Operation,
   outOfTimeError,
   pagingLoopError,
   rateLimitedError,
   statusError,
-  TransportFailure,
   transportError,
 } from "../../src/service/errors.ts";
+import {
+  explainNetworkError,
+  NETWORK_FAILURES,
+  TransportFailure,
+} from "../../src/service/transport-failure.ts";
 
 function effectOf(operation: Operation): Effect {
   if (operation === OPERATIONS.generate) return "spends";

@@ -1,44 +1,54 @@
 import { describe, expect, test } from "vitest";
-import type { BridgeErrorFacts, ErrorCode, Outcome } from "../../src/errors.ts";
-import { explainNetworkError } from "../../src/service/errors.ts";
+import type { BridgeErrorFacts, ErrorCode } from "../../src/errors.ts";
+import { explainNetworkError } from "../../src/service/transport-failure.ts";
 import { envelope, type Reply } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, failures, JOB } from "./bridge.ts";
 
 describe("an answer that is not 2xx", () => {
-  type Row = [status: number, code: ErrorCode, get: [Outcome, boolean], post: [Outcome, boolean]];
-  const REJECTED: [Outcome, boolean] = ["rejected", false];
-  const FAILED = [
-    ["unknown", true],
-    ["unknown", false],
-  ] satisfies [Outcome, boolean][];
+  type Row = [statuses: number[], code: ErrorCode, facts: Partial<BridgeErrorFacts>];
   const rows: Row[] = [
-    ...[400, 405, 409, 410, 413, 418, 422, 451].map((status): Row => [status, "refused", REJECTED, REJECTED]),
-    [401, "unauthorized", REJECTED, REJECTED],
-    [402, "out_of_credits", REJECTED, REJECTED],
-    [403, "unauthorized", REJECTED, REJECTED],
-    [404, "not_found", REJECTED, REJECTED],
-    ...[408, 500, 501, 502, 503, 504, 599].map((status): Row => [
-      status,
-      "service_failed",
-      FAILED[0] ?? REJECTED,
-      FAILED[1] ?? REJECTED,
-    ]),
+    [[405, 409, 410, 413, 418, 451], "refused", {}],
+    // What the service says of the call itself or of the key, it will say again.
+    [[400, 422], "refused", { failsAgain: true }],
+    [[401, 403], "unauthorized", { failsAgain: true }],
+    [[402], "out_of_credits", {}],
+    [[404], "not_found", {}],
+    [[408, 499, 500, 501, 502, 503, 504, 599], "service_failed", { outcome: "unknown" }],
   ];
 
-  test.each(rows)(
-    "with status %i is %s, with the service's own code and message",
-    async (status, code, [getOutcome, getAgain], [postOutcome, postAgain]) => {
-      const text = { message: expect.any(String), nextStep: expect.any(String) };
-      const serviceWords = { code: "the_code", message: "Its message." };
+  test.each(
+    rows.flatMap(([statuses, code, facts]) => statuses.map((status) => [status, code, facts] as const)),
+  )("with status %i is %s, with the service's own code and message", async (status, code, facts) => {
+    const expected = {
+      code,
+      message: expect.any(String),
+      nextStep: expect.any(String),
+      outcome: "rejected",
+      retryable: false,
+      status,
+      serviceWords: { code: "the_code", message: "Its message." },
+      ...facts,
+    };
 
-      const facts = await failures(envelope(status, "the_code", "Its message."));
+    expect(await failures(envelope(status, "the_code", "Its message."))).toEqual({
+      get: { ...expected, retryable: code === "service_failed" },
+      post: expected,
+    });
+  });
 
-      expect(facts).toEqual({
-        get: { code, ...text, outcome: getOutcome, retryable: getAgain, status, serviceWords },
-        post: { code, ...text, outcome: postOutcome, retryable: postAgain, status, serviceWords },
-      });
-    },
-  );
+  test("never says that the same call fails again where a firewall or the state of the job may be the reason", async () => {
+    const { service } = await bridge({
+      [`GET /api/v1/status/${JOB}`]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
+      "POST /api/v1/publish": [400, 422].map((status) => envelope(status, "no", "Not ready.")),
+    });
+
+    for (let call = 0; call < 4; call++)
+      expect(await failureOf(service.getJob(JOB))).not.toHaveProperty("failsAgain");
+    for (let call = 0; call < 2; call++)
+      expect(await failureOf(service.publish({ jobId: JOB, platforms: [] }))).not.toHaveProperty(
+        "failsAgain",
+      );
+  });
 
   test.each([400, 401, 402, 403, 404, 409, 422, 429, 500])(
     "with the code out_of_credits and status %i means no credits and is not retried",
@@ -181,7 +191,7 @@ describe("a failure of the network", () => {
   test.each<[unknown, string, RegExp]>([
     [coded("ECONNREFUSED"), "network", /^connection refused \(ECONNREFUSED\)$/],
     [coded("ENOTFOUND"), "network", /could not be resolved \(ENOTFOUND\)/],
-    [coded("EHOSTUNREACH"), "network", /no route to the service \(EHOSTUNREACH\)/],
+    [coded("EHOSTUNREACH"), "network", /no route to it \(EHOSTUNREACH\)/],
     [coded("UND_ERR_CONNECT_TIMEOUT"), "timeout", /no connection within 5 s/],
     [coded("UND_ERR_HEADERS_OVERFLOW"), "unreadable", /16 kB/],
     [coded("SELF_SIGNED_CERT_IN_CHAIN"), "network", /is not trusted \(SELF_SIGNED_CERT_IN_CHAIN\)/],

@@ -65,5 +65,6 @@ test("Without settings each call names what is missing and how to set it", async
         "FACELESS_API_KEY: Set it to your key. FACELESS_BASE_URL: Set it to the service's address. Then restart this server. To try it without an account, start it with --sandbox.",
       outcome: "not_sent",
       retryable: false,
+      failsAgain: true,
     });
 });

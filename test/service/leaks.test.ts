@@ -28,7 +28,7 @@ async function life(): Promise<void> {
   await service.generate({ topic: "x" });
   await failureOf(service.generate({ topic: "x" }));
   await failureOf(service.generate({ topic: "x" }));
-  await failureOf(service.generate({ topic: "x" }, short));
+  await failureOf(service.generate({ topic: "x" }, { ...short, onLate: () => {} }));
   await failureOf(service.listConnectedPlatforms());
   const sent = rest.requests.length;
   const pending = failureOf(service.getJob(JOB));

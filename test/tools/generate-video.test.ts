@@ -173,6 +173,7 @@ describe("generate_video", () => {
       nextStep: "Correct them, then call again.",
       outcome: "not_sent",
       retryable: false,
+      failsAgain: true,
     });
     expect(computer.generations).toEqual([]);
   });

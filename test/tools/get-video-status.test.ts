@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { errorOf, failure, JOB, MINUTE_MS } from "../idempotency/computer.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import type { SeenJob } from "../../src/idempotency/generate-once.ts";
-import type { Job } from "../../src/service/schemas.ts";
+import type { Job } from "../../src/service/answers.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { codeIn, errorOf, fails, JOB } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";

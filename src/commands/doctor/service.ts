@@ -1,11 +1,12 @@
 // Checks service, key, rate limit, clock and platforms, by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
-import { createService, OPERATIONS } from "../../service/client.ts";
-import { parseJson, TransportFailure } from "../../service/errors.ts";
+import { answerSchemas } from "../../service/answers.ts";
+import { OPERATIONS, ServiceClient } from "../../service/client.ts";
+import { parseJson } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
-import { createRequests } from "../../service/requests.ts";
-import { videoPageSchema } from "../../service/schemas.ts";
+import { RequestSender } from "../../service/request-sender.ts";
+import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
@@ -21,19 +22,20 @@ const MAX_NAMED_PLATFORMS = 10;
 export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
   if (target === undefined) return [];
   const options = { config: target.service, version: VERSION, now, random: Math.random };
-  const requests = createRequests(options);
+  const requests = new RequestSender(options);
   const startedMs = now();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const endedMs = now();
-    if (!videoPageSchema.safeParse(parseJson(answer.text)).success) return [otherServiceCheck(answer)];
+    if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(parseJson(answer.text)).success)
+      return [otherServiceCheck(answer)];
     return [
       pass("service", `${addressOf(target)} answers (${endedMs - startedMs} ms)`),
       ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRequests(answer),
       ...checkClock(answer, (startedMs + endedMs) / 2),
-      ...(target.hasKey ? [await checkPlatforms(createService(options))] : []),
+      ...(target.hasKey ? [await checkPlatforms(new ServiceClient(options))] : []),
     ];
   } catch (error) {
     if (error instanceof BridgeError) return checkFailure(error, target);
@@ -133,7 +135,7 @@ function checkClock({ headers }: Answer, atMs: number): readonly Check[] {
   ];
 }
 
-async function checkPlatforms(service: ReturnType<typeof createService>): Promise<Check> {
+async function checkPlatforms(service: ServiceClient): Promise<Check> {
   const connect = "Connect an account on the service's website";
   try {
     const { platforms } = await service.listConnectedPlatforms({ deadlineMs: PLATFORMS_MS });

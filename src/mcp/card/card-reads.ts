@@ -8,7 +8,7 @@ import type { JobStore } from "../../jobs/job-store.ts";
 import type { Poller } from "../../jobs/poller.ts";
 import type { SavedVideos } from "../../saved-videos/saved-videos.ts";
 import type { Service } from "../../service/client.ts";
-import type { Job } from "../../service/schemas.ts";
+import type { Job } from "../../service/answers.ts";
 
 export interface CardReadsOptions {
   readonly poller: Pick<Poller, "watch">;

@@ -4,9 +4,10 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
 import type { Unsubscribe } from "../../jobs/emitter.ts";
-import { isEnded, isJobId, jobUri } from "../../jobs/job.ts";
+import { isJobId, jobUri } from "../../jobs/job.ts";
 import type { KnownJob } from "../../jobs/job-store.ts";
-import type { Job } from "../../service/schemas.ts";
+import type { Job } from "../../service/answers.ts";
+import { isEnded } from "../../service/options.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";

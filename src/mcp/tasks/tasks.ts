@@ -14,7 +14,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Job } from "../../service/schemas.ts";
+import type { Job } from "../../service/answers.ts";
 import { describeProgress } from "../../tools/describe-job.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";

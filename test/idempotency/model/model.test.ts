@@ -10,5 +10,4 @@ test.each(PAIRS)("No order of events with one fault makes $name pay or post twic
   expect(describeCounterexample(exploration)).toBe("none");
   // Fewer would mean that the model explores less than it should.
   expect(exploration.states).toBeGreaterThan(1_000);
-  console.info(`${exploration.states} states`);
 });

@@ -10,7 +10,7 @@ import type { Disk } from "../../../src/idempotency/journal-files.ts";
 import { PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { RecordingSender } from "../../../src/idempotency/record-and-send.ts";
 import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
-import type { Generation, Job, Publication } from "../../../src/service/schemas.ts";
+import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 
 /** One thing that can happen next. */
 export interface Action {
@@ -128,7 +128,7 @@ export class World {
       [...this.#files].map(([name, { text }]) => [name, text]),
       this.#carriedOut.map(({ entryId, keys }) => [entryId, keys]),
       this.#calls.map(({ trace, isOver }) => [trace, isOver]),
-      [...this.#pending].map(({ actions }) => actions.map(({ label }) => label)).sort(),
+      [...this.#pending].map(({ actions }) => actions[0]?.label ?? "").sort(),
       [...this.#crashed],
       [...this.#used],
       [...this.#lost],
@@ -262,7 +262,7 @@ export class World {
     {
       deadlineMs = 0,
       onLate,
-    }: { deadlineMs?: number | undefined; onLate?: (answer: Promise<Result>) => void } = {},
+    }: { deadlineMs?: number | undefined; onLate?: ((answer: Promise<Result>) => void) | undefined } = {},
     resultOf: (id: string) => Result,
   ): Promise<Result> {
     const latestMs = this.#machineMs + deadlineMs - MIN_POST_MS;

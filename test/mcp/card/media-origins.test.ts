@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { JobStore } from "../../../src/jobs/job-store.ts";
 import { MediaOrigins } from "../../../src/mcp/card/media-origins.ts";
-import type { Video } from "../../../src/service/schemas.ts";
+import type { Video } from "../../../src/service/answers.ts";
 import { createVirtualClock } from "../../bench/virtual-clock.ts";
 import { job } from "../../jobs/polled-service.ts";
 

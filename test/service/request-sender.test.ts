@@ -1,13 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { createRequests } from "../../src/service/requests.ts";
+import { RequestSender } from "../../src/service/request-sender.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
-import {
-  envelope,
-  type Reply,
-  scriptedService,
-  type Scripts,
-  startScriptedService,
-} from "../fixtures/scripted-service.ts";
+import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { until } from "../fixtures/until.ts";
@@ -25,35 +19,6 @@ const busy = (headers: Record<string, string> = {}): Reply => ({
 const AT_ONCE = { "retry-after": "0" };
 
 describe("a GET", () => {
-  test.each([408, 429, 500, 502, 503, 504])("is sent again after a %i", async (status) => {
-    const answer = { status, headers: AT_ONCE };
-    const { service, rest } = await bridge({ [STATUS]: [answer, answer, DONE] });
-
-    expect(await service.getJob(JOB)).toEqual({ jobId: JOB, status: "completed", done: true, videoUrls: [] });
-    expect(rest.lines()).toEqual([STATUS, STATUS, STATUS]);
-  });
-
-  test.each<Reply>(["reset", "hang up"])(
-    "is sent again after a connection that ends with a %s",
-    async (fault) => {
-      const { service, rest } = await bridge({ [STATUS]: [fault, DONE] });
-
-      expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
-      expect(rest.lines()).toEqual([STATUS, STATUS]);
-    },
-  );
-
-  test.each<Reply>([{ status: 503 }, "reset", busy(AT_ONCE)])(
-    "is sent at most three times: %j",
-    async (reply) => {
-      const { service, rest } = await bridge({ [STATUS]: reply });
-
-      await failureOf(service.getJob(JOB));
-
-      expect(rest.lines()).toEqual([STATUS, STATUS, STATUS]);
-    },
-  );
-
   test.each<Reply>([
     ...[302, 400, 401, 403, 404, 409, 422].map((status) => ({ status })),
     { body: "x".repeat(4 * 1024 * 1024 + 1) },
@@ -104,43 +69,19 @@ describe("a POST", () => {
     expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
   });
 
-  test("is sent at most twice", async () => {
-    const { service, rest } = await bridge({ [GENERATE]: busy(AT_ONCE) });
+  test.each<Reply>([{ status: 504 }, { headers: { "content-encoding": "gzip" }, body: "no gzip" }, "reset"])(
+    "to publish that may have been carried out is never sent again: %j",
+    async (reply) => {
+      const { service, rest } = await bridge({ [PUBLISH]: reply });
 
-    expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ code: "rate_limited" });
-    expect(rest.lines()).toEqual([GENERATE, GENERATE]);
-  });
-
-  test.each<Reply>([
-    { status: 408 },
-    { status: 500 },
-    { status: 502 },
-    { status: 503 },
-    { status: 503, headers: AT_ONCE },
-    { status: 504 },
-    { status: 200, body: "<html>" },
-    { status: 307, headers: { location: "/api/v1/generate" } },
-    { headers: { "content-encoding": "gzip" }, body: "no gzip" },
-    "reset",
-    "hang up",
-  ])("that may have been carried out is never sent again: %j", async (reply) => {
-    const { service, rest } = await bridge({
-      [GENERATE]: [reply, GENERATED],
-      [PUBLISH]: [reply, { json: { results: [] } }],
-    });
-
-    expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
-      outcome: "unknown",
-      retryable: false,
-      nextStep: OPERATIONS.generate.whenUnknown,
-    });
-    expect(await failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }))).toMatchObject({
-      outcome: "unknown",
-      retryable: false,
-      nextStep: OPERATIONS.publish.whenUnknown,
-    });
-    expect(rest.lines()).toEqual([GENERATE, PUBLISH]);
-  });
+      expect(await failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }))).toMatchObject({
+        outcome: "unknown",
+        retryable: false,
+        nextStep: OPERATIONS.publish.whenUnknown,
+      });
+      expect(rest.lines()).toEqual([PUBLISH]);
+    },
+  );
 
   test.each([9_999, 0, -1])("is not begun with %i ms of its deadline left", async (deadlineMs) => {
     const { service, rest } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
@@ -153,12 +94,6 @@ describe("a POST", () => {
       retryable: true,
     });
     expect(rest.requests).toEqual([]);
-  });
-
-  test("is sent with 10 s of its deadline left", async () => {
-    const { service } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
-
-    expect(await service.generate({ topic: "x" }, { deadlineMs: 10_000 })).toMatchObject({ jobId: JOB });
   });
 
   test.each([
@@ -221,30 +156,6 @@ describe("a POST", () => {
     expect(rest.lines()).toEqual([GENERATE]);
   });
 });
-
-test.each([
-  ["GET", 2],
-  ["POST", 1],
-])(
-  "A %s is tried %i more times if the service can't be reached, and is known not to have been sent",
-  async (method, retries) => {
-    const gone = await startScriptedService();
-    await gone.close();
-    let waits = 0;
-    const service = connect({ baseUrl: gone.url, random: () => (waits++, 0) });
-
-    const call = method === "GET" ? service.getJob(JOB) : service.generate({ topic: "x" });
-
-    expect(await failureOf(call)).toEqual({
-      code: "network",
-      message: `The service could not be reached to ${method === "GET" ? "read the job's status" : "start the video"}: connection refused (ECONNREFUSED).`,
-      nextStep: expect.stringContaining("check the host and the port in FACELESS_BASE_URL"),
-      outcome: "not_sent",
-      retryable: true,
-    });
-    expect(waits).toBe(retries);
-  },
-);
 
 describe("the rate limit", () => {
   test("lets 30 simultaneous calls succeed within 20 s if the service allows 10 in 2 s", async () => {
@@ -339,47 +250,19 @@ describe("the rate limit", () => {
 
     expect(service.backgroundWaitMs()).toBe(2_000);
   });
-
-  test("of a 503 with Retry-After is in the error of a GET, not of a POST, which must not be repeated", async () => {
-    const reply: Reply = { status: 503, headers: { "retry-after": "60" } };
-    const { service } = await bridge({ [STATUS]: reply, [GENERATE]: reply });
-
-    expect(await failureOf(service.getJob(JOB))).toMatchObject({ retryAfterSeconds: 60 });
-    expect(await failureOf(service.generate({ topic: "x" }))).not.toHaveProperty("retryAfterSeconds");
-  });
 });
 
 /** By then a request has reached the service, on a busy machine too. */
 const REACHED_MS = 1_000;
 
 describe("a deadline", () => {
-  test.each([
-    ["GET", "unknown", true],
-    ["POST", "unknown", false],
-  ] as const)("ends a %s that is never answered", async (method, outcome, retryable) => {
-    const { service, rest } = await bridge({ [STATUS]: "hang", [GENERATE]: "hang" }, { minPostMs: 0 });
-    const options = { deadlineMs: REACHED_MS };
+  test("closes the connection of a request that is never answered", async () => {
+    const { service, rest } = await bridge({ [GENERATE]: "hang" }, { minPostMs: 0 });
 
-    const call = method === "GET" ? service.getJob(JOB, options) : service.generate({ topic: "x" }, options);
+    await failureOf(service.generate({ topic: "x" }, { deadlineMs: REACHED_MS }));
 
-    expect(await failureOf(call)).toMatchObject({ code: "timeout", outcome, retryable });
-    expect(rest.lines()).toHaveLength(1);
+    expect(rest.lines()).toEqual([GENERATE]);
     await until(() => rest.connections() === 0);
-  });
-
-  test("ends a call whose answer stops midway", async () => {
-    const { service } = await bridge({
-      [STATUS]: (_, { outgoing }) => {
-        outgoing.writeHead(200, { "content-type": "application/json" });
-        outgoing.write('{"status":');
-      },
-    });
-
-    expect(await failureOf(service.getJob(JOB, { deadlineMs: REACHED_MS }))).toMatchObject({
-      code: "timeout",
-      outcome: "unknown",
-      status: 200,
-    });
   });
 
   test("applies to all attempts together", async () => {
@@ -545,24 +428,6 @@ test("If the network code can't be loaded, as after an update, nothing is sent a
   expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
 });
 
-test.each<[unknown, string]>([
-  [{ status: "processing" }, "jobId: Invalid input: expected string, received undefined"],
-  [[], "Invalid input: expected object, received array"],
-])("An error for an answer that is not as documented names the field: %j", async (json, problem) => {
-  const { service } = await bridge({ [GENERATE]: { json } });
-
-  expect((await failureOf(service.generate({ topic: "x" }))).message).toBe(
-    `The answer to the request to start the video is not as documented: ${problem}.`,
-  );
-});
-
-test("A call in flight ends when the client is closed", async () => {
-  const { service, rest } = await bridge({ [STATUS]: () => (service.close(), "hang") });
-
-  expect(await failureOf(service.getJob(JOB))).toMatchObject({ code: "network" });
-  await until(() => rest.connections() === 0);
-});
-
 test.each([
   [12, 1, []],
   [8, 2, [8_000]],
@@ -597,7 +462,7 @@ test("Successes restore the retries that failures have used", async () => {
 });
 
 test("The base URL keeps its prefix, and queries are encoded", () => {
-  const requests = createRequests({
+  const requests = new RequestSender({
     config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
     version: "1.2.3",
     now: Date.now,

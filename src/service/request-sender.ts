@@ -1,0 +1,277 @@
+// Carries out one operation: acquires a permit from the rate limiter, sends through http.ts (loaded on first use) as often as
+// retry.ts allows, within a deadline, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
+
+import { setTimeout as sleepFor } from "node:timers/promises";
+import type * as z from "zod";
+import { type BridgeError, toBridgeError } from "../errors.ts";
+import { lazy } from "../lazy.ts";
+import type { ServiceConfig } from "../config.ts";
+import {
+  badAnswerError,
+  cancelledError,
+  type Operation,
+  outOfTimeError,
+  parseJson,
+  rateLimitedError,
+  statusError,
+  transportError,
+} from "./errors.ts";
+import type { Answer, Http, HttpRequest } from "./http.ts";
+import { readRetryAfterMs } from "./rate-limit-headers.ts";
+import { type Permit, RateLimiter, type RequestKind } from "./rate-limiter.ts";
+import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs, RetryThrottle } from "./retry.ts";
+import { TransportFailure } from "./transport-failure.ts";
+
+export interface CallOptions {
+  /** Cancels the call. A paid or public request that was sent is seen through all the same. */
+  readonly signal?: AbortSignal | undefined;
+  /** For the whole call, instead of DEADLINE_MS. A POST is not begun with less than 10 s left. */
+  readonly deadlineMs?: number | undefined;
+  /** A poll: it is tried once, and gets a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
+  readonly background?: boolean | undefined;
+}
+
+/** Options of a request that costs or publishes something. */
+export interface PostOptions<Result> extends CallOptions {
+  /**
+   * Called once, before the call fails because no answer came in time, with the answer that may come in the next five minutes. It fails with
+   * the BridgeError that the answer means, and with outcome `unknown` if there is none. Its failure need not be handled.
+   */
+  readonly onLate?: ((answer: Promise<Result>) => void) | undefined;
+}
+
+/** What is asked of the service. */
+export interface RequestParts {
+  readonly url: URL;
+  readonly body?: unknown;
+  /** Whether the JSON of an answer that is not 2xx counts as if it were. */
+  readonly isAnswer?: (json: unknown) => boolean;
+}
+
+export interface SenderOptions {
+  readonly config: ServiceConfig;
+  /** Of this bridge, for the user-agent. */
+  readonly version: string;
+  /** Milliseconds since the epoch, only to read absolute times in headers. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never jumps; measures every deadline. performance.now unless given. */
+  readonly monotonicMs?: (() => number) | undefined;
+  /** Waits on that clock, and rejects when the signal aborts. A timer unless given. */
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Background requests per minute while the service names no limit. */
+  readonly backgroundPerMinute?: number | undefined;
+  /** What must be left of a deadline to begin an attempt. 250 ms for a GET and 10 s for a POST unless given. */
+  readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
+}
+
+/**
+ * Milliseconds that a call has unless it is given others. It must end within 45 s of a service that never answers, and a client gives up
+ * at 60. What follows a POST (a look at the newest videos) has the rest.
+ */
+export const DEADLINE_MS = { GET: 20_000, POST: 38_000 } as const;
+
+export class RequestSender {
+  /** The headers that every request carries. They hold the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The rate limit of the whole process. */
+  readonly limiter: RateLimiter;
+  /** Milliseconds of the clock that all deadlines go by. */
+  readonly monotonicMs: () => number;
+  readonly #options: SenderOptions;
+  readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  readonly #minAttemptMs: Readonly<Record<Method, number>>;
+  readonly #throttle = new RetryThrottle();
+  readonly #closing = new AbortController(); // aborted by `close`, before or after http.ts is loaded
+
+  constructor(options: SenderOptions) {
+    const { config, version, now, backgroundPerMinute } = options;
+    this.#options = options;
+    this.#sleep = options.sleep ?? ((ms, signal) => sleepFor(ms, undefined, { ref: false, signal }));
+    this.#minAttemptMs = options.minAttemptMs ?? MIN_ATTEMPT_MS;
+    this.monotonicMs = options.monotonicMs ?? (() => performance.now());
+    this.limiter = new RateLimiter({ monotonicMs: this.monotonicMs, now, backgroundPerMinute });
+    this.headers = {
+      accept: "application/json",
+      "accept-encoding": "identity",
+      authorization: `Bearer ${config.apiKey}`,
+      "user-agent": `faceless-video-mcp/${version}`,
+    };
+  }
+
+  /** The service's URL of a path below its base, whose prefix is kept. */
+  address(path: string, query: Readonly<Record<string, string | undefined>> = {}): URL {
+    const url = new URL(`${this.#options.config.baseUrl.href.replace(/\/$/, "")}${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, value);
+    return url;
+  }
+
+  readonly http = lazy(async (): Promise<Http> => {
+    const { baseUrl, proxies } = this.#options.config;
+    const { signal } = this.#closing;
+    try {
+      const { Http } = await import("./http.ts");
+      const loaded = new Http(baseUrl.origin, proxies);
+      if (signal.aborted) loaded.destroy();
+      signal.addEventListener("abort", () => loaded.destroy(), { once: true });
+      return loaded;
+    } catch (error) {
+      // This server's files are gone, as after an update: nothing can have been sent.
+      throw toBridgeError(error, "not_sent");
+    }
+  });
+
+  /** Waits for the rate limiter until `endsAtMs` of `monotonicMs`. Throws a BridgeError: nothing was sent. */
+  async acquire(
+    operation: Operation,
+    { kind, endsAtMs, signal }: { kind: RequestKind; endsAtMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Permit> {
+    const { method } = operation;
+    const neededMs = this.#minAttemptMs[method];
+    for (let hasWaited = false; ; hasWaited = true) {
+      if (signal?.aborted === true) throw cancelledError(operation);
+      const leftMs = endsAtMs - this.monotonicMs();
+      // A GET that is cut short loses nothing: it needs no time unless it was held back here.
+      if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
+      const permit = this.limiter.tryAcquire(kind);
+      if ("release" in permit) return permit;
+      const { retryInMs } = permit;
+      if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
+      // Aborted or not, the next turn looks.
+      await this.#sleep(retryInMs, signal).catch(() => {});
+    }
+  }
+
+  /** The 2xx answer, or another that counts, after as many attempts as the policy allows. */
+  async perform(
+    operation: Operation,
+    parts: RequestParts,
+    options: PostOptions<Answer> = {},
+  ): Promise<Answer> {
+    const { method } = operation;
+    const { url, body } = parts;
+    const { signal, deadlineMs = DEADLINE_MS[method], background = false, onLate } = options;
+    const endsAtMs = this.monotonicMs() + deadlineMs;
+    const request: Omit<HttpRequest, "deadlineMs"> = {
+      method,
+      url,
+      headers: body === undefined ? this.headers : { ...this.headers, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+      finishOnceSent: method === "POST",
+    };
+    const http = await this.http();
+    for (let attempt = 1; ; attempt++) {
+      const permit = await this.acquire(operation, {
+        kind: background ? "background" : "user",
+        endsAtMs,
+        signal,
+      });
+      const sending = http.send({
+        ...request,
+        deadlineMs: Math.max(1, endsAtMs - this.monotonicMs()),
+        onLate: onLate && ((late) => onLate(this.#attempt(operation, parts, late, permit).then(answerOf))),
+      });
+      const tried = await this.#attempt(operation, parts, sending, permit);
+      if (tried.answer !== undefined) {
+        this.#throttle.recordSuccess();
+        return tried.answer;
+      }
+      const { error, failure } = tried;
+      const remainingMs = endsAtMs - this.monotonicMs();
+      const delayMs =
+        // No credits are no credits, whichever status says so. A failed poll is repeated by the poller, if at all.
+        error.facts.code === "out_of_credits" || background
+          ? undefined
+          : retryDelayMs({ method, attempt, failure, remainingMs }, this.#options.random, this.#minAttemptMs);
+      if (delayMs === undefined || !this.#throttle.tryRetry(failure)) throw error;
+      await this.#sleep(delayMs, signal).catch(() => {});
+      if (signal?.aborted === true) throw cancelledError(operation, error.facts.outcome);
+    }
+  }
+
+  /** The same, parsed by a schema. */
+  async ask<Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    request: RequestParts,
+    { onLate, ...options }: PostOptions<z.output<Schema>>,
+  ): Promise<z.output<Schema>> {
+    const read = (answer: Answer) => readAnswer(operation, schema, answer);
+    const readLate = (late: Promise<Answer>) => {
+      const result = late.then(read).catch((error: unknown) => {
+        throw toBridgeError(error, "unknown");
+      });
+      // The caller may be gone by then.
+      result.catch(() => {});
+      onLate?.(result);
+    };
+    return read(await this.perform(operation, request, { ...options, onLate: onLate && readLate }));
+  }
+
+  /** Closes every connection at once. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #attempt(
+    operation: Operation,
+    { isAnswer }: RequestParts,
+    sending: Promise<Answer>,
+    permit: Permit,
+  ): Promise<Attempt> {
+    try {
+      const answer = await sending;
+      permit.release(answer);
+      const { status, headers, text } = answer;
+      if ((status >= 200 && status < 300) || isAnswer?.(parseJson(text)) === true) return { answer };
+      // The pause that a 429 has brought about includes its Retry-After.
+      const retryAfterMs =
+        status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
+      return {
+        error: statusError(operation, answer, retryAfterMs),
+        failure: { kind: "status", status, retryAfterMs },
+      };
+    } catch (error) {
+      permit.release();
+      // Anything else is a fault of ours, and must not look like a request that was never sent.
+      if (!(error instanceof TransportFailure)) throw error;
+      const { sent, kind } = error;
+      return {
+        error: transportError(operation, error),
+        failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "unreadable" },
+      };
+    }
+  }
+}
+
+/** How one attempt ended: with the answer, or with what its failure means for the caller, and for the policy that may try again. */
+type Attempt =
+  | { readonly answer: Answer }
+  | { readonly answer?: undefined; readonly error: BridgeError; readonly failure: AttemptFailure };
+
+function answerOf(tried: Attempt): Answer {
+  if (tried.answer === undefined) throw tried.error;
+  return tried.answer;
+}
+
+/** The JSON of an answer, without its nulls. Throws a BridgeError. */
+export function readJson(operation: Operation, answer: Answer): unknown {
+  const json = parseJson(answer.text);
+  if (json === undefined) throw badAnswerError(operation, answer, "it is not JSON");
+  return json;
+}
+
+function readAnswer<Schema extends z.ZodType>(
+  operation: Operation,
+  schema: Schema,
+  answer: Answer,
+): z.output<Schema> {
+  const parsed = schema.safeParse(readJson(operation, answer));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  throw badAnswerError(operation, answer, `${where}${issue?.message ?? "unexpected shape"}`);
+}

@@ -1,0 +1,159 @@
+// What a failed connection means: the error of Node or undici as a reason and a fix that a user can follow, and whether the request
+// was sent. Knows nothing of operations.
+
+export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
+
+/** What a failure of the network means, and how to fix it. */
+export interface NetworkFailure {
+  readonly kind: FailureKind;
+  /** A clause that follows a colon, with the code where it helps to search for it. */
+  readonly reason: string;
+  /** One or two sentences for the user. */
+  readonly fix: string;
+}
+
+export const TRY_AGAIN = "Try again in a minute.";
+export const CHECK_URL = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
+const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
+
+/** By the code of Node's or undici's error. It says nothing of whether the request was sent: the same codes occur before and after. */
+export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
+  UND_ERR_CONNECT_TIMEOUT: failure(
+    "no connection within 5 s",
+    "Check the network. If the service is reached only through a proxy, set HTTPS_PROXY. A firewall may block the way.",
+    "timeout",
+  ),
+  UND_ERR_HEADERS_TIMEOUT: failure("the answer took too long", TRY_AGAIN, "timeout"),
+  UND_ERR_BODY_TIMEOUT: failure("the answer stopped arriving", TRY_AGAIN, "timeout"),
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: failure("it is larger than 4 MB", CHECK_URL, "unreadable"),
+  UND_ERR_HEADERS_OVERFLOW: failure("its headers are larger than 16 kB", CHECK_URL, "unreadable"),
+  UND_ERR_ABORTED: failure(
+    "the proxy refused the connection",
+    "Ask the operator of the proxy to allow this host, or name the host in NO_PROXY if it can be reached directly.",
+  ),
+  ERR_PROXY_AUTHENTICATION: failure(
+    "the proxy requires a user name and a password (HTTP 407)",
+    "Put them into the proxy's setting, as in http://user:password@proxy.example:8080.",
+  ),
+  ECONNREFUSED: failure(
+    "connection refused (ECONNREFUSED)",
+    "Nothing listens there: check the host and the port in FACELESS_BASE_URL.",
+  ),
+  ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
+  ENOTFOUND: failure(
+    "the host name could not be resolved (ENOTFOUND)",
+    "Check the spelling of the host in FACELESS_BASE_URL, and that this computer is online.",
+  ),
+  EAI_AGAIN: failure(
+    "the host name could not be resolved (EAI_AGAIN)",
+    "Check that this computer is online and that its name server works.",
+  ),
+  ...failures(
+    ["EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
+    "there is no route to it",
+    "Check that this computer is online.",
+  ),
+  ...failures(
+    [
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "UNABLE_TO_GET_ISSUER_CERT",
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    ],
+    "TLS failed: the issuer of the certificate is not trusted",
+    "If the service or your company's network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to the path of its certificate (PEM) in the env of this server's entry.",
+  ),
+  ...failures(
+    ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
+    "TLS failed: the certificate is not valid today",
+    "Check the clock of this computer. If it is right, the service's operator has to renew the certificate.",
+  ),
+  ...failures(
+    ["ERR_TLS_CERT_ALTNAME_INVALID"],
+    "TLS failed: the certificate belongs to another host",
+    "Check the spelling of the host in FACELESS_BASE_URL.",
+  ),
+  ...failures(
+    ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"],
+    "TLS failed: the other side does not speak it",
+    "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. The usual port for https needs no number.",
+  ),
+  HTTPParserError: failure(
+    "the answer is not HTTP",
+    "Check the port in FACELESS_BASE_URL, and whether the address should begin with https://.",
+  ),
+};
+
+function failure(reason: string, fix: string, kind: FailureKind = "network"): NetworkFailure {
+  return { kind, reason, fix };
+}
+
+function failures(codes: readonly string[], reason: string, fix: string): Record<string, NetworkFailure> {
+  return Object.fromEntries(codes.map((code) => [code, failure(`${reason} (${code})`, fix)]));
+}
+
+/** The connection to the user's proxy failed; `cause` says how. Shows neither the user name nor the password of its URL. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+  readonly variable: string;
+
+  constructor({ hostname, port, protocol }: URL, variable: string, cause: Error) {
+    const address = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+    super(`the connection to the proxy at ${address}, which ${variable} names, failed`, { cause });
+    this.variable = variable;
+  }
+}
+
+/** What an error of Node or undici means, and how to fix it. */
+export function explainNetworkError(error: unknown): NetworkFailure {
+  if (error instanceof ProxyError) {
+    const { kind, reason } = explainNetworkError(error.cause);
+    const fix = `Check that the proxy runs and that ${error.variable} is right. If the service can be reached directly, name its host in NO_PROXY.`;
+    return failure(`${error.message}: ${reason}`, fix, kind);
+  }
+  const code = networkCode(error);
+  const known = Object.hasOwn(NETWORK_FAILURES, code) ? NETWORK_FAILURES[code] : undefined;
+  if (known !== undefined) return known;
+  if (/CERT|SSL|TLS|SIGNATURE/.test(code))
+    return failure(
+      `TLS failed (${code})`,
+      "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
+    );
+  return failure(`the connection failed (${code})`, CHECK_NETWORK);
+}
+
+function networkCode(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error";
+  // Node's own errors and undici's carry a string; a DOMException carries a number, and a parser error a code of its own.
+  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
+  return error.name === "HTTPParserError" ? error.name : code;
+}
+
+interface TransportFacts extends Omit<NetworkFailure, "fix"> {
+  readonly sent: boolean;
+  readonly fix?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** No usable answer. `sent` is false only where no byte of the request can have been sent. */
+export class TransportFailure extends Error {
+  override readonly name = "TransportFailure";
+  readonly kind: FailureKind;
+  readonly sent: boolean;
+  /** A clause, such as "connection refused (ECONNREFUSED)". */
+  readonly reason: string;
+  readonly fix: string;
+  /** The status line, where one had arrived before the body failed. */
+  readonly status: number | undefined;
+
+  constructor({ kind, sent, reason, fix = CHECK_NETWORK, status }: TransportFacts, cause?: unknown) {
+    super(`${kind}: ${reason}`, { cause });
+    this.kind = kind;
+    this.sent = sent;
+    this.reason = reason;
+    this.fix = fix;
+    this.status = status;
+  }
+}
