@@ -70,12 +70,12 @@ describe("the topic that write_video_topic asks for", () => {
       "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
       "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
       "First line: four to six words",
-      "Only the last line closes what it opens",
+      "Only the last line closes it",
       "one plain sentence says what this is",
       "Last line: the answer to the first",
       "in [brackets], one thing that footage can show, in the same words if it returns",
       "No title, number or label",
-      "Read it aloud once: does each line hold when taken literally",
+      "Read it aloud: is each line clear at first hearing, literally true",
     ];
 
     expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();

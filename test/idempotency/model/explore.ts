@@ -1,7 +1,7 @@
 // Explores every order of events of a scenario, the shortest runs first, and recognises states that it has seen.
 
 import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
-import { type Scenario, World } from "./world.ts";
+import { type Bounds, type Scenario, World } from "./world.ts";
 
 export interface Exploration {
   readonly states: number;
@@ -9,8 +9,7 @@ export interface Exploration {
   readonly counterexample: { readonly law: string; readonly steps: readonly string[] } | undefined;
 }
 
-/** `maxFaults`: how many crashes, lost answers, jumps of the clock and removed folders one run may have. */
-export async function explore(scenario: Scenario, maxFaults: number): Promise<Exploration> {
+export async function explore(scenario: Scenario, bounds: Bounds): Promise<Exploration> {
   // What is loaded on first use would come at another time in each run.
   await fingerprintOf("");
   const seen = new Set<string>();
@@ -18,7 +17,7 @@ export async function explore(scenario: Scenario, maxFaults: number): Promise<Ex
   while (runs.length > 0) {
     const longer: (readonly number[])[] = [];
     for (const run of runs) {
-      const { world, steps, choices } = await replay(scenario, maxFaults, run);
+      const { world, steps, choices } = await replay(scenario, bounds, run);
       if (choices === 0) await world.checkEnd(scenario);
       if (world.violation !== undefined)
         return { states: seen.size, counterexample: { law: world.violation, steps } };
@@ -32,8 +31,8 @@ export async function explore(scenario: Scenario, maxFaults: number): Promise<Ex
   return { states: seen.size, counterexample: undefined };
 }
 
-async function replay(scenario: Scenario, maxFaults: number, run: readonly number[]) {
-  const world = new World(scenario, maxFaults);
+async function replay(scenario: Scenario, bounds: Bounds, run: readonly number[]) {
+  const world = new World(scenario, bounds);
   const steps: string[] = [];
   let actions = await world.actions();
   for (const choice of run) {

@@ -5,7 +5,7 @@ import { describeCounterexample, explore } from "./explore.ts";
 import { PAIRS } from "./scenarios.ts";
 
 test.each(PAIRS)("No order of events with one fault makes $name pay or post twice", async (scenario) => {
-  const exploration = await explore(scenario, 1);
+  const exploration = await explore(scenario, { faults: 1, preemptions: 1 });
 
   expect(describeCounterexample(exploration)).toBe("none");
   // Fewer would mean that the model explores less than it should.

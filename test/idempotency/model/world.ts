@@ -12,8 +12,18 @@ import { RecordingSender } from "../../../src/idempotency/record-and-send.ts";
 import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 
+/** How far a model is explored. */
+export interface Bounds {
+  /** How many crashes, lost answers, jumps of the clock and removed folders one run may have. */
+  readonly faults: number;
+  /** How often one run may leave a call that could go on for another one. */
+  readonly preemptions: number;
+}
+
 /** One thing that can happen next. */
 export interface Action {
+  /** Whose; none for the clock and the folder. */
+  readonly call?: Call;
   /** For people: who does what. */
   readonly label: string;
   /** Whether it counts against the faults that a run may have. */
@@ -97,9 +107,12 @@ export class World {
   #wallMs = Date.UTC(2026, 10, 21, 12);
   #machineMs = 5_000_000;
   #faultsLeft: number;
+  #preemptionsLeft: number;
+  #lastCall: Call | undefined;
 
-  constructor(scenario: Scenario, maxFaults: number) {
-    this.#faultsLeft = maxFaults;
+  constructor(scenario: Scenario, { faults, preemptions }: Bounds) {
+    this.#faultsLeft = faults;
+    this.#preemptionsLeft = preemptions;
     const clients = new Map<string, Client>();
     for (const { process, run } of scenario.calls) {
       const client =
@@ -114,12 +127,27 @@ export class World {
     await this.#settle();
     const next = [...this.#pending].flatMap(({ actions }) => actions);
     if (next.length === 0) return [];
-    return [...next, ...this.#faults()].filter(({ isFault }) => !isFault || this.#faultsLeft > 0);
+    const mustGoOn = this.#preemptionsLeft === 0 && this.#canGoOn();
+    return [...next, ...this.#faults()].filter(
+      ({ isFault, call }) =>
+        (!isFault || this.#faultsLeft > 0) && (!mustGoOn || call === undefined || call === this.#lastCall),
+    );
   }
 
   apply(action: Action): void {
     if (action.isFault) this.#faultsLeft -= 1;
+    if (action.call !== undefined && action.call !== this.#lastCall) {
+      if (this.#canGoOn()) this.#preemptionsLeft -= 1;
+      this.#lastCall = action.call;
+    }
     action.apply();
+  }
+
+  /** Whether the call that acted last could act again. One that waits for another one leaves of its own accord. */
+  #canGoOn(): boolean {
+    return [...this.#pending].some(
+      ({ call, actions }) => call === this.#lastCall && actions[0]?.label.includes(WAITS) !== true,
+    );
   }
 
   /** Two states with the same key go on in the same way. */
@@ -135,6 +163,7 @@ export class World {
       this.#wallMs,
       this.#machineMs,
       this.#faultsLeft,
+      this.#preemptionsLeft === Infinity ? "" : [this.#preemptionsLeft, this.#lastCall?.index],
     ]);
   }
 
@@ -395,6 +424,7 @@ export class World {
     if (this.#crashed.has(call.process)) return new Promise(() => {});
     return new Promise((resolve, reject) => {
       const actions = choices.map(([name, run, isFault = false]) => ({
+        call,
         label: `${call.process}${call.index + 1} ${label}${name === "" ? "" : `, ${name}`}`,
         isFault,
         apply: () => {
@@ -404,7 +434,7 @@ export class World {
             this.#note(call, `${label} ${name} ${JSON.stringify(result) ?? ""}`);
             resolve(result);
           } catch (error) {
-            call.trace.push(`${label} fails`);
+            this.#note(call, `${label} fails`);
             reject(error);
           }
         },
