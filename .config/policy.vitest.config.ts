@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
     include: [
-      "test/service/{retry,rate-limiter,rate-limit-headers,requests,client,errors}.test.ts",
+      "test/service/{retry,rate-limiter,requests,client,errors}.test.ts",
       "test/once/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",

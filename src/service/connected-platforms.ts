@@ -20,7 +20,7 @@ import {
   transportError,
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-headers.ts";
+import { readRetryAfterMs } from "./rate-limiter.ts";
 import { HEADERS_TIMEOUT_MS, type Requests } from "./requests.ts";
 import { type ConnectedPlatforms, tidied } from "./schemas.ts";
 

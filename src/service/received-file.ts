@@ -1,6 +1,6 @@
 // What has arrived of a file that is downloaded, and whether the next answer fits it. Knows nothing of links and connections.
 
-import type { AnswerHeaders } from "./rate-limit-headers.ts";
+import type { AnswerHeaders } from "./rate-limiter.ts";
 
 /** Where the bytes go. What it rejects with ends the download, which then rejects with the same. */
 export interface DownloadTarget {
