@@ -8,7 +8,9 @@ const DOCUMENT = "GET /api/v1/openapi.json";
 const REST = "GET /api/v1/platforms";
 const MCP = "POST /api/mcp";
 
-const DECLARED: Reply = { json: { paths: { "/api/v1/platforms": { get: {} } } } };
+const DECLARED: Reply = {
+  json: { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } },
+};
 const LIST = { platforms: [{ platform: "tiktok" }, { platform: "youtube" }] };
 const asText = (text: string) => ({ content: [{ type: "text" as const, text }] });
 const structured = (value: Record<string, unknown>) => ({ content: [], structuredContent: value });

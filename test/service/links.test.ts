@@ -218,7 +218,9 @@ test("No operation of the client passes on an unsafe link", async () => {
   });
   expect(await service.listConnectedPlatforms()).toEqual(listed);
 
-  scripted.on("GET /api/v1/openapi.json", { json: { paths: { "/api/v1/platforms": { get: {} } } } });
+  scripted.on("GET /api/v1/openapi.json", {
+    json: { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } },
+  });
   expect(await connect({ baseUrl: scripted.url }).listConnectedPlatforms()).toEqual(listed);
   expect(scripted.lines("GET /api/v1/platforms")).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ const LIST = "GET /api/v1/videos";
 const EMPTY: Reply = { json: { videos: [] } };
 
 const limit = { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 50 } };
-const before = { name: "before", in: "query", description: "nextCursor of the page before" };
+const before = { name: "before", in: "query" };
 
 function documented(extra: object = {}): Reply {
   return {
@@ -132,7 +132,8 @@ test("The key goes to no server that the document names elsewhere", async () => 
     "POST /api/mcp": { json: {} },
   });
   const servers = [{ url: elsewhere.url }];
-  const platforms = { "/api/v1/platforms": { get: {} }, [`${elsewhere.url}/platforms`]: { get: {} } };
+  const get = { operationId: "list_connected_platforms" };
+  const platforms = { "/api/v1/platforms": { get }, [`${elsewhere.url}/platforms`]: { get } };
   const { service, rest } = await bridge({
     [DOCUMENT]: documented({ servers, paths: { ...platforms, "/api/v1/videos": { get: { servers } } } }),
     [LIST]: EMPTY,
