@@ -85,9 +85,8 @@ export class RateLimiter {
   /** Whether more than the users' share of the limit is left, be the rest used by this process or by others with the same key. */
   hasSpare(): boolean {
     this.#endWindow(this.#options.monotonicMs());
-    return (
-      this.#resetsAtMs === Infinity || this.#remaining - this.#inFlight > (1 - BACKGROUND_SHARE) * this.#limit
-    );
+    if (this.#resetsAtMs === Infinity || this.#limit === Infinity) return true;
+    return this.#remaining - this.#inFlight > (1 - BACKGROUND_SHARE) * this.#limit;
   }
 
   #update(status: number, headers: AnswerHeaders): void {

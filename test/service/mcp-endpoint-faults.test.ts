@@ -1,11 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  envelope,
-  type Handler,
-  type Reply,
-  scriptedService,
-  startScriptedService,
-} from "../fixtures/scripted-service.ts";
+import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { bridge, connect, failureOf, KEY } from "./bridge.ts";
 import { modernEndpoint, legacyEndpoint } from "./mcp-endpoints.ts";
@@ -32,21 +26,15 @@ async function failureAt(reply: Reply | Handler, deadlineMs = 5_000) {
 
 describe("an MCP endpoint that answers with", () => {
   test.each([
-    [401, "unauthorized", "it did not accept the API key."],
-    [403, "unauthorized", "This API key is not allowed to list the connected platforms."],
-    [404, "not_found", "The service offers no list of the connected platforms."],
-    [402, "out_of_credits", "the account has no credits left."],
-  ])("%i is reported as for the REST API", async (status, code, message) => {
+    [401, "unauthorized", "rejected", false],
+    [402, "out_of_credits", "rejected", false],
+    [404, "not_found", "rejected", false],
+    [503, "service_failed", "unknown", true],
+  ])("%i is reported as for the REST API", async (status, code, outcome, retryable) => {
     const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
 
-    expect(facts).toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-      outcome: "rejected",
-      retryable: false,
-      status,
-      serviceWords: { code: "the_code", message: "Its message." },
-    });
+    const serviceWords = { code: "the_code", message: "Its message." };
+    expect(facts).toMatchObject({ code, outcome, retryable, status, serviceWords });
   });
 
   test("429 is reported with the wait, and the other version of the protocol is not tried", async () => {
@@ -57,13 +45,6 @@ describe("an MCP endpoint that answers with", () => {
 
     expect(facts).toMatchObject({ code: "rate_limited", status: 429, retryAfterSeconds: 1 });
     expect(rest.lines(MCP)).toEqual([MCP]);
-  });
-
-  test.each([500, 502, 503])("%i may be asked again, as it only reads", async (status) => {
-    const { facts } = await failureAt({ status, body: "<html>Bad</html>" });
-
-    expect(facts).toMatchObject({ code: "service_failed", outcome: "unknown", retryable: true, status });
-    expect(JSON.stringify(facts)).not.toContain("html");
   });
 
   test("a JSON-RPC error, as it has no such tool, is quoted", async () => {
@@ -197,17 +178,6 @@ test("An MCP endpoint may answer a notification with 204", async () => {
   const { service } = await bridge({ [MCP]: onCall("notifications/initialized", () => ({ status: 204 })) });
 
   expect(await service.listConnectedPlatforms()).toEqual({ platforms: [{ platform: "tiktok" }] });
-});
-
-test("Nothing was sent to an MCP endpoint that can't be reached", async () => {
-  const gone = await startScriptedService();
-  await gone.close();
-
-  expect(await failureOf(connect({ baseUrl: gone.url }).listConnectedPlatforms())).toMatchObject({
-    code: "network",
-    outcome: "not_sent",
-    retryable: true,
-  });
 });
 
 test("The prefix of the base URL is kept, and the tool is called with no arguments", async () => {
