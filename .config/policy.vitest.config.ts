@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
     include: [
-      "test/service/{retry,rate-limiter,rate-limit-headers,request-sender,client,errors}.test.ts",
-      "test/once/*.test.ts",
+      "test/service/{retry,rate-limiter,request-sender,client,errors}.test.ts",
+      "test/idempotency/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",
       "test/{text,redact}.test.ts",

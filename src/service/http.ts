@@ -7,7 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
-import type { AnswerHeaders } from "./rate-limit-headers.ts";
+import type { AnswerHeaders } from "./rate-limiter.ts";
 import type { Method } from "./retry.ts";
 import { explainNetworkError, type NetworkFailure, TransportFailure } from "./transport-failure.ts";
 

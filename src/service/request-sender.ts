@@ -17,7 +17,7 @@ import {
   transportError,
 } from "./errors.ts";
 import type { Answer, Http, HttpRequest } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limit-headers.ts";
+import { readRetryAfterMs } from "./rate-limiter.ts";
 import { type Permit, RateLimiter, type RequestKind } from "./rate-limiter.ts";
 import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs, RetryThrottle } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";

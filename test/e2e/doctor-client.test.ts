@@ -19,7 +19,9 @@ type Values = Readonly<Record<string, string>>;
 const service = (videos = {}) =>
   scriptedService({
     [VIDEOS]: { json: { videos: [] }, ...videos },
-    "GET /api/v1/openapi.json": { json: { paths: { [PLATFORMS]: { get: {} } } } },
+    "GET /api/v1/openapi.json": {
+      json: { paths: { [PLATFORMS]: { get: { operationId: "list_connected_platforms" } } } },
+    },
     [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok"] } },
   });
 

@@ -54,7 +54,7 @@ async function examine(env: Env): Promise<Report & { problems: readonly Found[] 
 const answering = (reply: Reply): Promise<ScriptedService> =>
   scriptedService({
     [VIDEOS]: reply,
-    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
+    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: { operationId: "list_connected_platforms" } } } } },
     [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok"] } },
   });
 
@@ -325,7 +325,7 @@ test.each(BROKEN)(
 test("doctor sends only GET requests and makes no journal", async () => {
   const service = await scriptedService({
     [VIDEOS]: { ...NO_VIDEOS, headers: { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" } },
-    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: {} } } } },
+    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: { operationId: "list_connected_platforms" } } } } },
     [`GET ${PLATFORMS}`]: { json: { platforms: ["tiktok", { platform: `\u001B[31m${CANARY}` }] } },
   });
   const folder = join(temporaryFolder(), "not", "yet", "there");

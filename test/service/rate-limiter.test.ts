@@ -1,6 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Permit, RateLimiter, type RequestKind } from "../../src/service/rate-limiter.ts";
+import {
+  type Permit,
+  RateLimiter,
+  readRetryAfterMs,
+  type RequestKind,
+} from "../../src/service/rate-limiter.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService, ENCODING_NAMES } from "../fixtures/rate-limit.ts";
 
@@ -8,13 +13,13 @@ const EPOCH_MS = Date.UTC(2026, 10, 20, 5, 0, 0);
 
 /** A limiter on a clock that the test moves. The wall clock has another origin, as on a real computer. */
 function setup(options: { backgroundPerMinute?: number } = {}) {
-  const clock = { ms: 1_000 };
+  const clock = { ms: 0 };
   const limiter = new RateLimiter({
     monotonicMs: () => clock.ms,
     now: () => EPOCH_MS + clock.ms,
     ...options,
   });
-  return { clock, limiter };
+  return { clock, limiter, waits: () => [limiter.waitMs("user"), limiter.waitMs("background")] };
 }
 
 function acquire(limiter: RateLimiter, kind: RequestKind = "user"): Permit {
@@ -23,21 +28,16 @@ function acquire(limiter: RateLimiter, kind: RequestKind = "user"): Permit {
   return permit;
 }
 
-/** Headers with a reset of unambiguous unit. */
-function limitHeaders(limit: number, remaining: number, resetSeconds: number) {
+function limitHeaders(limit: number, remaining: number, reset?: number | string) {
   return {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": `${resetSeconds}s`,
+    ...(reset !== undefined && { "x-ratelimit-reset": String(reset) }),
   };
 }
 
 const ok = (headers: Record<string, string>) => ({ status: 200, headers });
 const refused = (headers: Record<string, string> = {}) => ({ status: 429, headers });
-const waits = (limiter: RateLimiter) => ({
-  user: limiter.waitMs("user"),
-  background: limiter.waitMs("background"),
-});
 
 /** Sends background requests as soon as they are allowed, and returns when each was sent. */
 function poll(
@@ -55,57 +55,51 @@ function poll(
   return sentAtMs;
 }
 
-describe("requests to spare", () => {
+describe("hasSpare", () => {
+  test("is true where the service names no limit", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(ok({ "x-ratelimit-remaining": "5", "x-ratelimit-reset": "30" }));
+
+    expect(limiter.hasSpare()).toBe(true);
+  });
+
   test.each([
     [41, true],
     [40, false],
     [0, false],
-  ])("with %i of 100 left in this window: %s", (remaining, hasSpare) => {
+  ])("with %i of 100 left in the window is %s", (remaining, hasSpare) => {
     const { limiter } = setup();
-    limiter.update(ok(limitHeaders(100, remaining, 30)));
+    acquire(limiter).release(ok(limitHeaders(100, remaining, 30)));
 
     expect(limiter.hasSpare()).toBe(hasSpare);
   });
 
-  test("are there where the service does not say when the window ends", () => {
-    const { limiter } = setup();
-    limiter.update(ok({ "x-ratelimit-limit": "100", "x-ratelimit-remaining": "0" }));
-
-    expect(limiter.hasSpare()).toBe(true);
-  });
-
-  test("are there before the service has named a limit, less those in flight, and again in the next window", () => {
+  test("is true before the service has named a limit, counts what is in flight, and is true again in the next window", () => {
     const { clock, limiter } = setup();
-    expect(limiter.hasSpare()).toBe(true);
-
-    limiter.update(ok(limitHeaders(100, 41, 30)));
+    const before = limiter.hasSpare();
+    acquire(limiter).release(ok(limitHeaders(100, 41, 30)));
     acquire(limiter);
-    expect(limiter.hasSpare()).toBe(false);
-
+    const during = limiter.hasSpare();
     clock.ms += 31_000;
-    expect(limiter.hasSpare()).toBe(true);
+
+    expect([before, during, limiter.hasSpare()]).toEqual([true, false, true]);
   });
 });
 
-describe("before the service has named a limit", () => {
-  test("users' calls are sent immediately and polls 30 times per minute", () => {
+describe("a service that names no limit", () => {
+  test("gets users' calls at once and 30 polls per minute", () => {
     const it = setup();
+    const polls = poll(it, 600_000).length;
 
-    const polls = poll(it, 600_000);
-
-    expect(polls.length).toBeGreaterThan(290);
-    expect(polls.length).toBeLessThanOrEqual(301);
-    expect(it.limiter.waitMs("user")).toBe(0);
-    expect(it.limiter.status()).toEqual({ pausedMs: 0 });
+    expect({ polls, userWaitMs: it.limiter.waitMs("user") }).toEqual({ polls: 301, userWaitMs: 0 });
   });
 
-  test("polls are sent as often as the user has set", () => {
+  test("gets polls as often as the user has set", () => {
     expect(poll(setup({ backgroundPerMinute: Infinity }), 1_000)).toHaveLength(20);
   });
 
-  test("one poll may be early, to confirm what the previous one showed", () => {
+  test("gets one poll early, to confirm what the previous one showed", () => {
     const { limiter } = setup();
-
     acquire(limiter, "background");
     acquire(limiter, "background");
 
@@ -119,382 +113,217 @@ describe("a user's call", () => {
     acquire(limiter).release(ok(limitHeaders(60, 0, 4)));
 
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 5_000 });
-    clock.ms += 4_999;
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 1 });
-    clock.ms += 1;
+    clock.ms += 5_000;
     expect(limiter.tryAcquire("user")).toHaveProperty("release");
   });
 
-  test("counts when it is acquired, so that no more are sent than remain", () => {
-    const { limiter } = setup();
-    acquire(limiter).release(ok(limitHeaders(60, 2, 30)));
-    acquire(limiter);
-    const second = acquire(limiter);
-
-    // The answers will show whether more remain.
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 0, resetInMs: 30_000, pausedMs: 0 });
-
-    second.release(ok(limitHeaders(60, 5, 30)));
-    expect(limiter.tryAcquire("user")).toHaveProperty("release");
-  });
-
-  test("without an answer is subtracted once", () => {
-    const { limiter } = setup();
-    acquire(limiter).release(ok(limitHeaders(60, 1, 30)));
-    const permit = acquire(limiter);
-
-    permit.release();
-    permit.release();
-
-    expect(limiter.status()).toMatchObject({ remaining: 1 });
-  });
-
-  test.each([
-    ["absent", undefined],
-    ["empty", ""],
-    ["junk", "soon"],
-    ["a number that could be seconds or milliseconds", "5000"],
-  ])("is not refused if nothing remains and the reset is %s", (_, reset) => {
-    const { limiter } = setup();
-    acquire(limiter).release(
-      ok({
-        "x-ratelimit-limit": "60",
-        "x-ratelimit-remaining": "0",
-        ...(reset !== undefined && { "x-ratelimit-reset": reset }),
-      }),
-    );
-
-    const permit = acquire(limiter);
-    // One at a time: its answer may show more.
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
-    permit.release(ok({ "x-ratelimit-remaining": "0" }));
-    expect(limiter.tryAcquire("user")).toHaveProperty("release");
-  });
-
-  test("after the end of a window is sent together with others as far as the limit allows", () => {
+  test("is sent in the next window together with others as far as the limit allows", () => {
     const { clock, limiter } = setup();
     acquire(limiter).release(ok(limitHeaders(3, 0, 1)));
     clock.ms += 2_000;
-
     for (let each = 0; each < 3; each++) acquire(limiter);
 
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
   });
 
-  test("is tried again when the window ends at the latest", () => {
-    const { clock, limiter } = setup();
-    acquire(limiter).release(ok(limitHeaders(60, 1, 0)));
-    acquire(limiter);
-    clock.ms += 900;
-
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 100 });
-  });
-});
-
-describe("the headers of an answer", () => {
-  test("are reported by status as time passes", () => {
-    const { clock, limiter } = setup();
-    limiter.update(ok(limitHeaders(60, 42, 30)));
-
-    clock.ms += 10_000;
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 42, resetInMs: 20_000, pausedMs: 0 });
-    clock.ms += 20_500;
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 42, resetInMs: 0, pausedMs: 0 });
-    clock.ms += 500;
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 60, pausedMs: 0 });
-  });
-
-  test("without a limit make the remaining count unknown after the window", () => {
-    const { clock, limiter } = setup();
-    limiter.update(ok({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1s" }));
-
-    clock.ms += 2_000;
-
-    expect(limiter.status()).toEqual({ pausedMs: 0 });
-    expect(limiter.waitMs("user")).toBe(0);
-  });
-
-  test.each(["-1", "1.5", "NaN", "60, 60", "9999999999999999", "", "Infinity", "x60"])(
-    "change nothing if they are malformed: %j",
-    (junk) => {
-      const { limiter } = setup();
-      limiter.update(ok(limitHeaders(60, 30, 45)));
-
-      limiter.update(
-        ok({
-          "x-ratelimit-limit": junk,
-          "x-ratelimit-remaining": junk,
-          "x-ratelimit-reset": "x",
-          date: junk,
-        }),
-      );
-      limiter.update(ok({ "x-ratelimit-limit": "0" }));
-
-      expect(limiter.status()).toEqual({ limit: 60, remaining: 30, resetInMs: 45_000, pausedMs: 0 });
-    },
-  );
-
-  test("may have spaces around them", () => {
+  test("counts when it is sent, so that no more are in flight than remain", () => {
     const { limiter } = setup();
-    limiter.update(ok({ "x-ratelimit-limit": " 60 ", "x-ratelimit-remaining": " 7 " }));
+    acquire(limiter).release(ok(limitHeaders(60, 2, 30)));
+    const permits = [acquire(limiter), acquire(limiter)];
+    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
 
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 7, pausedMs: 0 });
-  });
-
-  test("of a later request win over those of an earlier one that arrive after them", () => {
-    const { limiter } = setup();
-    const [first, second] = [acquire(limiter), acquire(limiter)];
-
-    second.release(ok(limitHeaders(60, 10, 30)));
-    first.release(ok(limitHeaders(60, 11, 30)));
-
-    expect(limiter.status()).toMatchObject({ remaining: 10 });
-  });
-
-  test("of an earlier request count if the later one had none", () => {
-    const { limiter } = setup();
-    const [first, second] = [acquire(limiter), acquire(limiter)];
-
-    second.release({ status: 502, headers: {} });
-    first.release(ok(limitHeaders(60, 0, 30)));
-
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 0, resetInMs: 30_000, pausedMs: 0 });
+    permits[0]?.release();
+    expect(limiter.tryAcquire("user")).toHaveProperty("release");
   });
 
   test.each([
-    ["fewer left in the same window", limitHeaders(60, 9, 31), 9],
-    ["fewer left, 2 s from its end as known", limitHeaders(60, 9, 32), 9],
-    ["the window before", limitHeaders(60, 3, 0), 10],
-    ["fewer left, more than 2 s before its end as known", limitHeaders(60, 9, 27), 10],
-    ["nothing of a window", { "x-ratelimit-remaining": "3" }, 10],
-    ["nothing", {}, 10],
-  ])("that were overtaken count only if they show less of this window: %s", (_, headers, remaining) => {
+    ["soon"],
+    ["unit 7"],
+    ["-5"],
+    ["60, 60"],
+    ["20 Nov 2026"],
+    ["2026-13-45T99:00:00Z"],
+    [undefined],
+  ])("is sent, one at a time, if nothing remains and the reset is %j", (reset) => {
     const { limiter } = setup();
-    const [first, second] = [acquire(limiter), acquire(limiter)];
+    acquire(limiter).release(ok(limitHeaders(60, 0, reset)));
 
-    second.release(ok(limitHeaders(60, 10, 30)));
-    first.release(ok(headers));
-
-    expect(limiter.status()).toEqual({ limit: 60, remaining, resetInMs: 30_000, pausedMs: 0 });
+    acquire(limiter);
+    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
   });
 
-  test("that were overtaken count if they show a later window", () => {
+  test.each([
+    ["later", limitHeaders(60, 7, 30), limitHeaders(60, 0, 30)],
+    ["earlier", limitHeaders(60, 0, 30), limitHeaders(60, 7, 30)],
+  ])("waits if the answer that shows nothing left came %s than one that shows more", (_, first, second) => {
     const { limiter } = setup();
-    const [first, second] = [acquire(limiter), acquire(limiter)];
+    const permits = [acquire(limiter), acquire(limiter)];
+    permits[1]?.release(ok(first));
+    permits[0]?.release(ok(second));
 
-    second.release(ok(limitHeaders(60, 10, 1)));
-    first.release(ok(limitHeaders(60, 59, 60)));
+    expect(limiter.waitMs("user")).toBe(31_000);
+  });
+});
 
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 59, resetInMs: 60_000, pausedMs: 0 });
+describe("the end of the window", () => {
+  const DATE = new Date(EPOCH_MS - 120_000).toUTCString();
+
+  test.each([
+    ["60", 60],
+    [" 60 ", 60],
+    ["3600", 3_600],
+    ["3601", 3.601],
+    ["60000", 60],
+    ["1795150860", 60],
+    ["1795150860000", 60],
+    ["1795150799", 0],
+    ["9999999999", 86_400],
+    ["2026-11-20T05:01:00Z", 60],
+    ["2026-11-20T06:01:00.500+01:00", 60.5],
+    ["Fri, 20 Nov 2026 05:01:00 GMT", 60],
+  ])("is read from the reset %j as %d s from now, and a second for rounding", (reset, seconds) => {
+    const { limiter } = setup();
+    acquire(limiter).release(ok(limitHeaders(60, 0, reset)));
+
+    expect(limiter.waitMs("user")).toBe(1000 * seconds + 1000);
+  });
+
+  test("goes by the service's clock if it differs from ours", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(ok({ ...limitHeaders(60, 0, "1795150700"), date: DATE }));
+
+    expect(limiter.waitMs("user")).toBe(21_000);
+  });
+
+  test("is read as milliseconds however near, once the service has counted in milliseconds", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(ok(limitHeaders(60, 1, 8_000)));
+    acquire(limiter).release(ok(limitHeaders(60, 0, 2_000)));
+
+    expect(limiter.waitMs("user")).toBeLessThanOrEqual(9_000);
+  });
+});
+
+describe("Retry-After", () => {
+  test.each<[string | string[] | undefined, number | undefined]>([
+    ["7", 7_000],
+    [" 7 ", 7_000],
+    ["1.5", 1_500],
+    [["3", "60"], 3_000],
+    ["Fri, 20 Nov 2026 05:00:30 GMT", 30_000],
+    ["Friday, 20-Nov-26 05:00:30 GMT", 30_000],
+    ["2026-11-20T05:00:30Z", 30_000],
+    ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
+    ["999999999", 86_400_000],
+    [undefined, undefined],
+    ["", undefined],
+    ["-1", undefined],
+    ["soon", undefined],
+    ["0x10", undefined],
+    ["Sun, 99 Foo 2026", undefined],
+  ])("of %j means %d ms", (raw, ms) => {
+    expect(readRetryAfterMs({ "retry-after": raw }, EPOCH_MS)).toBe(ms);
   });
 });
 
 describe("a 429", () => {
-  test("pauses all requests as long as Retry-After says, whatever the reset is", () => {
-    const { clock, limiter } = setup();
-    acquire(limiter).release(refused({ ...limitHeaders(60, 0, 50), "retry-after": "20" }));
+  test.each([
+    ["Retry-After, whatever the reset is", { ...limitHeaders(60, 0, 50), "retry-after": "20" }, 20_000],
+    ["the reset, where there is no Retry-After", { "x-ratelimit-reset": "8" }, 9_000],
+    ["5 s, where there is neither", {}, 5_000],
+    ["an hour at most", { "retry-after": "86400" }, 3_600_000],
+  ])(
+    "pauses all requests for the time of %s, and lets users' calls go first after it",
+    (_, headers, pauseMs) => {
+      const { clock, limiter, waits } = setup();
+      acquire(limiter).release(refused(headers));
+      expect(waits()).toEqual([pauseMs, pauseMs + 1_000]);
 
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 20_000 });
-    expect(limiter.status()).toMatchObject({ pausedMs: 20_000 });
-    clock.ms += 20_000;
-    expect(limiter.status()).toMatchObject({ remaining: 60, pausedMs: 0 });
-    expect(limiter.tryAcquire("user")).toHaveProperty("release");
-  });
+      clock.ms += pauseMs;
+      expect(waits()).toEqual([0, 1_000]);
+    },
+  );
 
-  test("without Retry-After pauses until the reset", () => {
+  test("of several requests in flight causes one pause, the longest", () => {
     const { limiter } = setup();
-    acquire(limiter).release(refused({ "x-ratelimit-reset": "8s" }));
+    const permits = ["5", "7", "1"].map((seconds) => ({ seconds, permit: acquire(limiter) }));
+    for (const { seconds, permit } of permits) permit.release(refused({ "retry-after": seconds }));
 
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 9_000 });
+    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 7_000 });
   });
-
-  test("without Retry-After keeps the remaining count", () => {
-    const { limiter } = setup();
-    acquire(limiter).release(refused(limitHeaders(60, 7, 8)));
-
-    expect(limiter.status()).toEqual({ limit: 60, remaining: 7, resetInMs: 8_000, pausedMs: 9_000 });
-  });
-
-  test("with Retry-After from a service without a limit keeps the remaining count unknown", () => {
-    const { limiter } = setup();
-    acquire(limiter).release(refused({ "x-ratelimit-remaining": "0", "retry-after": "2" }));
-
-    expect(limiter.status()).toEqual({ pausedMs: 2_000 });
-  });
-
-  test("counts once for the length of the next pause if several come together", () => {
-    const { clock, limiter } = setup();
-    const [first, second] = [acquire(limiter), acquire(limiter)];
-    first.release(refused());
-    second.release(refused());
-    clock.ms += 5_000;
-
-    acquire(limiter).release(refused());
-
-    expect(limiter.status().pausedMs).toBe(10_000);
-  });
-
-  test("without either pauses for 5 s, doubling up to a minute, and starts at 5 s again after a success", () => {
-    const { clock, limiter } = setup();
-    const pauses = Array.from({ length: 6 }, () => {
-      acquire(limiter).release(refused());
-      const { pausedMs } = limiter.status();
-      clock.ms += pausedMs;
-      return pausedMs;
-    });
-
-    acquire(limiter).release(ok({}));
-    acquire(limiter).release(refused());
-
-    expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
-    expect(limiter.status()).toEqual({ pausedMs: 5_000 });
-  });
-
-  test("of several requests in flight counts once with the longest pause", () => {
-    const { limiter } = setup();
-    const [first, second, third] = [acquire(limiter), acquire(limiter), acquire(limiter)];
-
-    first.release(refused());
-    second.release(refused({ "retry-after": "7" }));
-    third.release(refused({ "retry-after": "1" }));
-
-    expect(limiter.status().pausedMs).toBe(7_000);
-    acquireAfter(limiter, 7_000);
-  });
-
-  test("never pauses for more than an hour", () => {
-    const { limiter } = setup();
-    acquire(limiter).release(refused({ "retry-after": "86400" }));
-
-    expect(limiter.status().pausedMs).toBe(3_600_000);
-  });
-
-  test("lets waiting users' calls be sent before polls", () => {
-    const { clock, limiter } = setup();
-    acquire(limiter).release(refused({ "retry-after": "3" }));
-    clock.ms += 3_000;
-
-    expect(waits(limiter)).toEqual({ user: 0, background: 1_000 });
-  });
-
-  function acquireAfter(limiter: RateLimiter, ms: number) {
-    expect(limiter.tryAcquire("user")).toEqual({ retryInMs: ms });
-  }
 });
 
 describe("polls", () => {
   test("get 60 % of the limit, spread evenly over the window", () => {
     const it = setup();
-    const startMs = it.clock.ms;
     let remaining = 60;
-    const polls = poll(it, 60_000, () => {
-      remaining -= 1;
-      return ok(limitHeaders(60, remaining, Math.ceil((startMs + 60_000 - it.clock.ms) / 1000)));
-    });
+    const polls = poll(it, 60_000, () =>
+      ok(limitHeaders(60, --remaining, Math.ceil((60_000 - it.clock.ms) / 1000))),
+    );
 
     expect(polls).toHaveLength(36);
-    const halves = [
-      polls.filter((ms) => ms < startMs + 30_000),
-      polls.filter((ms) => ms >= startMs + 30_000),
-    ];
-    for (const half of halves) expect(half.length).toBeGreaterThan(14);
+    expect(polls.filter((ms) => ms < 30_000).length).toBeOneOf([17, 18, 19]);
   });
 
   test("get 60 % of what remains if others have used the rest", () => {
     const it = setup();
-    const endMs = it.clock.ms + 30_000;
     let remaining = 10;
-    const answer = () => ok(limitHeaders(60, remaining--, Math.ceil((endMs - it.clock.ms) / 1000)));
-    it.limiter.update(answer());
+    const answer = () => ok(limitHeaders(60, remaining--, Math.ceil((30_000 - it.clock.ms) / 1000)));
+    acquire(it.limiter).release(answer());
+    poll(it, 30_000, answer);
 
-    const polls = poll(it, 30_000, answer);
-
-    expect(polls.length).toBeGreaterThanOrEqual(6);
-    expect(it.limiter.status()).toMatchObject({ limit: 60, remaining: expect.any(Number) });
-    expect(it.limiter.status().remaining).toBeGreaterThan(0);
+    expect(remaining).toBeOneOf([1, 2, 3]);
   });
 
-  test("leave the last request to the user and wait for the next window", () => {
-    const { limiter } = setup();
-    limiter.update(ok(limitHeaders(60, 1, 30)));
+  test("leave the last request to the user and continue with the next window", () => {
+    const { clock, limiter, waits } = setup();
+    acquire(limiter).release(ok(limitHeaders(60, 1, 30)));
+    expect(waits()).toEqual([0, 31_000]);
 
-    expect(waits(limiter)).toEqual({ user: 0, background: 31_000 });
+    clock.ms += 31_000;
+    expect(waits()).toEqual([0, 0]);
   });
 
   test("are not sent if the limit is a single request", () => {
-    const { limiter } = setup();
-    limiter.update(ok(limitHeaders(1, 1, 30)));
+    const { limiter, waits } = setup();
+    acquire(limiter).release(ok(limitHeaders(1, 1, 30)));
 
-    expect(waits(limiter)).toEqual({ user: 0, background: 60_000 });
-  });
-
-  test("are paced per minute if the service names a limit without a reset", () => {
-    expect(poll(withLimit(setup(), "20"), 60_000)).toHaveLength(13);
-
-    function withLimit(it: ReturnType<typeof setup>, limit: string) {
-      it.limiter.update(ok({ "x-ratelimit-limit": limit }));
-      return it;
-    }
-  });
-
-  test("continue with the next window", () => {
-    const { clock, limiter } = setup();
-    limiter.update(ok(limitHeaders(10, 0, 5)));
-    expect(limiter.waitMs("background")).toBe(6_000);
-
-    clock.ms += 6_000;
-
-    expect(limiter.waitMs("background")).toBe(0);
+    expect(waits()).toEqual([0, 60_000]);
   });
 
   test("have their full share again when an answer shows a new window before the clock does", () => {
     const { limiter } = setup();
-    limiter.update(ok(limitHeaders(2, 2, 30)));
-    acquire(limiter, "background").release(ok(limitHeaders(2, 1, 30)));
-    expect(limiter.waitMs("background")).toBe(31_000);
+    acquire(limiter).release(ok(limitHeaders(4, 4, 30)));
+    acquire(limiter, "background").release(ok(limitHeaders(4, 3, 30)));
+    acquire(limiter, "background").release(ok(limitHeaders(4, 2, 30)));
+    const waitMs = limiter.waitMs("background");
+    acquire(limiter).release(ok(limitHeaders(4, 4, 60)));
 
-    limiter.update(ok(limitHeaders(2, 2, 60)));
-
-    expect(limiter.waitMs("background")).toBe(0);
+    expect([waitMs, limiter.waitMs("background")]).toEqual([31_000, 0]);
   });
 
-  test("in a window of 2 s are not paced as in a minute", () => {
-    const it = setup();
-    const service = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch milliseconds" });
+  test("are not held back for long by one answer that named another, longer window", () => {
+    const { limiter } = setup();
+    acquire(limiter).release(ok(limitHeaders(10, 9, 3_000)));
+    acquire(limiter, "background").release(ok(limitHeaders(60, 50, 30)));
 
-    const polls = poll(it, 60_000, () => service.answer(EPOCH_MS + it.clock.ms));
-
-    expect(polls.length).toBeGreaterThan(60);
+    expect(limiter.waitMs("background")).toBeLessThan(3_000);
   });
 
-  test("continue in windows of 2 s between users' calls whose answers move the end of the window", () => {
-    const it = setup();
-    const service = createLimitedService({ limit: 20, windowMs: 2_000, encoding: "epoch milliseconds" });
-    const answer = () => service.answer(EPOCH_MS + it.clock.ms);
-    const perWindow = new Map<number, number>();
+  test("continue in windows of 2 s between users' calls whose answers put the end of the window off", () => {
+    const { clock, limiter } = setup();
+    const service = createLimitedService({ limit: 20, windowMs: 2_000, encoding: "epoch seconds" });
+    let polls = 0;
     for (let turn = 0; turn < 240; turn++) {
-      it.clock.ms += 250;
-      acquire(it.limiter).release(answer());
-      const permit = it.limiter.tryAcquire("background");
+      clock.ms += 250;
+      acquire(limiter).release(service.answer(EPOCH_MS + clock.ms));
+      const permit = limiter.tryAcquire("background");
       if ("retryInMs" in permit) continue;
-      permit.release(answer());
-      const window = Math.floor((EPOCH_MS + it.clock.ms) / 2_000);
-      perWindow.set(window, (perWindow.get(window) ?? 0) + 1);
+      permit.release(service.answer(EPOCH_MS + clock.ms));
+      polls += 1;
     }
 
-    expect(perWindow.size).toBeGreaterThanOrEqual(30);
-    expect(Math.max(...perWindow.values())).toBeLessThanOrEqual(12);
-  });
-
-  test("get no new share from an answer that shows a higher count within the window", () => {
-    const { limiter } = setup();
-    limiter.update(ok(limitHeaders(2, 2, 30)));
-    acquire(limiter, "background").release(ok(limitHeaders(2, 1, 30)));
-
-    limiter.update(ok(limitHeaders(2, 2, 30)));
-
-    expect(limiter.waitMs("background")).toBe(31_000);
+    expect(polls).toBeGreaterThan(60);
   });
 });
 
@@ -526,10 +355,10 @@ test("Polls stay within their 60 % even if answers take seconds and overtake eac
   );
 });
 
-test("The service refuses nothing and polls stay within their 60 %, for any limit, window and header unit", () => {
+test("The service refuses nothing and polls stay within their 60 %, for any limit, window and unit of the reset", () => {
   const worlds = fc.record({
     limit: fc.integer({ min: 1, max: 100 }),
-    windowMs: fc.constantFrom(2_000, 10_000, 60_000, 3_600_000),
+    windowMs: fc.constantFrom(10_000, 60_000, 3_600_000),
     encoding: fc.constantFrom(...ENCODING_NAMES),
     skewMs: fc.constantFrom(0, -120_000, 120_000),
     kinds: fc.array(fc.constantFrom<RequestKind>("user", "background", "background"), {
@@ -537,11 +366,8 @@ test("The service refuses nothing and polls stay within their 60 %, for any limi
       maxLength: 300,
     }),
   });
-  // Without numbers that could have either unit, which other tests cover.
-  const isCertain = ({ encoding, windowMs }: { encoding: string; windowMs: number }) =>
-    encoding !== "remaining milliseconds" && (encoding !== "remaining seconds" || windowMs <= 60_000);
   fc.assert(
-    fc.property(worlds.filter(isCertain), ({ kinds, ...options }) => {
+    fc.property(worlds, ({ kinds, ...options }) => {
       const { clock, limiter } = setup();
       const service = createLimitedService(options);
       const windowOf = () => Math.floor((EPOCH_MS + clock.ms + options.skewMs) / options.windowMs);
