@@ -97,7 +97,6 @@ async function runServer(config: Config): Promise<void> {
       input: process.stdin,
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
-      machineMs: () => Number(process.hrtime.bigint() / 1_000_000n),
     },
     () => shutdown(0),
   );

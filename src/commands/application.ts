@@ -1,5 +1,6 @@
 // The composition root of the server: makes the state that outlives connections and wires it together.
 
+import { uptime } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
@@ -34,15 +35,13 @@ export interface ApplicationOptions {
   readonly service: Service;
   readonly log: Log;
   readonly redact: Redact;
-  /** Milliseconds on a monotonic clock that all processes of this machine share. */
-  readonly machineMs: () => number;
 }
 
 /** A call has 38 s, of which a request that is paid needs ten. */
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, log, redact, machineMs } = options;
+  const { config, service, log, redact } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
   const reader = new JobReader({ source: service, store: jobs, clock });
@@ -65,7 +64,8 @@ export function createApplication(options: ApplicationOptions): Application {
   const journal = new Journal({
     disk: folder === undefined ? undefined : openDisk(folder),
     now: clock.now,
-    machineMs,
+    // The same for all processes of this machine.
+    machineMs: () => uptime() * 1000,
     redact,
     onUnwritable: (reason) => log.warn(`The journal can't be written (${reason}).`),
   });

@@ -22,8 +22,6 @@ export interface Streams {
   readonly output: Writable;
   /** Whole lines for the log. */
   readonly writeLog: (line: string) => void;
-  /** Milliseconds on a monotonic clock that all processes of this machine share. */
-  readonly machineMs: () => number;
 }
 
 export interface Server {
@@ -38,16 +36,12 @@ export interface Server {
 const CLEAN_UP_MS = 50;
 
 /** Serves until the client leaves, then calls `onClosed`. */
-export function serve(
-  config: Config,
-  { input, output, writeLog, machineMs }: Streams,
-  onClosed: () => void,
-): Server {
+export function serve(config: Config, { input, output, writeLog }: Streams, onClosed: () => void): Server {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = serviceOf(config, receiver);
-  const application = createApplication({ config, service, log, redact, machineMs });
+  const application = createApplication({ config, service, log, redact });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);
@@ -56,14 +50,7 @@ export function serve(
     input,
     output,
     transformOutgoing: redact,
-    onInbound(message) {
-      subscriptions.onInbound(message);
-      return tasks.onInbound(message);
-    },
-    onOutbound(message) {
-      subscriptions.onOutbound(message);
-      return message;
-    },
+    hooks: { ...subscriptions.hooks, ...tasks.hooks },
   });
   serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
     transport,

@@ -3,7 +3,6 @@
 // cancellation coming in. Knows nothing of how jobs are polled.
 
 import {
-  type JSONRPCMessage,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -16,6 +15,7 @@ import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { errorMeta } from "./tool-result.ts";
 import { subscriptionIdOf } from "./transport/json-rpc.ts";
+import type { Hook } from "./transport/stdio-transport.ts";
 
 /** The legacy protocol has one subscription per URI, the modern one any number, each under an id and with many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
@@ -77,29 +77,35 @@ export class Subscriptions {
     });
   }
 
-  onInbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if (message.method === "subscriptions/listen" && "id" in message)
-      this.#opening.add(listenKey(message.id));
-    if (message.method !== "notifications/cancelled") return;
-    const key = listenKey(message.params?.["requestId"]);
-    // The cancellation may overtake the acknowledgement, since the SDK handles one message after the other.
-    this.#opening.delete(key);
-    this.#unsubscribe(key);
-  }
-
-  onOutbound(message: JSONRPCMessage): void {
-    if ("method" in message) {
-      if (message.method !== "notifications/subscriptions/acknowledged") return;
-      const key = listenKey(subscriptionIdOf(message));
-      if (!this.#opening.delete(key)) return;
-      for (const uri of acknowledgedUris(message.params)) this.#subscribeOrExplain(key, uri);
-    } else if ("id" in message) {
-      // The response to a listen is its end, or its refusal.
-      const key = listenKey(message.id);
+  /** The SDK answers and routes subscriptions/listen by itself. */
+  get hooks(): Readonly<Record<string, Hook>> {
+    const end = (key: SubscriptionKey) => {
       this.#opening.delete(key);
       this.#unsubscribe(key);
-    }
+    };
+    return {
+      "subscriptions/listen": {
+        inbound: (message) => {
+          if ("id" in message) this.#opening.add(listenKey(message.id));
+        },
+        // Its answer is its end, or its refusal.
+        answered: (id) => end(listenKey(id)),
+      },
+      "notifications/cancelled": {
+        // The cancellation may overtake the acknowledgement, since the SDK handles one message after the other.
+        inbound: (message) => {
+          if ("method" in message) end(listenKey(message.params?.["requestId"]));
+        },
+      },
+      "notifications/subscriptions/acknowledged": {
+        outbound: (message) => {
+          if (!("method" in message)) return;
+          const key = listenKey(subscriptionIdOf(message));
+          if (!this.#opening.delete(key)) return;
+          for (const uri of acknowledgedUris(message.params)) this.#subscribeOrExplain(key, uri);
+        },
+      },
+    };
   }
 
   /** Ends all subscriptions of the connection. */

@@ -83,7 +83,7 @@ export const generateVideo = defineTool({
       ...guidanceFields(),
       jobId: z.string(),
       status: z.string(),
-      resourceUri: z.string().describe("Subscribable status of the job"),
+      resourceUri: z.string(),
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, { generateOnce, isSandbox, signal }) {

@@ -93,7 +93,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     service,
     log,
     redact,
-    machineMs,
   });
   const disk = openDisk(folder);
   const journal = new Journal({ disk, now, machineMs, redact, onUnwritable: () => {} });

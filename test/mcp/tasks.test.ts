@@ -40,7 +40,7 @@ async function connect({ store, reader, poller, clock }: World) {
   const ask = (method: string, params: Record<string, unknown>) => {
     const id = (serial += 1);
     const message = { jsonrpc: "2.0" as const, id, method, params };
-    tasks.onInbound(message);
+    tasks.hooks[method]?.inbound?.(message);
     return new Promise<unknown>((resolve) => {
       asked.set(id, resolve);
       void clientSide.send(message);
@@ -52,7 +52,7 @@ async function connect({ store, reader, poller, clock }: World) {
     clientInfo: { name: "client", version: "1" },
   };
   // The server is told what the client declares before it is made, as over stdio.
-  tasks.onInbound({ jsonrpc: "2.0", id: 0, method: "initialize", params: initialize });
+  tasks.hooks["initialize"]?.inbound?.({ jsonrpc: "2.0", id: 0, method: "initialize", params: initialize });
   const server = new McpServer({ name: "server", version: "1" });
   tasks.attach(server, "legacy");
   await server.connect(serverSide);

@@ -27,7 +27,6 @@ async function clientOfFaultyServer(): Promise<Client> {
       () => {},
     ),
     redact: (text) => text,
-    machineMs: () => 0,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
   registerTools(server, application, new Tasks(application));

@@ -4,7 +4,6 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  type JSONRPCMessage,
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
@@ -19,6 +18,7 @@ import { describeProgress } from "../../tools/describe-job.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
+import type { Hook } from "../transport/stdio-transport.ts";
 import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
@@ -42,13 +42,22 @@ export class Tasks {
     this.#isReadOnly = application.config.readOnly;
   }
 
-  /** Sees each message of the client before the SDK, and returns the one that the SDK gets. */
-  onInbound(message: JSONRPCMessage): JSONRPCMessage {
-    if (!("method" in message)) return message;
-    const { method, params } = message;
-    if (method === "initialize") this.#legacyClientHasTasks = has(params, "capabilities", "tasks");
-    if (method !== "tools/call" || !this.#legacyClientHasTasks || !has(params, "task")) return message;
-    return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
+  /** A legacy client declares tasks once, and asks for one beside the arguments of a call, which the SDK does not pass on. */
+  get hooks(): Readonly<Record<string, Hook>> {
+    return {
+      initialize: {
+        inbound: (message) => {
+          this.#legacyClientHasTasks = has(message, "params", "capabilities", "tasks");
+        },
+      },
+      "tools/call": {
+        inbound: (message) => {
+          if (!("method" in message) || !this.#legacyClientHasTasks || !has(message.params, "task")) return;
+          const { params } = message;
+          return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
+        },
+      },
+    };
   }
 
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */

@@ -1,12 +1,7 @@
 // The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end. The SDK's own
 // closes the connection at a long line, answers no invalid one and reads without limit. Knows no tool and no process.
 
-import type {
-  JSONRPCMessage,
-  RequestId,
-  Transport,
-  TransportSendOptions,
-} from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
 import { type ErrorResponse, internalError, parseLine } from "./json-rpc.ts";
 import { type Line, LineReader } from "./line-reader.ts";
@@ -16,10 +11,17 @@ export interface StdioTransportOptions {
   readonly output: Writable;
   /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
   readonly transformOutgoing?: (json: string) => string;
-  /** Sees each valid message of the client before the SDK, and returns the one that the SDK gets. */
-  readonly onInbound?: (message: JSONRPCMessage) => JSONRPCMessage;
-  /** Sees each message of the SDK before it is written, and returns the one that is written. */
-  readonly onOutbound?: (message: JSONRPCMessage, options?: TransportSendOptions) => JSONRPCMessage;
+  /** By method: messages that the SDK handles without a word to the server. */
+  readonly hooks?: Readonly<Record<string, Hook>>;
+}
+
+export interface Hook {
+  /** Sees a message of the client before the SDK, and may return another one for the SDK. */
+  inbound?(message: JSONRPCMessage): JSONRPCMessage | void;
+  /** Sees a message of the SDK before it is written. */
+  outbound?(message: JSONRPCMessage): void;
+  /** Called when a request of this method is answered. */
+  answered?(id: RequestId): void;
 }
 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -41,6 +43,8 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests of the client that are neither answered nor cancelled. */
   readonly #inFlight = new Set<RequestId>();
+  /** What to call when a request is answered. */
+  readonly #onAnswered = new Map<RequestId, (id: RequestId) => void>();
   /** Requests of the server (elicitation) that the client has not answered. */
   readonly #asked = new Set<RequestId>();
   /** "ending": the input has ended; what can be answered at once still is. */
@@ -66,10 +70,11 @@ export class StdioTransport implements Transport {
    * Resolves when the line is in the output stream's buffer, without waiting for the client to read it: serveStdio awaits
    * this before it takes the next message and before it closes.
    */
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
     if (this.#state === "closed") throw new Error("The connection is closed");
     this.#trackOutbound(message);
-    this.#write(this.#replacedOutbound(message, options));
+    this.#callOutboundHook(message);
+    this.#write(message);
   }
 
   /** Delivers no more messages. The requests that were delivered can still be answered. */
@@ -138,7 +143,7 @@ export class StdioTransport implements Transport {
   #deliver(message: JSONRPCMessage): void {
     this.#trackInbound(message);
     try {
-      this.onmessage?.(this.#options.onInbound?.(message) ?? message);
+      this.onmessage?.(this.#callInboundHook(message));
     } catch (error) {
       this.#report(error);
       if (!("method" in message) || !("id" in message)) return;
@@ -164,13 +169,24 @@ export class StdioTransport implements Transport {
     queueMicrotask(this.#deliverLines);
   }
 
+  #callInboundHook(message: JSONRPCMessage): JSONRPCMessage {
+    const hook = "method" in message ? this.#options.hooks?.[message.method] : undefined;
+    if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
+      this.#onAnswered.set(message.id, (id) => hook.answered?.(id));
+    return hook?.inbound?.(message) ?? message;
+  }
+
   /** A failing hook must not cost the client its answer. */
-  #replacedOutbound(message: JSONRPCMessage, options?: TransportSendOptions): JSONRPCMessage {
+  #callOutboundHook(message: JSONRPCMessage): void {
     try {
-      return this.#options.onOutbound?.(message, options) ?? message;
+      if ("method" in message) return void this.#options.hooks?.[message.method]?.outbound?.(message);
+      const { id } = message;
+      if (id === undefined) return;
+      const answered = this.#onAnswered.get(id);
+      this.#onAnswered.delete(id);
+      answered?.(id);
     } catch (error) {
       this.#report(error);
-      return message;
     }
   }
 

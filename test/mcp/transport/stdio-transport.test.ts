@@ -95,21 +95,20 @@ describe("what the client sends", () => {
     expect(errors).toHaveLength(71);
   });
 
-  test("is passed to onInbound if it is valid, and the result is delivered", async () => {
+  test("of a method with a hook is shown to it if it is valid, and what the hook returns is delivered", async () => {
     const seen: unknown[] = [];
-    const { input, send, received } = await connectReader({
-      onInbound: (message) => {
-        seen.push(message);
-        return request("replaced");
-      },
-    });
+    const inbound = (message: unknown) => {
+      seen.push(message);
+      return request("replaced");
+    };
+    const { input, send, received } = await connectReader({ hooks: { ping: { inbound } } });
 
     input.write("garbage\n");
-    send(request(1));
+    send(request(1), notification("other"));
 
-    await until(() => received.length === 1);
+    await until(() => received.length === 2);
     expect(seen).toEqual([request(1)]);
-    expect(received).toEqual([request("replaced")]);
+    expect(received).toEqual([request("replaced"), notification("other")]);
   });
 
   test("is not delivered after stopReceiving, but delivered requests are still answered", async () => {
@@ -260,19 +259,25 @@ describe("what the server sends", () => {
     expect(Object.keys(Object(answer))).toEqual(["jsonrpc", "id", expect.stringMatching(/^(result|error)$/)]);
   });
 
-  test("is what onOutbound returns, and the message itself if that fails", async () => {
-    const { transport, sent, errors } = await connectReader({
-      onOutbound: (message) => {
-        if ("id" in message && message.id === 1) return result(2);
-        throw new Error("hook failed");
-      },
+  test("is shown to the hook of its method, and an answer to that of its request, which may fail", async () => {
+    const seen: unknown[] = [];
+    const answered = (id: unknown) => {
+      seen.push(id);
+      throw new Error("hook failed");
+    };
+    const outbound = (message: unknown) => void seen.push(message);
+    const { transport, send, sent, errors, received } = await connectReader({
+      hooks: { ping: { answered }, "notifications/x": { outbound } },
     });
+    send(request(1));
+    await until(() => received.length === 1);
 
+    await transport.send(notification("notifications/x"));
     await transport.send(result(1));
-    await transport.send(result(3));
+    await transport.send(result(1));
 
-    await until(() => sent().length === 2);
-    expect(sent()).toEqual([result(2), result(3)]);
+    await until(() => sent().length === 3);
+    expect(seen).toEqual([notification("notifications/x"), 1]);
     expect(errors).toEqual(["hook failed"]);
   });
 });
