@@ -23,7 +23,7 @@ import { jobHistories, startedJobs } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
-import { RecordingSender } from "../idempotency/record-and-send.ts";
+import { PaidCalls } from "../idempotency/record-and-send.ts";
 import { fingerprintOf } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
@@ -69,16 +69,13 @@ export function createApplication(options: ApplicationOptions): Application {
     redact,
     onUnwritable: (reason) => log.warn(`The journal can't be written (${reason}).`),
   });
-  const sender = new RecordingSender(journal);
-  const account = lazy(() => fingerprintOf(accountOf(config)));
-  const guarded = {
-    service,
+  const calls = new PaidCalls({
     journal,
-    sender,
-    now: clock.now,
     monotonicMs: clock.monotonicMs,
-    sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { ref: false, signal }),
-  };
+    sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
+  });
+  const account = lazy(() => fingerprintOf(accountOf(config)));
+  const guarded = { service, calls, now: clock.now };
   const generateOnce = new GenerateOnce({
     ...guarded,
     maxGenerations: config.maxGenerations,
@@ -128,7 +125,7 @@ export function createApplication(options: ApplicationOptions): Application {
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     generateOnce,
     publishOnce,
-    finishPaidRequests: () => sender.finish(),
+    finishPaidRequests: () => calls.finish(),
     lookAtJob,
     history: async () => {
       try {

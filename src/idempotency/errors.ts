@@ -9,7 +9,7 @@ const MAX_CANDIDATES = 5;
 const STALE_CODE = "The confirmDuplicate code of this call is not valid. ";
 
 /** The same request is being made by another call or process, and has no outcome yet. */
-export function inProgressError(what: "video" | "publication", wasCancelled: boolean): BridgeError {
+export function inProgressError(what: string, wasCancelled: boolean): BridgeError {
   return new BridgeError({
     code: "in_progress",
     message: `Not sent: the same ${what} is being requested by another call at this moment, and its outcome is not known yet.`,

@@ -4,9 +4,9 @@
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
-import { duplicateGenerationError, inProgressError, limitError, withCandidates } from "./errors.ts";
-import type { Journal, JournalEntry, Recorded } from "./journal.ts";
-import type { RecordingSender } from "./record-and-send.ts";
+import { duplicateGenerationError, limitError, withCandidates } from "./errors.ts";
+import type { JournalEntry, Recorded } from "./journal.ts";
+import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
   confirmationCode,
   DAY_MS,
@@ -22,8 +22,7 @@ export type SeenJob = Job | "not found" | undefined;
 
 export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
-  readonly journal: Journal;
-  readonly sender: RecordingSender;
+  readonly calls: PaidCalls;
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   /** The hash that tells accounts apart. */
@@ -37,9 +36,6 @@ export interface GenerateOnceOptions {
   readonly onStarted: (jobId: string, topic: string) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds on a monotonic clock. */
-  readonly monotonicMs: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 export interface CallerOptions {
@@ -68,11 +64,7 @@ export interface AlreadyStarted {
   readonly code: string;
 }
 
-/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
-export const CALL_MS = 38_000;
 const LIST_MS = 5_000;
-/** How often a request that is under way is looked at. */
-export const WAIT_STEP_MS = 250;
 /** Looked at for one call. A job that still runs is hardly older than so many equal ones. */
 const MAX_LOOKS = 10;
 
@@ -84,35 +76,28 @@ export class GenerateOnce {
   }
 
   /** Starts a video, unless the same request is under way, unknown or has given a job that guards. Throws a BridgeError. */
-  async run(request: GenerationRequest, caller: CallerOptions = {}): Promise<Started> {
-    const { journal, sender, account, monotonicMs, sleep } = this.#options;
-    const deadlineMs = monotonicMs() + CALL_MS;
-    const signal = sender.withShutdown(caller.signal);
-    const fingerprint = await generationFingerprint(await account(), request);
+  async run(request: GenerationRequest, { confirmDuplicate, signal }: CallerOptions = {}): Promise<Started> {
+    const call = this.#options.calls.begin(signal);
+    const fingerprint = await generationFingerprint(await this.#options.account(), request);
     for (;;) {
-      const entries = await journal.entries();
-      const seen = sameGenerations(entries, fingerprint);
-      if (seen.some(({ state }) => state === "under way")) {
-        if (signal.aborted || monotonicMs() >= deadlineMs) throw inProgressError("video", signal.aborted);
-        // Aborted or not, the next turn looks.
-        await sleep(WAIT_STEP_MS, signal).catch(() => {});
-        continue;
-      }
+      const { entries, seen } = await call.look((all) => sameGenerations(all, fingerprint), "video");
       const code = await confirmationCode(fingerprint, seen);
-      if (caller.confirmDuplicate !== code) {
-        const earlier = await this.#findGuard(seen, { code, given: caller.confirmDuplicate, signal });
+      if (confirmDuplicate !== code) {
+        const earlier = await this.#findGuard(call, seen, code, confirmDuplicate);
         if (earlier !== undefined) return earlier;
       }
       this.#checkLimit(entries);
-      const sent = await this.#send(request, { fingerprint, seen, deadlineMs, signal: caller.signal });
+      const sent = await this.#send(call, request, fingerprint, seen);
       if (sent !== undefined) return sent;
     }
   }
 
   /** The job that the same request has given, if it forbids another one. Throws where what became of the request is not known. */
   async #findGuard(
+    { signal }: PaidCall,
     seen: readonly JournalEntry[],
-    { code, given, signal }: { code: string; given: string | undefined; signal: AbortSignal },
+    code: string,
+    given: string | undefined,
   ): Promise<AlreadyStarted | undefined> {
     const newest = seen.toReversed();
     const started = newest.filter(({ jobId }) => jobId !== undefined).slice(0, MAX_LOOKS);
@@ -130,16 +115,12 @@ export class GenerateOnce {
   }
 
   async #send(
+    call: PaidCall,
     request: GenerationRequest,
-    call: {
-      fingerprint: string;
-      seen: readonly JournalEntry[];
-      deadlineMs: number;
-      signal: AbortSignal | undefined;
-    },
+    fingerprint: string,
+    seen: readonly JournalEntry[],
   ): Promise<NewlyStarted | undefined> {
-    const { service, sender, account, knownJobIds, onListed, onStarted, monotonicMs } = this.#options;
-    const { fingerprint, seen } = call;
+    const { service, account, knownJobIds, onListed, onStarted } = this.#options;
     const note = (generation: Generation) => {
       onStarted(generation.jobId, request.topic);
       return generation;
@@ -147,7 +128,7 @@ export class GenerateOnce {
     // Taken before the request: while it was under way, a look at the video list may have made its job known.
     const known = knownJobIds();
     try {
-      const sent = await sender.send<Generation>({
+      const sent = await call.send<Generation>({
         intent: {
           operation: "generate",
           account: await account(),
@@ -158,16 +139,11 @@ export class GenerateOnce {
           this.#checkLimit(entries, own);
           return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
         },
-        request: async ({ signal, onLate }) =>
-          note(
-            await service.generate(request, {
-              signal,
-              deadlineMs: call.deadlineMs - monotonicMs(),
-              onLate: (answer) => onLate(answer.then(note)),
-            }),
-          ),
+        request: async (options) => {
+          const onLate = (answer: Promise<Generation>) => options.onLate(answer.then(note));
+          return note(await service.generate(request, { ...options, onLate }));
+        },
         outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
-        signal: call.signal,
       });
       if (sent.kind === "overtaken") return undefined;
       return { alreadyStarted: false, generation: sent.result, isRecorded: sent.isRecorded };

@@ -3,10 +3,10 @@
 
 import type { Service } from "../service/client.ts";
 import type { Publication, PublishRequest } from "../service/answers.ts";
-import { duplicatePublicationError, inProgressError, withoutWaiting } from "./errors.ts";
-import { CALL_MS, type CallerOptions, WAIT_STEP_MS } from "./generate-once.ts";
-import type { Journal, JournalEntry, PlatformResult } from "./journal.ts";
-import type { RecordingSender } from "./record-and-send.ts";
+import { duplicatePublicationError, withoutWaiting } from "./errors.ts";
+import type { CallerOptions } from "./generate-once.ts";
+import type { JournalEntry, PlatformResult } from "./journal.ts";
+import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
   confirmationCode,
   isOvertaken,
@@ -46,13 +46,9 @@ export interface Published {
 
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
-  readonly journal: Journal;
-  readonly sender: RecordingSender;
+  readonly calls: PaidCalls;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds on a monotonic clock. */
-  readonly monotonicMs: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 export class PublishOnce {
@@ -71,60 +67,46 @@ export class PublishOnce {
     ask: (plan: PublicationPlan) => Promise<void>,
     caller: CallerOptions = {},
   ): Promise<Published> {
+    const { calls } = this.#options;
     const wanted = { jobId, platforms: [...new Set(platforms)] };
     for (;;) {
-      const { plan } = await this.#look(wanted, caller, this.#deadlineMs());
+      const { plan } = await this.#look(calls.begin(caller.signal), wanted, caller);
       if (plan.platforms.length === 0)
         return { results: plan.already, code: plan.code, answer: {}, unmentioned: [], isRecorded: true };
       await ask(plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-      const deadlineMs = this.#deadlineMs();
-      const latest = await this.#look(wanted, caller, deadlineMs);
+      const call = calls.begin(caller.signal);
+      const latest = await this.#look(call, wanted, caller);
       if (latest.plan.key !== plan.key) continue;
-      const published = await this.#send(wanted, latest, { ...caller, deadlineMs });
+      const published = await this.#send(call, wanted, latest);
       if (published !== undefined) return published;
     }
   }
 
-  #deadlineMs(): number {
-    return this.#options.monotonicMs() + CALL_MS;
-  }
-
-  /** The plan by what the journal says, once nothing is under way for any of the platforms. */
-  async #look(wanted: PublishRequest, caller: CallerOptions, deadlineMs: number) {
-    const { journal, sender, now, monotonicMs, sleep } = this.#options;
-    const signal = sender.withShutdown(caller.signal);
-    for (;;) {
-      const seen = publicationsOn(await journal.entries(), wanted.jobId, wanted.platforms);
-      if (seen.every(({ state }) => state !== "under way"))
-        return { seen, plan: await planPublication(wanted, seen, caller.confirmDuplicate, now()) };
-      if (signal.aborted || monotonicMs() >= deadlineMs) throw inProgressError("publication", signal.aborted);
-      // Aborted or not, the next turn looks.
-      await sleep(WAIT_STEP_MS, signal).catch(() => {});
-    }
+  async #look(call: PaidCall, wanted: PublishRequest, { confirmDuplicate }: CallerOptions) {
+    const { seen } = await call.look(
+      (entries) => publicationsOn(entries, wanted.jobId, wanted.platforms),
+      "publication",
+    );
+    return { seen, plan: await planPublication(wanted, seen, confirmDuplicate, this.#options.now()) };
   }
 
   /** Nothing if something newer is known than what the user agreed to. */
   async #send(
+    call: PaidCall,
     wanted: PublishRequest,
     { plan, seen }: { plan: PublicationPlan; seen: readonly JournalEntry[] },
-    { deadlineMs, signal: callerSignal }: CallerOptions & { deadlineMs: number },
   ): Promise<Published | undefined> {
-    const { service, sender, monotonicMs } = this.#options;
     const { jobId, platforms, already, code } = plan;
-    const sent = await sender
-      .send<Publication>({
-        intent: { operation: "publish", jobId, platforms: [...platforms] },
-        isOvertaken: (entries, own) =>
-          isOvertaken(publicationsOn(entries, jobId, wanted.platforms), seen, own),
-        request: ({ signal, onLate }) =>
-          service.publish({ jobId, platforms }, { signal, deadlineMs: deadlineMs - monotonicMs(), onLate }),
-        outcomeOf: ({ results }) => ({ outcome: "done", results }),
-        signal: callerSignal,
-      })
-      .catch((error: unknown) => {
-        throw plan.repeated.length === 0 ? error : withoutWaiting(error);
-      });
+    const sending = call.send<Publication>({
+      intent: { operation: "publish", jobId, platforms: [...platforms] },
+      isOvertaken: (entries, own) => isOvertaken(publicationsOn(entries, jobId, wanted.platforms), seen, own),
+      request: (options) => this.#options.service.publish({ jobId, platforms }, options),
+      outcomeOf: ({ results }) => ({ outcome: "done", results }),
+    });
+    const sent = await sending.catch((error: unknown) => {
+      throw plan.repeated.length === 0 ? error : withoutWaiting(error);
+    });
     if (sent.kind === "overtaken") return undefined;
     const { results, ...answer } = sent.result;
     const mentioned = new Set(results.map(platformOf));

@@ -1,8 +1,16 @@
-// The one place that sends a paid or public request: records it, looks whether another one was faster, sends it, and records what came of
-// it, even if that comes after the call has ended. Knows no policy.
+// The one place that sends a paid or public request: waits for what is under way, records the request, looks whether another one was
+// faster, sends it, and records what came of it, even if that comes after the call has ended. Knows no policy.
 
 import { BridgeError, toBridgeError } from "../errors.ts";
+import { inProgressError } from "./errors.ts";
 import type { Intent, Journal, JournalEntry, Recorded, RequestOutcome } from "./journal.ts";
+
+export interface PaidCallsOptions {
+  readonly journal: Journal;
+  /** Milliseconds on a monotonic clock. */
+  readonly monotonicMs: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
 
 export interface SendOptions<Result> {
   readonly intent: Intent;
@@ -11,11 +19,10 @@ export interface SendOptions<Result> {
   /** Calls `onLate` before it rejects if the answer may still come. */
   readonly request: (options: {
     readonly signal: AbortSignal;
+    readonly deadlineMs: number;
     onLate(answer: Promise<Result>): void;
   }) => Promise<Result>;
   readonly outcomeOf: (result: Result) => RequestOutcome;
-  /** Cancels the call. A request that was sent is still seen through. */
-  readonly signal: AbortSignal | undefined;
 }
 
 export type Sent<Result> =
@@ -23,24 +30,26 @@ export type Sent<Result> =
   /** Nothing was sent: look at the journal again. */
   | { readonly kind: "overtaken" };
 
-export class RecordingSender {
-  readonly #journal: Journal;
+/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
+const CALL_MS = 38_000;
+/** How often a request that is under way is looked at. */
+const WAIT_STEP_MS = 250;
+
+export class PaidCalls {
+  readonly #options: PaidCallsOptions;
   readonly #shutdown = new AbortController();
   /** What has to be waited for when the process ends. */
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor(journal: Journal) {
-    this.#journal = journal;
+  constructor(options: PaidCallsOptions) {
+    this.#options = options;
   }
 
-  /** The caller's signal, or that of the end of the process. */
-  withShutdown(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#shutdown.signal : AbortSignal.any([this.#shutdown.signal, signal]);
-  }
-
-  /** Rejects as `request` does. */
-  async send<Result>(options: SendOptions<Result>): Promise<Sent<Result>> {
-    return this.#track(this.#send(options));
+  /** A call whose time begins now. The caller's signal cancels it; a request that was sent is still seen through. */
+  begin(caller: AbortSignal | undefined): PaidCall {
+    const { signal: shutdown } = this.#shutdown;
+    const signal = caller === undefined ? shutdown : AbortSignal.any([shutdown, caller]);
+    return new PaidCall(this.#options, signal, (work) => this.#track(work));
   }
 
   /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal. */
@@ -49,50 +58,79 @@ export class RecordingSender {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
-  async #send<Result>(options: SendOptions<Result>): Promise<Sent<Result>> {
-    const { intent, isOvertaken, request, outcomeOf } = options;
-    const journal = this.#journal;
-    const signal = this.withShutdown(options.signal);
+  #track(work: Promise<unknown>): void {
+    const over = work.catch(() => {}).finally(() => this.#pending.delete(over));
+    this.#pending.add(over);
+  }
+}
+
+export class PaidCall {
+  readonly signal: AbortSignal;
+  readonly #options: PaidCallsOptions;
+  readonly #track: (work: Promise<unknown>) => void;
+  readonly #endsAtMs: number;
+
+  constructor(options: PaidCallsOptions, signal: AbortSignal, track: (work: Promise<unknown>) => void) {
+    this.signal = signal;
+    this.#options = options;
+    this.#track = track;
+    this.#endsAtMs = options.monotonicMs() + CALL_MS;
+  }
+
+  /** All entries, and those that `select` takes of them, once none of these is under way. Throws when the call's time is over. */
+  async look(select: (entries: readonly JournalEntry[]) => readonly JournalEntry[], what: string) {
+    const { journal, sleep } = this.#options;
+    for (;;) {
+      const entries = await journal.entries();
+      const seen = select(entries);
+      if (seen.every(({ state }) => state !== "under way")) return { entries, seen };
+      if (this.signal.aborted || this.#leftMs() <= 0) throw inProgressError(what, this.signal.aborted);
+      // Aborted or not, the next turn looks.
+      await sleep(WAIT_STEP_MS, this.signal).catch(() => {});
+    }
+  }
+
+  /** Rejects as `request` does. */
+  send<Result>(options: SendOptions<Result>): Promise<Sent<Result>> {
+    const sending = this.#send(options);
+    this.#track(sending);
+    return sending;
+  }
+
+  async #send<Result>({
+    intent,
+    isOvertaken,
+    request,
+    outcomeOf,
+  }: SendOptions<Result>): Promise<Sent<Result>> {
+    const { journal } = this.#options;
+    const { signal } = this;
     if (signal.aborted) throw notBegunError();
     const own = await journal.begin(intent);
+    const record = (outcome: RequestOutcome) => journal.recordOutcome(own.id, outcome);
     let late: Promise<Result> | undefined;
     try {
       if (isOvertaken(await journal.entries(), own)) {
-        await journal.recordOutcome(own.id, { outcome: "not_sent" });
+        await record({ outcome: "not_sent" });
         return { kind: "overtaken" };
       }
       const onLate = (answer: Promise<Result>) => void (late = answer);
-      const result = await request({ signal, onLate });
-      const isRecorded = await journal.recordOutcome(own.id, outcomeOf(result));
+      const result = await request({ signal, deadlineMs: this.#leftMs(), onLate });
+      const isRecorded = await record(outcomeOf(result));
       return { kind: "sent", result, isRecorded: isRecorded && own.isOnDisk };
     } catch (error) {
-      const record = (outcome: RequestOutcome) => journal.recordOutcome(own.id, outcome);
-      if (late === undefined) await record(outcomeOfFailure(error));
+      const recordFailure = (failure: unknown) =>
+        record({ outcome: toBridgeError(failure, "unknown").facts.outcome });
+      if (late === undefined) await recordFailure(error);
       // Until then the request is under way for this process.
-      else
-        void this.#track(
-          late.then(
-            (result) => record(outcomeOf(result)),
-            (failure: unknown) => record(outcomeOfFailure(failure)),
-          ),
-        );
+      else this.#track(late.then((result) => record(outcomeOf(result)), recordFailure));
       throw error;
     }
   }
 
-  #track<Result>(work: Promise<Result>): Promise<Result> {
-    const over = work.then(
-      () => {},
-      () => {},
-    );
-    this.#pending.add(over);
-    void over.then(() => this.#pending.delete(over));
-    return work;
+  #leftMs(): number {
+    return this.#endsAtMs - this.#options.monotonicMs();
   }
-}
-
-function outcomeOfFailure(error: unknown): RequestOutcome {
-  return { outcome: toBridgeError(error, "unknown").facts.outcome };
 }
 
 function notBegunError(): BridgeError {

@@ -10,7 +10,7 @@ import {
 import { Journal } from "../../src/idempotency/journal.ts";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
-import { RecordingSender } from "../../src/idempotency/record-and-send.ts";
+import { PaidCalls } from "../../src/idempotency/record-and-send.ts";
 import { fingerprintOf } from "../../src/idempotency/same-request.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { GenerationRequest, Job, PublishRequest } from "../../src/service/answers.ts";
@@ -31,7 +31,7 @@ type Changes = Partial<GenerateOnceOptions> & {
 /** A server process. */
 export interface Process {
   readonly journal: Journal;
-  readonly sender: RecordingSender;
+  readonly calls: PaidCalls;
   readonly generateOnce: GenerateOnce;
   readonly publishOnce: PublishOnce;
   generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
@@ -88,7 +88,15 @@ export class Computer {
       redact: (line) => line,
       onUnwritable: (reason) => void this.warnings.push(reason),
     });
-    const sender = new RecordingSender(journal);
+    const calls = new PaidCalls({
+      journal,
+      monotonicMs: () => clock.machineMs,
+      // A turn of the event loop.
+      sleep: async () => {
+        this.pass(this.waitMs);
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    });
     const options: GenerateOnceOptions = {
       service: {
         generate: (request, more) => {
@@ -98,8 +106,7 @@ export class Computer {
         },
         listVideos: async () => ({ videos: [] }),
       },
-      journal,
-      sender,
+      calls,
       maxGenerations: undefined,
       account: () => fingerprintOf(accountName),
       lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
@@ -107,12 +114,6 @@ export class Computer {
       onListed: () => {},
       onStarted: (jobId) => void this.started.push(jobId),
       now: () => clock.epochMs,
-      monotonicMs: () => clock.machineMs,
-      // A turn of the event loop.
-      sleep: async () => {
-        this.pass(this.waitMs);
-        await new Promise((resolve) => setImmediate(resolve));
-      },
       ...changes,
     };
     const generateOnce = new GenerateOnce(options);
@@ -128,7 +129,7 @@ export class Computer {
     });
     return {
       journal,
-      sender,
+      calls,
       generateOnce,
       publishOnce,
       generate: (request, caller) => generateOnce.run(request, caller),

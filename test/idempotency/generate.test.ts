@@ -451,7 +451,7 @@ describe("when the process ends", () => {
     const process = computer.process();
     const sent = process.generate(TIDES);
     await expect.poll(() => computer.generations).toHaveLength(1);
-    const finished = process.sender.finish();
+    const finished = process.calls.finish();
     answer.resolve({ jobId: "job-1", status: "processing" });
     await finished;
 
@@ -476,7 +476,7 @@ describe("when the process ends", () => {
     const aborted = () => computer.options.map(({ signal }) => signal?.aborted);
     caller.abort();
     expect(aborted()).toEqual([true, false]);
-    void process.sender.finish();
+    void process.calls.finish();
 
     expect(aborted()).toEqual([true, true]);
     expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });

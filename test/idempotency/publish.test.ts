@@ -338,7 +338,7 @@ describe("the user", () => {
   test("who agrees after the process began to end publishes nothing", async () => {
     const computer = new Computer();
     const process = computer.process();
-    const call = process.publish(["tiktok"], {}, async () => process.sender.finish());
+    const call = process.publish(["tiktok"], {}, async () => process.calls.finish());
 
     expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
     expect(computer.posts).toEqual([]);

@@ -8,7 +8,7 @@ import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/idempotency/journal-files.ts";
 import { PublishOnce } from "../../../src/idempotency/publish-once.ts";
-import { RecordingSender } from "../../../src/idempotency/record-and-send.ts";
+import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
 import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 
@@ -193,17 +193,16 @@ export class World {
       redact: (line) => line,
       onUnwritable: () => {},
     });
-    const common = {
+    const calls = new PaidCalls({
       journal,
-      sender: new RecordingSender(journal),
-      now: () => this.#wallMs,
       monotonicMs: machineMs,
       sleep: () =>
         this.#operation(WAITS, [
           ["for a moment", () => {}],
           ["until its time is over", () => this.#pass(CALL_MS)],
         ]),
-    };
+    });
+    const common = { calls, now: () => this.#wallMs };
     const generate = new GenerateOnce({
       ...common,
       service: {
