@@ -8,13 +8,13 @@ import { duplicateGenerationError, limitError, withCandidates } from "./errors.t
 import type { JournalEntry, Recorded } from "./journal.ts";
 import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
+  argumentsOf,
   confirmationCode,
   DAY_MS,
   generationFingerprint,
   generationsOfLastDay,
   isOvertaken,
   sameGenerations,
-  withDefaults,
 } from "./same-request.ts";
 
 /** How the service says that a job stands; undefined where that can't be found out in time. */
@@ -133,7 +133,7 @@ export class GenerateOnce {
           operation: "generate",
           account: await account(),
           fingerprint,
-          arguments: withDefaults(request),
+          arguments: argumentsOf(request),
         },
         isOvertaken: (entries, own) => {
           this.#checkLimit(entries, own);

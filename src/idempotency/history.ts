@@ -1,6 +1,5 @@
 // What this computer's journal knows of jobs: how they were ordered, and where they were posted.
 
-import { DEFAULTS } from "../service/options.ts";
 import type { GenerationArguments, JournalEntry } from "./journal.ts";
 import { mayHaveBeenCarriedOut, platformState } from "./same-request.ts";
 
@@ -15,7 +14,7 @@ export interface Post {
 }
 
 export interface JobHistory {
-  /** Of a job that this computer started: the whole topic, and what differs from the defaults. */
+  /** Of a job that this computer started: how it was ordered, the whole topic among it. */
   readonly arguments?: GenerationArguments;
   /** When it was ordered, in milliseconds since the epoch. */
   readonly createdAtMs?: number;
@@ -44,7 +43,7 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
     const platforms = new Set(publications.flatMap((entry) => entry.platforms ?? []));
     jobs.set(jobId, {
       ...(start?.arguments !== undefined && {
-        arguments: withoutDefaults(start.arguments),
+        arguments: start.arguments,
         createdAtMs: start.atMs,
       }),
       publishedTo: [...platforms].flatMap((platform) => postOn(publications, platform)),
@@ -70,9 +69,4 @@ function postOn(publications: readonly JournalEntry[], platform: string): Post[]
   if (state.kind === "unknown") return [{ platform, at, unknown: true }];
   const { url } = state.result;
   return [{ platform, ...(typeof url === "string" && { url }), at }];
-}
-
-function withoutDefaults(given: GenerationArguments): GenerationArguments {
-  const defaults = new Map<string, string | number>(Object.entries(DEFAULTS));
-  return Object.fromEntries(Object.entries(given).filter(([name, value]) => defaults.get(name) !== value));
 }

@@ -19,7 +19,7 @@ const entrySchema = lazyValue(() =>
     account: z.string().optional(),
     /** Of a generation: hash of the account and the arguments, equal for equal requests. */
     fingerprint: z.string().optional(),
-    /** Of a generation: how the video was ordered, topic and defaults included. */
+    /** Of a generation: how the video was ordered. */
     arguments: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
     /** Of a publication: the job it posts. Of a generation that is done: the job it started. */
     jobId: z.string().optional(),

@@ -22,15 +22,18 @@ export function generationFingerprint(account: string, request: GenerationReques
   const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
   // Upper case first, which makes ß and SS equal.
   const topic = visible.toUpperCase().toLowerCase().normalize("NFC");
-  const compared = Object.entries({ ...withDefaults(request), topic }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const compared = Object.entries({ ...DEFAULTS, ...argumentsOf(request), topic }).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
   return fingerprintOf(`${account} generate ${JSON.stringify(compared)}`);
 }
 
-/** The request with the defaults that the service applies to what it leaves out. */
-export function withDefaults(request: GenerationRequest): GenerationArguments {
-  // An argument that is undefined must not hide its default.
-  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-  return { ...DEFAULTS, ...given };
+/** The request without what was left out. */
+export function argumentsOf(request: GenerationRequest): GenerationArguments {
+  const given = Object.entries(request).filter(
+    (entry): entry is [string, string | number] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(given);
 }
 
 /** The requests for the same video that were or may have been carried out, in the journal's order. */

@@ -361,7 +361,7 @@ test("This computer knows how its jobs were ordered, and where and when they wer
     [
       JOB,
       {
-        arguments: { topic: "Tides rise", duration: 20, music: "upbeat" },
+        arguments: { topic: "Tides rise", duration: 20, style: "story", music: "upbeat" },
         createdAtMs: NOW,
         publishedTo: [
           { platform: "tiktok", url: "https://tiktok.example/1", at },
