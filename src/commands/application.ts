@@ -14,7 +14,6 @@ import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { CardReads } from "../mcp/card/card-reads.ts";
-import { MediaOrigins } from "../mcp/card/media-origins.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerationLimit } from "../once/generation-limit.ts";
 import { createJournal } from "../once/journal.ts";
@@ -116,7 +115,6 @@ export function createApplication(options: ApplicationOptions): Application {
       )),
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
-    mediaOrigins: new MediaOrigins({ service, jobs, folder: journalFolder(config), log }),
     cardReads: new CardReads({ poller, reader, jobs, service, savedVideos, clock }),
     log,
   };

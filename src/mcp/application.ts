@@ -11,7 +11,6 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/schemas.ts";
 import type { Config } from "../config.ts";
 import type { CardReads } from "./card/card-reads.ts";
-import type { MediaOrigins } from "./card/media-origins.ts";
 import type { Elicitation } from "./elicitation.ts";
 
 export interface Application {
@@ -33,7 +32,6 @@ export interface Application {
   /** Whether publish_video is offered. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
-  readonly mediaOrigins: MediaOrigins;
   readonly cardReads: CardReads;
   readonly log: Log;
 }

@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { BROWSER, type ChatStart } from "./chat.ts";
 import {
@@ -148,27 +147,24 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     );
   });
 
-  test("says of media that the app blocks that it can't play, and opens it; the next card may play it", async () => {
+  test("says of media that the app blocks that it can't play, and opens it; the next card plays it", async () => {
     const media = await scriptedService({ "GET /final.mp4": VIDEO, "GET /1.mp4": VIDEO });
     const [finalVideoUrl, clip] = [`${media.url}/final.mp4`, `${media.url}/1.mp4`];
     const scripts = { [STATUS]: { json: { status: "completed", videoUrls: [clip], finalVideoUrl } } };
-    const start = { env: { FACELESS_STATE_DIR: temporaryFolder() }, readsCard: "with the call" } as const;
-    const first = await openScripted(scripts, start);
+    const { chat } = await openScripted(scripts, { readsCard: "with the call" });
 
-    const blocked = await first.chat.generate(TOPIC);
+    const blocked = await chat.generate(TOPIC);
 
     await blocked.getByText(/^The final video can't play here/).waitFor();
     expect(await blocked.getByLabel("The final video").isVisible()).toBe(false);
     await blocked.locator("#result").getByRole("button", { name: "Open" }).click();
     await blocked.getByText("Clips", { exact: true }).click();
     await blocked.locator("#clips").getByRole("button", { name: "Open" }).click();
-    expect(await first.chat.openedLinks()).toEqual([finalVideoUrl, clip]);
+    expect(await chat.openedLinks()).toEqual([finalVideoUrl, clip]);
     expect(media.requests).toEqual([]);
 
-    // Another process, whose service has not listed the video yet.
-    const second = await openScripted(scripts, start);
-    const card = await second.chat.generate(TOPIC);
-    await plays(card, second.chat.page, "The final video");
+    const card = await chat.generate(TOPIC);
+    await plays(card, chat.page, "The final video");
   });
 
   test("plays a link that was signed anew, where the one it knew has expired", async () => {
