@@ -58,7 +58,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     await plays(card, chat.page, "Clip 2");
     expect(await card.locator("#topic, #settings").allInnerTexts()).toEqual([
       "Why the sea is salty",
-      "30 sec · documentary",
+      "30 s · documentary",
     ]);
     nowMs += 60_000;
     await says(card, "Your video is ready.");

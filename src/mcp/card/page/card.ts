@@ -58,21 +58,8 @@ const ARMED_MS = 15_000;
 /** A double click is one click. */
 const SECOND_CLICK_MS = 700;
 
-const {
-  topic,
-  settings,
-  status,
-  problem,
-  progress,
-  checked,
-  result,
-  link,
-  publish,
-  go,
-  outcome,
-  posts,
-  parts,
-} = elements;
+const { topic, settings, status, problem, progress, hint, result, link, publish, go, outcome, posts, parts } =
+  elements;
 const { publishes, asks, sandbox } = document.body.dataset;
 
 const clips: Player[] = [];
@@ -80,8 +67,6 @@ const platformButtons = new Map<string, HTMLButtonElement>();
 const chosen = new Set<string>();
 
 let capabilities: McpUiInitializeResult["hostCapabilities"] = {};
-/** As BCP 47; undefined for the browser's own. */
-let locale: string | undefined;
 let input: Params = {};
 /** As the result names it or, while that is late, as the card has found it in the list. */
 let jobId = "";
@@ -198,24 +183,13 @@ void host
     host.notify("initialized", {});
   });
 
-function applyContext(changed: McpUiHostContext = {}): void {
-  const { theme, styles, containerDimensions } = changed;
+function applyContext({ theme, styles, containerDimensions }: McpUiHostContext = {}): void {
   const { style } = document.documentElement;
   if (theme) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) style.setProperty(name, value ?? null);
-  if (styles?.css?.fonts) {
-    const sheet = create("style");
-    sheet.textContent = styles.css.fonts;
-    document.head.append(sheet);
-  }
   // A host cuts the card at its own height: what is below the video stays above that.
   const maxHeight = (containerDimensions as { maxHeight?: number } | undefined)?.maxHeight;
   if (maxHeight) style.setProperty("--video", `clamp(120px,${maxHeight - 230}px,280px)`);
-  try {
-    [locale] = Intl.getCanonicalLocales(changed.locale ?? locale);
-  } catch {
-    // Not one that can be used.
-  }
 }
 
 function canRead(): unknown {
@@ -230,7 +204,7 @@ function settle(named = ""): void {
     job = undefined;
     linkReads = 0;
     for (const player of [final, voice, ...clips]) player.show();
-    progress.hidden = checked.hidden = result.hidden = parts.hidden = true;
+    progress.hidden = hint.hidden = result.hidden = parts.hidden = true;
   }
   jobId = named;
 }
@@ -332,10 +306,9 @@ function show({
   publishedTo,
   progress: { total = 0, completed = videoUrls.length, failed = 0 } = {},
 }: Job): void {
-  const count = (value: number) => value.toLocaleString(locale);
   showOrder();
   setText(problem, watchEnded);
-  const rendering = `Rendering: ${count(completed)}${total ? ` of ${count(total)}` : ""} clips ready${failed ? `, ${count(failed)} failed` : ""}.`;
+  const rendering = `Rendering: ${completed}${total ? ` of ${total}` : ""} clips ready${failed ? `, ${failed} failed` : ""}.`;
   const ready = finalVideoUrl
     ? `Your video is ready.${savedTo ? ` Saved to ${savedTo}` : ""}`
     : "The clips are ready, the final video follows.";
@@ -346,10 +319,7 @@ function show({
   progress.hidden = done;
   progress.max = total || 1;
   progress.value = total && completed + failed;
-  setText(
-    checked,
-    done ? "" : `Renders take 2 to 4 minutes. Last checked ${new Date().toLocaleTimeString(locale)}.`,
-  );
+  setText(hint, done ? "" : "Renders take 2 to 4 minutes.");
 
   for (const [index, url] of videoUrls.entries()) (clips[index] ??= addClip(index + 1)).show(url);
   if (audioUrl) voice.show(audioUrl);
@@ -374,9 +344,8 @@ function show({
 function showOrder(): void {
   const order: Params = { ...job?.settings, ...input };
   if (typeof order["topic"] === "string") setText(topic, order["topic"]);
-  const seconds = Number(order["duration"]);
-  const length = seconds > 0 && seconds.toLocaleString(locale, { style: "unit", unit: "second" });
-  const values = [length, order["style"], order["language"], order["voice"]];
+  const seconds = order["duration"] && `${String(order["duration"])} s`;
+  const values = [seconds, order["style"], order["language"], order["voice"]];
   setText(settings, values.filter(Boolean).join(" · "));
 }
 

@@ -6,7 +6,7 @@ type Id =
   | "settings"
   | "status"
   | "problem"
-  | "checked"
+  | "hint"
   | "final"
   | "result"
   | "publish"
