@@ -121,7 +121,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     const card = await chat.generate(TOPIC);
 
     await plays(card, chat.page, "The final video");
-    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open", "Copy link"]);
+    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open"]);
   });
 
   test("says so where the host does not open its link", async () => {
@@ -134,19 +134,6 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     expect(await chat.openedLinks()).toHaveLength(1);
   });
 
-  test("copies the link", async () => {
-    const chat = await open(DONE_AT_ONCE);
-    await chat.page.context().grantPermissions(["clipboard-read"]);
-    const card = await chat.generate(TOPIC);
-
-    await press(card, "Copy link");
-
-    expect(await card.getByRole("button").allInnerTexts()).toContain("Copied");
-    expect(await chat.page.evaluate("navigator.clipboard.readText()")).toMatch(
-      /^http:.*\/media\/final\/.*\.mp4$/,
-    );
-  });
-
   test("says of media that the app blocks that it can't play, and opens it; the next card plays it", async () => {
     const media = await scriptedService({ "GET /final.mp4": VIDEO, "GET /1.mp4": VIDEO });
     const [finalVideoUrl, clip] = [`${media.url}/final.mp4`, `${media.url}/1.mp4`];
@@ -157,7 +144,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
 
     await blocked.getByText(/^The final video can't play here/).waitFor();
     expect(await blocked.getByLabel("The final video").isVisible()).toBe(false);
-    await blocked.locator("#result").getByRole("button", { name: "Open" }).click();
+    await blocked.getByRole("button", { name: "Open" }).first().click();
     await blocked.getByText("Clips", { exact: true }).click();
     await blocked.locator("#clips").getByRole("button", { name: "Open" }).click();
     expect(await chat.openedLinks()).toEqual([finalVideoUrl, clip]);
@@ -203,7 +190,6 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     await card
       .getByText(/can't play here: this app may block its host, or its link has expired\.$/)
       .waitFor();
-    expect(await card.getByLabel("Link of the video").inputValue()).toBe(`${service.url}/v.mp4`);
     expect(service.lines("GET /v.mp4")).toHaveLength(1);
   });
 

@@ -71,7 +71,7 @@ describe.skipIf(BROWSER === undefined)("the card of a call whose result is late"
       nowMs += 60_000;
       await says(card, "Your video is ready.");
       await plays(card, chat.page, "The final video");
-      expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open", "Copy link"]);
+      expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open"]);
       await chat.sendResult();
 
       await card.getByRole("button", { name: "youtube Sandbox Clips" }).waitFor();
@@ -86,11 +86,7 @@ describe.skipIf(BROWSER === undefined)("the card of a call whose result is late"
     ["has ended, and whose list lags behind", [video(OTHER, "processing", TOPIC)], "completed"],
     ["has another topic", [video(OTHER, "processing", `${TOPIC} and blue`)], "processing"],
     ["has a topic that only begins like it", [video(OTHER, "processing", "Why…")], "processing"],
-    [
-      "has no topic, and is not the only one",
-      [video(OTHER, "queued"), video(JOB, "processing")],
-      "processing",
-    ],
+    ["has no topic", [video(OTHER, "queued")], "processing"],
   ])("takes no video that %s, and finds its own when it is listed", async (_, listed, status) => {
     const finalVideoUrl = "https://cdn.example/other.mp4";
     const { chat, list } = await openScripted({
@@ -108,26 +104,19 @@ describe.skipIf(BROWSER === undefined)("the card of a call whose result is late"
     await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
   });
 
-  test("takes the newest that renders its topic, and the only one that renders where the list has no topics", async () => {
-    const withTopics = await openScripted({});
-    withTopics.list(
+  test("takes the newest that renders its topic, whatever the white space in it", async () => {
+    const { chat, list } = await openScripted({});
+    list(
       video(OTHER, "processing", "Why the moon is round"),
       video(JOB, "processing", TOPIC),
       video("older", "processing", TOPIC),
     );
-    const without = await openScripted({});
-    without.list(video(OTHER, "completed"), video(JOB, "processing"), video("older", "failed"));
 
-    const cards = await Promise.all(
-      [withTopics, without].map(async ({ chat }) => {
-        const card = await chat.generate({ topic: ` ${TOPIC}\n` });
-        await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
-        return chat.sent.filter((line) => line.includes("faceless://jobs/"));
-      }),
-    );
+    const card = await chat.generate({ topic: ` ${TOPIC.replace(" ", "\n")}\n` });
 
-    for (const reads of cards)
-      expect(new Set(reads)).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
+    await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+    const reads = chat.sent.filter((line) => line.includes("faceless://jobs/"));
+    expect(new Set(reads)).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
   });
 
   test("a result that names another job wins: nothing of the job that was found stays", async () => {
@@ -251,5 +240,5 @@ async function saysInTime(chat: Chat, card: FrameLocator, text: string): Promise
       await chat.pass(4);
       return statusOf(card);
     }, PATIENCE)
-    .toBe(text);
+    .toContain(text);
 }

@@ -6,9 +6,7 @@ type Id =
   | "settings"
   | "status"
   | "problem"
-  | "hint"
   | "final"
-  | "result"
   | "publish"
   | "platforms"
   | "outcome"
@@ -18,20 +16,18 @@ type Id =
 
 interface Elements extends Record<Id, HTMLElement> {
   readonly progress: HTMLProgressElement;
-  readonly link: HTMLInputElement;
   readonly parts: HTMLDetailsElement;
   readonly open: HTMLButtonElement;
-  readonly copy: HTMLButtonElement;
   readonly go: HTMLButtonElement;
 }
 
-const withIds = Array.from(document.querySelectorAll<HTMLElement>("[id]"), (element) => [
-  element.id,
-  element,
-]);
-/** Those of card.html that have an id. The markup is ours. */
-// eslint-disable-next-line typescript/no-unsafe-type-assertion
-export const elements = Object.fromEntries(withIds) as Elements;
+/** Those of card.html that have an id. */
+export function findElements(): Elements {
+  const withIds = Array.from(document.querySelectorAll("[id]"), (element) => [element.id, element]);
+  // The markup is ours.
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(withIds) as Elements;
+}
 
 export function on<Type extends keyof HTMLElementEventMap>(
   target: Pick<EventTarget, "addEventListener">,
@@ -60,10 +56,8 @@ export function createButton(text: string, onClick: () => unknown): HTMLButtonEl
   return button;
 }
 
-export interface Player {
-  /** Shows this link, unless it is the one that is shown, signed anew. Without a link it is emptied. */
-  show(url?: string): void;
-}
+/** Shows the media at this link, unless it is the one that is shown, signed anew. Without a link it is emptied. */
+export type Player = (url?: string) => void;
 
 /** A video or a voice in `place`. Where it can't be played, a note takes its place; then `onFailure` is called with its link. */
 export function createPlayer(
@@ -87,15 +81,13 @@ export function createPlayer(
     setText(note, `${label} can't play here: this app may block its host, or its link has expired.`);
     onFailure(shown, note);
   });
-  return {
-    show(url = "") {
-      if (url === shown || (note.hidden && withoutSignature(url) === withoutSignature(shown))) return;
-      shown = url;
-      media.hidden = !url;
-      note.hidden = true;
-      media.src = url;
-      if (!url) media.removeAttribute("src");
-    },
+  return (url = "") => {
+    if (url === shown || (note.hidden && withoutSignature(url) === withoutSignature(shown))) return;
+    shown = url;
+    media.hidden = !url;
+    note.hidden = true;
+    media.src = url;
+    if (!url) media.removeAttribute("src");
   };
 }
 
