@@ -31,7 +31,7 @@ export async function findMediaOrigins(
       return { videos: [] };
     }),
   ]);
-  const known = jobs.recent(RECENT_JOBS).map(({ job, finalVideoUrl }) => ({ ...job, finalVideoUrl }));
+  const known = jobs.recent(RECENT_JOBS).flatMap(({ job = {}, finalVideoUrl }) => [job, { finalVideoUrl }]);
   const links = [...known, ...newest.videos].flatMap(linksOf);
   const origins = [own, ...links.map(originOf)].filter((origin) => ORIGIN.test(origin));
   return [...new Set(origins)].slice(0, MAX_ORIGINS);
