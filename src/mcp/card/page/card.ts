@@ -2,35 +2,40 @@
 // hosts strip tool results. This file connects it with the host.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
-import { on } from "./dom.ts";
-import { awaitResult, resume, settle } from "./follow.ts";
+import { body, on } from "./dom.ts";
+import { READ_MS, resume, settle } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
-import { answerOf, wordsOf } from "./server.ts";
+import { answerOf, type Failure } from "./server.ts";
 import { Card } from "./state.ts";
 import { createView } from "./view.ts";
 
 // What is cast below is the host's word.
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
+const UNKNOWN = "It is not known whether a video was started.";
+
 async function openCard(): Promise<void> {
   const host = connectHost({
     "tool-input": (params) => {
       card.order = params["arguments"] ?? {};
       card.show();
-      awaitResult(card);
+      // A call whose result is late is a task, whose result comes when the video is ready.
+      card.readTimer = setTimeout(settle, READ_MS, card, card.notice, "", true);
     },
     "tool-result": (params) => {
       try {
         settle(card, "Started. Ask in the chat how far it is.", answerOf(params).jobId);
       } catch (error) {
-        card.problem = wordsOf(error);
-        settle(card, "No video was started.");
+        const { message, outcome } = error as Failure;
+        card.trouble = message;
+        if (outcome === "unknown") settle(card, UNKNOWN, card.id, true);
+        else settle(card, outcome ? "No video was started." : "The call failed.");
       }
     },
     "tool-cancelled": () => {
       // The render goes on.
-      if (!card.jobId) settle(card, "The call was cancelled.");
+      if (!card.id) settle(card, `The call was cancelled. ${UNKNOWN}`, "", true);
     },
     "host-context-changed": applyContext,
     "resource-teardown": () => {
@@ -50,11 +55,10 @@ async function openCard(): Promise<void> {
   new IntersectionObserver(([entry]) => {
     card.isInView = !!entry?.isIntersecting;
     resume(card);
-  }).observe(document.body);
+  }).observe(body);
   new ResizeObserver(() => {
-    const { scrollWidth, offsetHeight } = document.body;
-    host.notify("size-changed", { width: scrollWidth, height: offsetHeight });
-  }).observe(document.body);
+    host.notify("size-changed", { height: body.offsetHeight });
+  }).observe(body);
 
   const { hostCapabilities, hostContext } = (await host.request("ui/initialize", {
     protocolVersion: "2026-01-26",

@@ -2,8 +2,7 @@
 
 type Id =
   | "topic"
-  | "sandbox"
-  | "settings"
+  | "facts"
   | "status"
   | "problem"
   | "final"
@@ -11,23 +10,24 @@ type Id =
   | "platforms"
   | "outcome"
   | "posts"
-  | "voice"
   | "clips";
 
 interface Elements extends Record<Id, HTMLElement> {
   readonly progress: HTMLProgressElement;
-  readonly parts: HTMLDetailsElement;
   readonly open: HTMLButtonElement;
   readonly go: HTMLButtonElement;
 }
 
 /** Those of card.html that have an id. */
 export function findElements(): Elements {
-  const withIds = Array.from(document.querySelectorAll("[id]"), (element) => [element.id, element]);
+  const withIds = Array.from(body.querySelectorAll("[id]"), (element) => [element.id, element]);
   // The markup is ours.
   // eslint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(withIds) as Elements;
 }
+
+/** `dataset` is what the server says of itself. */
+export const { body } = document;
 
 export function on<Type extends keyof HTMLElementEventMap>(
   target: Pick<EventTarget, "addEventListener">,
@@ -39,58 +39,43 @@ export function on<Type extends keyof HTMLElementEventMap>(
   target.addEventListener(type, listener as EventListener);
 }
 
-export function create<Tag extends keyof HTMLElementTagNameMap>(tag: Tag): HTMLElementTagNameMap[Tag] {
-  return document.createElement(tag);
-}
-
-/** Hidden while there is nothing to say. Left alone if it says that already: a live region would say it again. */
+/** Left alone if it says that already: a live region would say it again. What is empty is not shown. */
 export function setText(element: HTMLElement, text = ""): void {
   if (element.textContent !== text) element.textContent = text;
-  element.hidden = !text;
 }
 
-export function createButton(text: string, onClick: () => unknown): HTMLButtonElement {
-  const button = create("button");
-  button.textContent = text;
+export function append<Tag extends keyof HTMLElementTagNameMap>(
+  place: HTMLElement,
+  tag: Tag,
+  text = "",
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  place.append(element);
+  return element;
+}
+
+export function appendButton(place: HTMLElement, text: string, onClick: () => unknown): HTMLButtonElement {
+  const button = append(place, "button", text);
   on(button, "click", onClick);
   return button;
 }
 
-/** Shows the media at this link, unless it is the one that is shown, signed anew. Without a link it is emptied. */
-export type Player = (url?: string) => void;
-
-/** A video or a voice in `place`. Where it can't be played, a note takes its place; then `onFailure` is called with its link. */
-export function createPlayer(
-  kind: "video" | "audio",
-  label: string,
-  place: HTMLElement,
-  onFailure: (url: string, note: HTMLElement) => void,
-): Player {
-  const media = create(kind);
-  const note = create("p");
-  let shown = "";
-  media.controls = true;
-  media.preload = "metadata";
-  media.ariaLabel = label;
-  media.hidden = note.hidden = true;
-  place.append(media, note);
-  on(media, "error", () => {
-    // Emptied on purpose.
-    if (!media.hasAttribute("src")) return;
-    media.hidden = true;
-    setText(note, `${label} can't play here: this app may block its host, or its link has expired.`);
-    onFailure(shown, note);
+/** Shows the video at this link, unless it is the one that is shown, signed anew. Without a link the place is emptied. */
+export function play(place: HTMLElement, label: string, url = "", onFailure?: () => void): void {
+  const [address] = url.split("?");
+  if (place.dataset["address"] === address) return;
+  place.dataset["address"] = address;
+  place.textContent = "";
+  if (!url) return;
+  const video = append(place, "video");
+  video.controls = true;
+  video.preload = "metadata";
+  video.ariaLabel = label;
+  video.src = url;
+  on(video, "error", () => {
+    if (!video.isConnected) return;
+    setText(place, `${label} can't play here: this app may block its host, or its link has expired. `);
+    onFailure?.();
   });
-  return (url = "") => {
-    if (url === shown || (note.hidden && withoutSignature(url) === withoutSignature(shown))) return;
-    shown = url;
-    media.hidden = !url;
-    note.hidden = true;
-    media.src = url;
-    if (!url) media.removeAttribute("src");
-  };
-}
-
-function withoutSignature(url: string): string | undefined {
-  return url.split("?")[0];
 }

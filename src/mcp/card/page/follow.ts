@@ -1,30 +1,23 @@
 // Follows the job of the call: reads it until it has ended, and looks for it in the list where the result does not name it in time. Never
 // while nobody sees the card.
 
-import { callTool, readJob, wordsOf } from "./server.ts";
+import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
-const READ_MS = 3_000;
+export const READ_MS = 3_000;
 /** A search is a request to the service, where most reads are none. */
 const SEARCH_MS = 6_000;
 const MAX_MISSES = 100;
 const MAX_FAILURES = 6;
 
-/** Without a result soon after the input, the call is a task, whose result comes when the video is ready. */
-export function awaitResult(card: Card): void {
-  card.readTimer = setTimeout(() => {
-    card.isSearching = true;
-    resume(card);
-  }, READ_MS);
-}
-
-/** Ends the search with the job that the result names, or with none. Another job than this one goes from the card. */
-export function settle(card: Card, notice: string, jobId = ""): void {
+/** Follows the job that the result names. While that has named none, or never will, the job is looked for in the list. */
+export function settle(card: Card, notice: string, id = "", isSearching = false): void {
   clearTimeout(card.readTimer);
   card.notice = notice;
-  card.isSearching = false;
-  if (card.jobId !== jobId) card.job = undefined;
-  card.jobId = jobId;
+  card.isSearching = isSearching;
+  // Another job goes from the card.
+  if (card.id !== id) card.job = undefined;
+  card.id = id;
   card.misses = 0;
   card.show();
   resume(card);
@@ -38,12 +31,12 @@ export function resume(card: Card): void {
 
 async function follow(card: Card): Promise<void> {
   const { serverTools, serverResources } = card.can;
-  if (!(card.jobId ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
+  if (!(card.id ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
   if (card.isReading || isOver(card) || document.hidden || !card.isInView) return;
   clearTimeout(card.readTimer);
   await read(card);
   if (!isOver(card))
-    card.readTimer = setTimeout(follow, (card.jobId ? READ_MS : SEARCH_MS) * 2 ** card.failures, card);
+    card.readTimer = setTimeout(follow, (card.id ? READ_MS : SEARCH_MS) * 2 ** card.failures, card);
 }
 
 function isOver({ job, failures, misses }: Card): unknown {
@@ -55,29 +48,31 @@ export async function read(card: Card): Promise<void> {
   card.isReading = true;
   try {
     card.misses++;
-    const id = card.jobId || (card.isSearching && (await search(card)));
+    const id = card.id || (card.isSearching && (await find(card)));
     if (id) {
       const job = await readJob(card.host, id, card.can.serverResources);
       // A video that was found and has ended is an earlier one: the list lags behind.
-      if (card.isSearching && !job.done) card.jobId ||= id;
+      if (card.isSearching && !job.done) card.id ||= id;
       // The result may have come meanwhile, and knows better.
-      if (card.jobId === id) {
+      if (card.id === id) {
         card.job = job;
-        card.problem = job.watchEnded ?? "";
+        card.trouble = job.watchEnded ?? "";
         if (!job.done) card.misses = 0;
       }
     }
     card.failures = 0;
   } catch (error) {
-    if (card.failures++) card.problem = `The video can't be looked up: ${wordsOf(error)}`;
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
+    if (card.failures++) card.trouble = `Can't look it up: ${(error as Failure).message}`;
   }
   card.isReading = false;
   card.show();
 }
 
 /** The newest video that renders this topic. */
-async function search(card: Card): Promise<string | undefined> {
+async function find(card: Card): Promise<string | undefined> {
   const wanted = inOneLine(card.order.topic);
+  if (!wanted) return undefined;
   const { videos = [] } = await callTool(card.host, "list_videos");
   return videos.find(({ status, topic }) => {
     const listed = inOneLine(topic);

@@ -1,8 +1,9 @@
 // Publishes by two clicks: the first arms the button, which then names the platforms; the second calls publish_video, with its guard,
 // limits and question.
 
+import { body } from "./dom.ts";
 import { read } from "./follow.ts";
-import { callTool, wordsOf } from "./server.ts";
+import { type Answer, callTool, type Failure } from "./server.ts";
 import type { Card } from "./state.ts";
 
 const ARMED_MS = 15_000;
@@ -10,9 +11,8 @@ const ARMED_MS = 15_000;
 const SECOND_CLICK_MS = 700;
 
 /** Nothing is made public before the result has named it. */
-export function isPublishable({ job, isSearching, can }: Card): boolean {
-  const isOffered = "publishes" in document.body.dataset && can.serverTools;
-  return !!isOffered && !isSearching && job?.status === "completed";
+export function isPublishable({ job, isSearching, can }: Card): unknown {
+  return "publishes" in body.dataset && can.serverTools && !isSearching && job?.status === "completed";
 }
 
 export function choose(card: Card, platform: string): void {
@@ -27,7 +27,7 @@ export function press(card: Card, timeStamp: number): void {
   else if (card.chosen.size && !card.armedAt) {
     card.armedAt = timeStamp;
     card.armTimer = setTimeout(disarm, ARMED_MS, card);
-    card.remark = "Click again to make it public. That can't be undone from here.";
+    card.remark = "Click again to post it: this can't be undone here.";
     card.show();
   } else if (card.armedAt && timeStamp - card.armedAt > SECOND_CLICK_MS) void publish(card);
 }
@@ -41,31 +41,37 @@ export function disarm(card: Card): void {
 
 export function loadAccounts(card: Card): Promise<void> {
   return run(card, "", async () => {
-    const { platforms = [], summary = "" } = await callTool(card.host, "list_connected_platforms");
+    const { platforms, summary = "" } = await callTool(card.host, "list_connected_platforms");
     card.accounts = platforms;
-    return platforms.length ? "" : summary;
+    return platforms?.length ? "" : summary;
   });
 }
 
 async function publish(card: Card): Promise<void> {
   disarm(card);
-  const { host, jobId, can, chosen } = card;
-  card.results = [];
-  const question =
-    " If your app asks you to confirm, answer there: beside the chat input or in its notifications.";
-  await run(card, `Publishing…${"asks" in document.body.dataset ? question : ""}`, async () => {
-    const { summary = "", results = [] } = await callTool(host, "publish_video", {
-      jobId,
-      platforms: [...chosen],
-    });
-    card.results = results;
-    for (const { platform, ok } of results) if (ok) chosen.delete(platform);
-    const text = `The user chose to publish video ${jobId} in its card. ${summary}`;
-    if (can.updateModelContext)
-      void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
-    return summary;
-  });
+  const { host, id, can, chosen } = card;
+  card.outcomes = [];
+  await run(
+    card,
+    `Publishing…${"asks" in body.dataset ? " If your app asks, answer there." : ""}`,
+    async () => {
+      const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
+      const { summary = "", results = [], outcome } = await call.catch(inWords);
+      if (outcome === "not_sent" || outcome === "rejected") return summary;
+      // It was posted, or may have been: the model has to know.
+      card.outcomes = results;
+      chosen.clear();
+      const text = `The user chose to publish video ${id} in its card. ${summary}`;
+      if (can.updateModelContext)
+        void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
+      return summary;
+    },
+  );
   void read(card);
+}
+
+function inWords({ code, message, outcome }: Failure): Answer {
+  return { outcome, summary: code === "declined" ? "Not published: you did not say yes." : message };
 }
 
 /** The button is off meanwhile. `action` gives the remark that follows. */
@@ -73,7 +79,7 @@ async function run(card: Card, remark: string, action: () => Promise<string>): P
   card.isBusy = true;
   card.remark = remark;
   card.show();
-  card.remark = await action().catch(wordsOf);
+  card.remark = await action().catch(({ message }: Failure) => message);
   card.isBusy = false;
   card.show();
 }

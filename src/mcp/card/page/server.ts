@@ -2,7 +2,7 @@
 
 import type { Host, Params } from "./host.ts";
 
-/** The arguments of generate_video, as a model may write them. */
+/** The arguments of generate_video, as a model may write them, or as the server has read them. */
 export interface Order {
   readonly topic?: string;
   readonly duration?: number | string;
@@ -11,27 +11,33 @@ export interface Order {
   readonly voice?: string;
 }
 
+/** What the service applies to what a call leaves out; html.ts puts it in. */
+declare global {
+  const DEFAULTS: Order;
+}
+
 /** In the resource as in the tool's result. */
 export interface Job {
   readonly jobId: string;
   readonly status: string;
   readonly done: boolean;
   readonly videoUrls: readonly string[];
-  readonly audioUrl?: string;
   readonly finalVideoUrl?: string;
   readonly progress?: { readonly total?: number; readonly completed?: number; readonly failed?: number };
   readonly savedTo?: string;
-  readonly publishedTo?: readonly string[];
-  readonly settings?: Order;
+  readonly publishedTo?: readonly Post[];
+  readonly arguments?: Order;
   /** Why the server no longer polls it. */
   readonly watchEnded?: string;
 }
 
-export interface PlatformResult {
+/** On a platform: as the job names it, or as publish_video says what became of it. */
+export interface Post {
   readonly platform: string;
-  readonly ok: boolean;
-  readonly alreadyPublished?: boolean;
-  readonly url?: unknown;
+  readonly url?: string;
+  /** It may have been posted. */
+  readonly unknown?: true;
+  readonly ok?: boolean;
   readonly error?: unknown;
 }
 
@@ -41,16 +47,24 @@ export interface Account {
 }
 
 /** What the results of the tools hold, as far as the card looks at them. */
-export interface Answer {
+export interface Answer extends Pick<Failure, "outcome"> {
   readonly summary?: string;
   readonly jobId?: string;
   /** `topic` may be missing. */
   readonly videos?: readonly { readonly jobId: string; readonly status: string; readonly topic?: string }[];
   readonly platforms?: readonly Account[];
-  readonly results?: readonly PlatformResult[];
+  readonly results?: readonly Post[];
+}
+
+export interface Failure {
+  readonly message: string;
+  readonly code?: string;
+  /** Whether the call did something; undefined where neither _meta nor the text say so. */
+  readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
 }
 
 export interface ToolResult {
+  readonly _meta?: { readonly "faceless/error"?: Partial<Failure> };
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
   readonly structuredContent?: Answer;
@@ -60,7 +74,7 @@ export interface ToolResult {
 // What is cast below comes from our own server, or is an error.
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
-/** Rejects with the text of a failure. */
+/** Rejects with a Failure. */
 export async function callTool(host: Host, name: string, args: Params = {}): Promise<Answer> {
   return answerOf((await host.request("tools/call", { name, arguments: args })) as ToolResult);
 }
@@ -73,17 +87,18 @@ export async function readJob(host: Host, jobId: string, hasResources: unknown):
   return JSON.parse(contents[0].text);
 }
 
-/** The structure of a result, which is in its text too. Throws the text of a failure. */
-export function answerOf({ content, isError, structuredContent, resultType }: ToolResult): Answer {
+/** The structure of a result, which is in its text too. Throws a Failure. */
+export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
   // The modern protocol's way to ask the user, where the host does not do it for the card.
   if (resultType === "input_required")
-    throw new Error("Ask in the chat to publish it: your app can't ask you here.");
+    throw new Error("Publish it in the chat: your app can't ask you here.");
   const text = content?.[0]?.text ?? "";
-  if (isError) throw new Error(text);
+  if (isError) throw Object.assign(new Error(text), { outcome: outcomeIn(text) }, _meta?.["faceless/error"]);
   const [summary, json = "{}"] = text.split("\n");
   return structuredContent ?? { summary, ...JSON.parse(json) };
 }
 
-export function wordsOf(error: unknown): string {
-  return (error as Error).message;
+function outcomeIn(text: string): Failure["outcome"] {
+  if (/started no video|published nothing/.test(text)) return "not_sent";
+  return text.includes("It is not known whether") ? "unknown" : undefined;
 }

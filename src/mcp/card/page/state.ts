@@ -2,7 +2,7 @@
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Host } from "./host.ts";
-import type { Account, Job, Order, PlatformResult } from "./server.ts";
+import type { Account, Job, Order, Post } from "./server.ts";
 
 export class Card {
   readonly host: Host;
@@ -14,11 +14,11 @@ export class Card {
   order: Order = {};
 
   /** As the result names it or, until then, as the card has found it in the list; "" for none. */
-  jobId = "";
+  id = "";
   job: Job | undefined;
   /** How the call stands, in words, while there is no job. */
   notice = "Starting…";
-  problem = "";
+  trouble = "";
 
   /** The result is late: the card looks for its job in the list. It may find another video, so nothing is published meanwhile. */
   isSearching = false;
@@ -28,8 +28,6 @@ export class Card {
   failures = 0;
   /** Reads that found no job, or no link of a finished one. */
   misses = 0;
-  /** A link that does not play may have expired: it is looked up again once. */
-  isRenewed = false;
   /** Of the next read, or of the search that begins if no result comes. */
   readTimer = 0;
 
@@ -43,8 +41,8 @@ export class Card {
   isBusy = false;
   /** How publishing stands, in words. */
   remark = "";
-  /** Of the last call of publish_video. */
-  results: readonly PlatformResult[] = [];
+  /** The results of the last call of publish_video. */
+  outcomes: readonly Post[] = [];
 
   constructor(host: Host, show: () => void) {
     this.host = host;
