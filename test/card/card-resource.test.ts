@@ -1,6 +1,6 @@
 // What a client gets of the card: who is told of it, how large it is, and which origins it may play from. Needs no browser.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ServerStart, TEST_CLIENTS } from "../fixtures/clients.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
@@ -28,8 +28,9 @@ function originsOf({ _meta }: { _meta?: Record<string, unknown> | undefined }): 
   return (_meta as { ui: { csp: { resourceDomains: unknown } } }).ui.csp.resourceDomains;
 }
 
-describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("finds the card through generate_video alone, and not among the resources", async () => {
+test.each(TEST_CLIENTS)(
+  "%s finds the card through generate_video alone, and not among the resources",
+  async (_, connect) => {
     const { raw } = await connect();
 
     const { tools } = await raw.listTools();
@@ -42,62 +43,40 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     ]);
     expect(JSON.stringify([resources, resourceTemplates])).not.toContain("ui://");
     expect(raw.getServerCapabilities()).toMatchObject({ extensions: { "io.modelcontextprotocol/ui": {} } });
-  });
+  },
+);
 
-  test("reads a whole document of at most 10 kB", async () => {
-    const { raw } = await connect({
-      args: ["--sandbox"],
-      user: () => Promise.resolve({ action: "decline" }),
-    });
+test("the card is a whole document of at most 10 kB, which names no other host and sets no HTML", async () => {
+  const content = await readCard({ args: ["--sandbox"], user: () => Promise.resolve({ action: "decline" }) });
 
-    const { contents } = await raw.readResource({ uri: CARD_URI });
-
-    expect(contents).toEqual([
-      {
-        uri: CARD_URI,
-        mimeType: "text/html;profile=mcp-app",
-        text: expect.stringMatching(/^<!doctype html><html lang=en>.*<\/html>\s*$/s),
-        _meta: {
-          ui: {
-            csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
-            prefersBorder: true,
-          },
-        },
+  expect(content).toEqual({
+    uri: CARD_URI,
+    mimeType: "text/html;profile=mcp-app",
+    text: expect.stringMatching(/^<!doctype html><html lang=en>.*<\/html>\s*$/s),
+    _meta: {
+      ui: {
+        csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
+        prefersBorder: true,
       },
-    ]);
-    const [card] = contents;
-    expect(Buffer.byteLength(card !== undefined && "text" in card ? card.text : "")).toBeLessThanOrEqual(
-      10_000,
-    );
+    },
   });
+  expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(10_000);
+  expect(content.text).not.toMatch(/https?:\/\//);
+  expect(content.text).not.toMatch(
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/,
+  );
 });
 
-test("the card names no other host, and sets no HTML", async () => {
-  const { text } = await readCard({ args: ["--sandbox"] });
+test.each<[string, ServerStart, boolean, string]>([
+  ["a plain server", {}, false, "data-publishes"],
+  ["a client that asks the user", {}, true, "data-publishes data-asks"],
+  ["FACELESS_CONFIRM_PUBLISH=off", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }, true, "data-publishes"],
+  ["--no-publish", { args: ["--no-publish"] }, true, "data-asks"],
+])("with %s the card is told what there is", async (_, { args = [], env = {} }, asks, flags) => {
+  const user = () => Promise.resolve({ action: "decline" as const });
+  const { text } = await readCard({ args: ["--sandbox", ...args], env, ...(asks && { user }) });
 
-  expect(text).not.toMatch(/https?:\/\//);
-  expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/);
-});
-
-test.each<[string, readonly string[], Record<string, string>, boolean, string]>([
-  ["a plain server", [], {}, false, "<body data-publishes data-sandbox>"],
-  ["a client that asks the user", [], {}, true, "<body data-publishes data-asks data-sandbox>"],
-  [
-    "FACELESS_CONFIRM_PUBLISH=off",
-    [],
-    { FACELESS_CONFIRM_PUBLISH: "off" },
-    true,
-    "<body data-publishes data-sandbox>",
-  ],
-  ["--no-publish", ["--no-publish"], {}, true, "<body data-asks data-sandbox>"],
-])("with %s the card is told what there is", async (_, args, env, asks, body) => {
-  const { text } = await readCard({
-    args: ["--sandbox", ...args],
-    env,
-    ...(asks && { user: () => Promise.resolve({ action: "decline" }) }),
-  });
-
-  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(body);
+  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${flags} data-sandbox>`);
 });
 
 test("a read-only server has no card", async () => {

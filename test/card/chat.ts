@@ -6,9 +6,9 @@
 //   const card = await chat.generate({ topic: "Why the sea is salty" });
 //   await card.getByRole("button", { name: /tiktok/ }).click();
 
-import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { McpUiHostContext, McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
+import type { McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
@@ -57,7 +57,14 @@ export interface ChatStart extends ChatOptions {
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 
-export interface Chat {
+/** What a test does in the page. */
+type InChat = {
+  readonly [Name in "changeContext" | "sendResult" | "sendCancelled" | "tearDown"]: (
+    ...args: Parameters<PageChat[Name]>
+  ) => Promise<void>;
+};
+
+export interface Chat extends InChat {
   readonly page: Page;
   /** What the page sent to the server, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
   readonly sent: readonly string[];
@@ -66,12 +73,6 @@ export interface Chat {
   readonly questions: readonly string[];
   /** Calls generate_video and gives its card, which comes below those of earlier calls. */
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
-  changeContext(context: McpUiHostContext): Promise<void>;
-  tearDown(): Promise<void>;
-  /** Passes on the result of the last call, where `holdsResult` holds it. */
-  sendResult(own?: CallToolResult): Promise<void>;
-  /** Tells the last card that its call was cancelled. */
-  sendCancelled(): Promise<void>;
   /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
   pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
@@ -156,6 +157,17 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   });
   await page.goto(web.chatUrl);
   const inPage = await page.evaluateHandle<PageChat>("chat");
+  const inChat =
+    (name: keyof PageChat) =>
+    (...args: readonly unknown[]): Promise<void> =>
+      // As text: the types are too deep for the evaluation's own.
+      inPage.evaluate(
+        (chat, text) => {
+          const [method, values] = JSON.parse(text);
+          return Reflect.apply(Reflect.get(chat, method), chat, values);
+        },
+        JSON.stringify([name, args]),
+      );
   // The server may still write when the page is gone.
   // eslint-disable-next-line unicorn/prefer-add-event-listener -- a Transport has no other way
   server.onmessage = (message) =>
@@ -169,28 +181,19 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     errors,
     questions,
     async generate(values) {
-      // As text, here and below: the types are too deep for the evaluation's own.
-      await inPage.evaluate(
-        (chat, call) => {
-          const [input, chosen] = JSON.parse(call);
-          return chat.generate(input, chosen);
-        },
-        JSON.stringify([values, options]),
-      );
+      await inChat("generate")(values, options);
       return page.frameLocator("iframe >> nth=-1");
     },
-    changeContext: (context) =>
-      inPage.evaluate((chat, changed) => chat.changeContext(JSON.parse(changed)), JSON.stringify(context)),
     async pass(seconds) {
       for (let second = 0; second < seconds; second += 4) {
         await page.clock.runFor(4_000);
-        await inPage.evaluate((chat) => chat.roundTrip());
+        await inChat("roundTrip")();
       }
     },
-    sendResult: (own) =>
-      inPage.evaluate((chat, result) => chat.sendResult(result && JSON.parse(result)), JSON.stringify(own)),
-    sendCancelled: () => inPage.evaluate((chat) => chat.sendCancelled()),
-    tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
+    changeContext: inChat("changeContext"),
+    sendResult: inChat("sendResult"),
+    sendCancelled: inChat("sendCancelled"),
+    tearDown: inChat("tearDown"),
     openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
     modelContext: () => inPage.evaluate((chat) => chat.modelContext),
     async close() {

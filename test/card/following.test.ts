@@ -47,15 +47,6 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(chat.errors).toEqual([]);
   });
 
-  test("the first video of a new user plays, where the card is read before any link is known", async () => {
-    const chat = await open({ ...DONE_AT_ONCE, readsCard: "with the call" });
-
-    const card = await chat.generate(TOPIC);
-
-    await plays(card, chat, "The final video");
-    expect(chat.errors).toEqual([]);
-  });
-
   test.each<[string, Partial<ChatStart>]>([
     ["passes on the text of results alone", { stripsResults: true }],
     ["lets the card call tools, but read no resources", { hostCapabilities: { serverTools: {} } }],
@@ -77,7 +68,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     await says(card, "Started. Ask in the chat how far it is.");
     expect(await card.getByRole("button").count()).toBe(0);
-    expect(chat.sent.at(-1)).toBe("resources/read ui://faceless-video/card");
+    expect(chat.sent.at(-1)).toBe("tools/call generate_video");
   });
 
   test("the card plays but does not publish in a host that lets it call no tools", async () => {
@@ -102,34 +93,19 @@ describe.skipIf(BROWSER === undefined)("following", () => {
   test("a video that the app blocks can be opened, and the next card plays it", async () => {
     const media = await scriptedService({ "GET /final.mp4": VIDEO });
     const finalVideoUrl = `${media.url}/final.mp4`;
-    const { chat } = await openScripted(
-      { [STATUS]: { json: { status: "completed", videoUrls: [], finalVideoUrl } } },
-      { readsCard: "with the call" },
-    );
+    const { chat } = await openScripted({
+      [STATUS]: { json: { status: "completed", videoUrls: [], finalVideoUrl } },
+    });
 
     const blocked = await chat.generate(TOPIC);
 
-    await blocked.getByText(/^The final video can't play here/).waitFor();
+    await blocked
+      .getByText(/^The final video can't play here: this app may block its host, or its link has expired/)
+      .waitFor();
     await press(blocked, "Open");
     expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
     expect(media.requests).toEqual([]);
     await plays(await chat.generate(TOPIC), chat, "The final video");
-  });
-
-  test("a video whose link has expired is asked for once, and the card says so", async () => {
-    const { service, chat } = await openScripted({
-      [STATUS]: () => ({
-        json: { status: "completed", videoUrls: [], finalVideoUrl: `${service.url}/v.mp4` },
-      }),
-      "GET /v.mp4": { status: 403 },
-    });
-
-    const card = await chat.generate(TOPIC);
-
-    await card
-      .getByText(/can't play here: this app may block its host, or its link has expired\.\s*$/)
-      .waitFor();
-    expect(service.lines("GET /v.mp4")).toHaveLength(1);
   });
 
   test("clips play on while their links are signed anew", async () => {
@@ -208,7 +184,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     await says(none, "No video was started.");
     expect(await none.getByRole("alert").innerText()).toMatch(/out_of_credits, HTTP 402/);
-    expect(refused.chat.sent.at(-1)).toBe("resources/read ui://faceless-video/card");
+    expect(refused.chat.sent.at(-1)).toBe("tools/call generate_video");
     await says(unknown, "It is not known whether a video was started.");
     expect(await unknown.getByRole("alert").innerText()).toMatch(/It is not known whether/);
   });

@@ -10,8 +10,6 @@ export interface ChatOptions {
   /** The host passes on the text of results alone. */
   readonly stripsResults?: boolean;
   readonly refusesLinks?: boolean;
-  /** When the host reads the card. VS Code does it with the call. */
-  readonly readsCard?: "with the call" | "after the result";
   /** The host runs the call as a task, as VS Code does, and passes on its result at the end. */
   readonly runsTasks?: boolean;
   /** The test says when the host passes on the result, with `sendResult`. */

@@ -4,19 +4,15 @@
 import type { JobStore } from "../../jobs/job-store.ts";
 import type { Log } from "../../log.ts";
 import type { Service } from "../../service/client.ts";
+import type { Job } from "../../service/schemas.ts";
 
 /** A card is read while a call waits for it. */
 const LIST_DEADLINE_MS = 1_500;
 const MAX_ORIGINS = 12;
 const RECENT_JOBS = 50;
+type Links = Partial<Pick<Job, "videoUrls" | "audioUrl" | "finalVideoUrl">>;
 /** Stands in a policy: a host name with a ; or a * in it would say more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
-
-interface Links {
-  readonly videoUrls?: readonly string[] | undefined;
-  readonly audioUrl?: string | undefined;
-  readonly finalVideoUrl?: string | undefined;
-}
 
 /** The service's own origin, then those of the jobs that this process knows and of the newest videos. Never rejects. */
 export async function findMediaOrigins(

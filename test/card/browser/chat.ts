@@ -73,13 +73,12 @@ class Chat implements PageChat {
     const tool = tools.find(({ name }) => name === "generate_video");
     const uri = getToolUiResourceUri(tool ?? {});
     if (uri === undefined) throw new Error("generate_video names no card.");
-    const read = () => client.readResource({ uri });
-    const early = options.readsCard === "with the call" ? read() : undefined;
+    // With the call, as VS Code does: before any link is known.
+    const read = client.readResource({ uri });
     const call = { name: "generate_video", arguments: args };
     this.#result = options.runsTasks === true ? runAsTask(client, call) : client.callTool(call);
     this.#stripsResults = options.stripsResults === true;
-    if (early === undefined && options.runsTasks !== true) await this.#result;
-    const [content] = (await (early ?? read())).contents;
+    const [content] = (await read).contents;
     if (content === undefined || !("text" in content)) throw new Error("The card has no text.");
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- as MCP Apps has it
     const meta = (content._meta?.["ui"] ?? {}) as McpUiResourceMeta;

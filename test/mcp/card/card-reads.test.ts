@@ -30,7 +30,7 @@ function setUp(options: WorldOptions = {}) {
   }
 }
 
-it("asks once as a user, and then as polls do, at most once in 10 seconds", async () => {
+it("a card's reads ask the service once as a user, and then as polls do, at most once in 10 seconds", async () => {
   const { world, readUntil } = setUp();
 
   await readUntil(60);
@@ -38,7 +38,7 @@ it("asks once as a user, and then as polls do, at most once in 10 seconds", asyn
   expect(world.requests()).toEqual(["0 a user", "12 a", "24 a", "36 a", "48 a"]);
 });
 
-it("has the video of a running job saved, as every video that is watched, and of an ended one not", async () => {
+it("a card's reads have the video of a running job saved, and of an ended one not", async () => {
   const running = setUp();
   await running.read();
   expect([...running.wanted]).toEqual(["a"]);
@@ -49,7 +49,7 @@ it("has the video of a running job saved, as every video that is watched, and of
   expect([...ended.wanted]).toEqual([]);
 });
 
-it("answers from the poller's polls where they are frequent", async () => {
+it("a card's reads are answered from the poller's polls where they are frequent", async () => {
   const { world, readUntil } = setUp({ fixedMs: 5_000 });
 
   await readUntil(30);
@@ -57,7 +57,7 @@ it("answers from the poller's polls where they are frequent", async () => {
   expect(world.requests()).toEqual(["0 a user", "5 a", "10 a", "15 a", "20 a", "25 a", "30 a"]);
 });
 
-it("ends the polling 15 seconds after the card's last read", async () => {
+it("the polling for a card ends 15 seconds after its last read", async () => {
   const { world, read } = setUp({ fixedMs: 5_000 });
   await read();
 
@@ -67,7 +67,7 @@ it("ends the polling 15 seconds after the card's last read", async () => {
   expect(world.leftovers()).toEqual(NOTHING_LEFT);
 });
 
-it("ends the polling with the job, and looks for the final video as a user's read does", async () => {
+it("the polling for a card ends with the job, whose final video is looked for as by a user", async () => {
   const { world, read, readUntil } = setUp({ fixedMs: 5_000 });
   await readUntil(6);
   world.change("a", { status: "completed" });
@@ -81,7 +81,7 @@ it("ends the polling with the job, and looks for the final video as a user's rea
   expect(world.leftovers()).toEqual(NOTHING_LEFT);
 });
 
-it("answers with the last known state while the rate limit has no room for polls", async () => {
+it("a card is given the last known state while the rate limit has no room for polls", async () => {
   const { world, read, readUntil } = setUp();
   await read();
   world.requests();
@@ -93,7 +93,7 @@ it("answers with the last known state while the rate limit has no room for polls
   expect(world.requests()).toEqual([]);
 });
 
-it("answers with the last known state where a poll fails", async () => {
+it("a card is given the last known state where a poll fails", async () => {
   const { world, read, readUntil } = setUp();
   await read();
   world.failing.set("a", failure("network"));
@@ -103,7 +103,7 @@ it("answers with the last known state where a poll fails", async () => {
   expect(await read()).toEqual(job("a"));
 });
 
-it("reads all the same where no more jobs may be watched", async () => {
+it("a card reads its job all the same where no more jobs may be watched", async () => {
   const { read } = setUp({ maxWatched: 0 });
 
   expect(await read()).toEqual(job("a"));

@@ -51,22 +51,19 @@ async function publish(card: Card): Promise<void> {
   disarm(card);
   const { host, id, can, chosen } = card;
   card.outcomes = [];
-  await run(
-    card,
-    `Publishing…${"asks" in body.dataset ? " If your app asks, answer there." : ""}`,
-    async () => {
-      const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
-      const { summary = "", results = [], outcome } = await call.catch(inWords);
-      if (outcome === "not_sent" || outcome === "rejected") return summary;
-      // It was posted, or may have been: the model has to know.
-      card.outcomes = results;
-      chosen.clear();
-      const text = `The user chose to publish video ${id} in its card. ${summary}`;
-      if (can.updateModelContext)
-        void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
-      return summary;
-    },
-  );
+  const question = "asks" in body.dataset ? " If your app asks, answer there." : "";
+  await run(card, `Publishing…${question}`, async () => {
+    const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
+    const { summary = "", results = [], outcome } = await call.catch(inWords);
+    if (outcome === "not_sent" || outcome === "rejected") return summary;
+    // It was posted, or may have been: the model has to know.
+    card.outcomes = results;
+    chosen.clear();
+    const text = `The user chose to publish video ${id} in its card. ${summary}`;
+    if (can.updateModelContext)
+      void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
+    return summary;
+  });
   void read(card);
 }
 

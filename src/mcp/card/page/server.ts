@@ -90,8 +90,7 @@ export async function readJob(host: Host, jobId: string, hasResources: unknown):
 /** The structure of a result, which is in its text too. Throws a Failure. */
 export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
   // The modern protocol's way to ask the user, where the host does not do it for the card.
-  if (resultType === "input_required")
-    throw new Error("Publish it in the chat: your app can't ask you here.");
+  if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
   const text = content?.[0]?.text ?? "";
   if (isError) throw Object.assign(new Error(text), { outcome: outcomeIn(text) }, _meta?.["faceless/error"]);
   const [summary, json = "{}"] = text.split("\n");
