@@ -12,14 +12,13 @@ for (const theme of ["light", "dark"] as const) {
     args: ["--sandbox"],
     env: { FACELESS_SANDBOX_SECONDS: "0" },
     hostContext: { theme },
-    viewport: { width: 560, height: 700 },
+    viewport: { width: 640, height: 700 },
   });
-  const card = await chat.generate({ topic: TOPIC, duration: 45, style: "documentary", voice: "charlotte" });
-  const button = (name: string) => card.getByRole("button", { name });
-  await button("tiktok @sandbox.clips").click();
-  await button("youtube Sandbox Clips").click();
-  await button("Publish on tiktok and youtube…").click();
-  await button("Yes, publish on tiktok and youtube now").waitFor();
+  const card = await chat.generate({ topic: TOPIC, duration: 45, style: "documentary" });
+  await card.getByRole("button", { name: "tiktok @sandbox.clips" }).click();
+  await card.getByRole("button", { name: "youtube Sandbox Clips" }).click();
+  // The player shows that it loads for a moment.
+  await chat.page.waitForTimeout(3_000);
   const path = fileURLToPath(new URL(`../docs/card-${theme}.png`, import.meta.url));
   await card.locator("body").screenshot({ path });
   await chat.close();

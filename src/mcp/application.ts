@@ -13,7 +13,6 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/answers.ts";
 import type { Config } from "../config.ts";
 import type { CardReads } from "./card/card-reads.ts";
-import type { MediaOrigins } from "./card/media-origins.ts";
 import type { Elicitation } from "./elicitation.ts";
 
 export interface Application {
@@ -38,7 +37,6 @@ export interface Application {
   /** Whether publish_video is offered. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
-  readonly mediaOrigins: MediaOrigins;
   readonly cardReads: CardReads;
   readonly log: Log;
 }

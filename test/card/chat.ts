@@ -1,20 +1,33 @@
 // A chat that shows cards: Debian's chromium with the page of browser/chat.ts, over the built server on stdio. Each card is served from
 // another origin than the chat, sandboxed, with the policy that MCP Apps prescribes.
 //
-//   const chat = await openChat({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
+//   const { open } = useChats();
+//   const chat = await open({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
 //   const card = await chat.generate({ topic: "Why the sea is salty" });
 //   await card.getByRole("button", { name: /tiktok/ }).click();
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { McpUiHostContext, McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
+import type { McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
 import { build } from "rolldown";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { findBrowser } from "../fixtures/browser.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import type { ChatOptions, PageChat } from "./page-chat.ts";
+
+export const TOPIC = { topic: "Why the sea is salty" };
+/** The sandbox, whose videos are ready at once. */
+export const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } };
+/** Says where a scripted service lists the connected accounts. */
+export const PLATFORMS_DOCUMENT = {
+  json: { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } },
+};
+export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 /** One that is named has to be there. */
 export const BROWSER = process.env["CARD_BROWSER"] ?? findBrowser();
@@ -38,11 +51,20 @@ export interface ChatStart extends ChatOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   /** The browser's time stands still until the test moves it. */
   readonly stopsTime?: boolean;
+  /** What the server says of where the job was posted, instead of what its journal says. */
+  readonly publishedTo?: readonly object[];
   /** How the user answers a question, once they do. */
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 
-export interface Chat {
+/** What a test does in the page. */
+type InChat = {
+  readonly [Name in "changeContext" | "sendResult" | "sendCancelled" | "tearDown"]: (
+    ...args: Parameters<PageChat[Name]>
+  ) => Promise<void>;
+};
+
+export interface Chat extends InChat {
   readonly page: Page;
   /** What the page sent to the server, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
   readonly sent: readonly string[];
@@ -51,17 +73,45 @@ export interface Chat {
   readonly questions: readonly string[];
   /** Calls generate_video and gives its card, which comes below those of earlier calls. */
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
-  changeContext(context: McpUiHostContext): Promise<void>;
-  tearDown(): Promise<void>;
-  /** Passes on the result of the last call, where `holdsResult` holds it. */
-  sendResult(): Promise<void>;
-  /** Tells the last card that its call was cancelled. */
-  sendCancelled(): Promise<void>;
   /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
   pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
   modelContext(): Promise<readonly unknown[]>;
   close(): Promise<void>;
+}
+
+/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
+export function useChats() {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  const open = async (start: Omit<ChatStart, "browser">) => {
+    const chat = await openChat({ browser, ...start });
+    onTestFinished(() => chat.close());
+    return chat;
+  };
+  /** With a service that the test scripts; it starts JOB and lists nothing. */
+  const openScripted = async (scripts: Scripts, { env, ...start }: Partial<ChatStart> = {}) => {
+    const service = await scriptedService({
+      "POST /api/v1/generate": { json: { jobId: JOB, status: "processing" } },
+      "GET /api/v1/videos": { json: { videos: [] } },
+      ...scripts,
+    });
+    const account = { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: service.url };
+    return { service, chat: await open({ ...start, env: { ...account, ...env } }) };
+  };
+  /** With the sandbox, whose renders take 100 seconds of the clock that the test moves. */
+  const openSandbox = async (start: Partial<ChatStart> = {}) => {
+    let nowMs = Date.now();
+    const sandbox = await startSandbox({ renderSeconds: 100, now: () => nowMs, requestsPerMinute: 10_000 });
+    onTestFinished(() => sandbox.close());
+    const account = { FACELESS_API_KEY: sandbox.apiKey, FACELESS_BASE_URL: sandbox.url };
+    const chat = await open({ ...start, env: { ...account, FACELESS_POLL_SECONDS: "0.5" } });
+    return { chat, passMinute: () => void (nowMs += 60_000) };
+  };
+  return { open, openScripted, openSandbox };
 }
 
 /** The caller closes it. */
@@ -70,6 +120,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     viewport = { width: 720, height: 900 },
     stopsTime = false,
     answer = () => "no",
+    publishedTo,
     ...options
   } = start;
   const sent: string[] = [];
@@ -106,11 +157,22 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   });
   await page.goto(web.chatUrl);
   const inPage = await page.evaluateHandle<PageChat>("chat");
+  const inChat =
+    (name: keyof PageChat) =>
+    (...args: readonly unknown[]): Promise<void> =>
+      // As text: the types are too deep for the evaluation's own.
+      inPage.evaluate(
+        (chat, text) => {
+          const [method, values] = JSON.parse(text);
+          return Reflect.apply(Reflect.get(chat, method), chat, values);
+        },
+        JSON.stringify([name, args]),
+      );
   // The server may still write when the page is gone.
   // eslint-disable-next-line unicorn/prefer-add-event-listener -- a Transport has no other way
   server.onmessage = (message) =>
     void inPage
-      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), JSON.stringify(message))
+      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), inWords(message, publishedTo))
       .catch(() => {});
   await server.start();
   return {
@@ -119,27 +181,19 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     errors,
     questions,
     async generate(values) {
-      // As text, here and below: the types are too deep for the evaluation's own.
-      await inPage.evaluate(
-        (chat, call) => {
-          const [input, chosen] = JSON.parse(call);
-          return chat.generate(input, chosen);
-        },
-        JSON.stringify([values, options]),
-      );
+      await inChat("generate")(values, options);
       return page.frameLocator("iframe >> nth=-1");
     },
-    changeContext: (context) =>
-      inPage.evaluate((chat, changed) => chat.changeContext(JSON.parse(changed)), JSON.stringify(context)),
     async pass(seconds) {
       for (let second = 0; second < seconds; second += 4) {
         await page.clock.runFor(4_000);
-        await inPage.evaluate((chat) => chat.roundTrip());
+        await inChat("roundTrip")();
       }
     },
-    sendResult: () => inPage.evaluate((chat) => chat.sendResult()),
-    sendCancelled: () => inPage.evaluate((chat) => chat.sendCancelled()),
-    tearDown: () => inPage.evaluate((chat) => chat.tearDown()),
+    changeContext: inChat("changeContext"),
+    sendResult: inChat("sendResult"),
+    sendCancelled: inChat("sendCancelled"),
+    tearDown: inChat("tearDown"),
     openedLinks: () => inPage.evaluate((chat) => chat.openedLinks),
     modelContext: () => inPage.evaluate((chat) => chat.modelContext),
     async close() {
@@ -148,6 +202,14 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
       await web.close();
     },
   };
+}
+
+function inWords(message: JSONRPCMessage, publishedTo: ChatStart["publishedTo"]): string {
+  const text = JSON.stringify(message);
+  const field = JSON.stringify(JSON.stringify({ publishedTo }).slice(1, -1)).slice(1, -1);
+  return publishedTo === undefined
+    ? text
+    : text.replace(String.raw`\"done\":true`, (done) => `${done},${field}`);
 }
 
 function describe(message: JSONRPCMessage): string {

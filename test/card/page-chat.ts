@@ -1,18 +1,18 @@
 // What the test and the page of browser/chat.ts know of each other.
 
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
 
 export interface ChatOptions {
   /** Default: all that the card uses. */
   readonly hostCapabilities?: McpUiHostCapabilities;
   readonly hostContext?: McpUiHostContext;
-  /** The host passes on the tool's result without its structured content. */
-  readonly stripsStructuredContent?: boolean;
+  /** The host passes on the text of results alone. */
+  readonly stripsResults?: boolean;
   readonly refusesLinks?: boolean;
-  /** When the host reads the card. VS Code does it with the call. */
-  readonly readsCard?: "with the call" | "after the result";
-  /** The host waits for the end of the call as a task before it passes on its result: the test says when that is, with `sendResult`. */
+  /** The host runs the call as a task, as VS Code does, and passes on its result at the end. */
+  readonly runsTasks?: boolean;
+  /** The test says when the host passes on the result, with `sendResult`. */
   readonly holdsResult?: boolean;
   /** Declares that the user can be asked. */
   readonly asksUser?: boolean;
@@ -25,8 +25,8 @@ export interface PageChat {
   readonly modelContext: readonly unknown[];
   /** Calls generate_video and mounts its card, which is told the input and the result. */
   generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
-  /** Passes on the result that was held. */
-  sendResult(): Promise<void>;
+  /** Passes on the result that was held, or one of the host's own. */
+  sendResult(own?: CallToolResult): Promise<void>;
   /** Tells the card that its call was cancelled. */
   sendCancelled(): Promise<void>;
   /** A request to the server and its answer: what was sent before is at the server then. */

@@ -1,25 +1,11 @@
 // What a user does with a card, and sees of it.
 
-import type { Browser, FrameLocator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { type Chat, type ChatStart, launchBrowser, openChat } from "./chat.ts";
+import type { FrameLocator } from "playwright-core";
+import { expect } from "vitest";
+import type { Chat } from "./chat.ts";
 
 /** Far above what a busy machine needs. */
-const PATIENCE = { timeout: 30_000 };
-
-/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
-export function useChats(): (start: Omit<ChatStart, "browser">) => Promise<Chat> {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  return async (start) => {
-    const chat = await openChat({ browser, ...start });
-    onTestFinished(() => chat.close());
-    return chat;
-  };
-}
+export const PATIENCE = { timeout: 30_000 };
 
 /** Waits until the card's status line says this. */
 export async function says(card: FrameLocator, text: string | RegExp): Promise<void> {
@@ -27,7 +13,7 @@ export async function says(card: FrameLocator, text: string | RegExp): Promise<v
 }
 
 /** Starts it with the keyboard, and waits until it moves. */
-export async function plays(card: FrameLocator, page: Page, label: string): Promise<void> {
+export async function plays(card: FrameLocator, { page }: Chat, label: string): Promise<void> {
   const media = card.getByLabel(label, { exact: true });
   await expect
     .poll(() => media.evaluate((element) => Reflect.get(element, "readyState")), PATIENCE)
@@ -60,31 +46,38 @@ export async function secondClick(card: FrameLocator, name: string): Promise<voi
     .toBe(false);
 }
 
-export async function postsOf(card: FrameLocator, count: number): Promise<readonly string[]> {
-  const items = card.locator("#posts li");
-  await expect.poll(() => items.count(), PATIENCE).toBe(count);
-  return items.allInnerTexts();
+/** Chooses this account and publishes by two clicks. */
+export async function publishOn(card: FrameLocator, account: string): Promise<void> {
+  const [platform = ""] = account.split(" ");
+  await choose(card, account);
+  await press(card, `Publish on ${platform}…`);
+  await secondClick(card, `Yes, publish on ${platform} now`);
 }
 
 export function publications({ sent }: Chat): readonly string[] {
   return sent.filter((line) => line === "tools/call publish_video");
 }
 
-/** As when another tab is in front. */
-export async function setHidden(card: FrameLocator, isHidden: boolean): Promise<void> {
-  await card.locator("body").evaluate((body, hidden) => {
-    const page = Reflect.get(body, "ownerDocument");
-    Object.defineProperty(page, "hidden", { value: hidden, configurable: true });
-    page.dispatchEvent(new Event("visibilitychange"));
-  }, isHidden);
-}
-
-/** As when the chat has scrolled on. */
-export async function setOutOfSight({ page }: Chat, isOut: boolean): Promise<void> {
-  await page.locator("iframe").evaluate(
-    (frame, display) => {
-      Reflect.get(frame, "style").display = display;
+/** A card that nobody sees: another tab is in front, or the chat has scrolled on. */
+export const UNSEEN: [string, (chat: Chat, card: FrameLocator, isUnseen: boolean) => Promise<void>][] = [
+  [
+    "hidden",
+    (_, card, isUnseen) =>
+      card.locator("body").evaluate((body, hidden) => {
+        const page = Reflect.get(body, "ownerDocument");
+        Object.defineProperty(page, "hidden", { value: hidden, configurable: true });
+        page.dispatchEvent(new Event("visibilitychange"));
+      }, isUnseen),
+  ],
+  [
+    "out of sight",
+    async ({ page }, _, isUnseen) => {
+      await page
+        .locator("iframe")
+        .evaluate(
+          (frame, display) => Reflect.set(frame, "style", `display: ${display}`),
+          isUnseen ? "none" : "block",
+        );
     },
-    isOut ? "none" : "block",
-  );
-}
+  ],
+];

@@ -4,6 +4,7 @@
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
 import { canAsk, declaredCapabilities } from "../elicitation.ts";
 import type { Application } from "../application.ts";
+import { findMediaOrigins } from "./media-origins.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
 const MIME_TYPE = "text/html;profile=mcp-app";
@@ -27,10 +28,13 @@ export function registerCard(server: McpServer, application: Application): void 
 }
 
 async function readCard(
-  { config, canPublish, mediaOrigins }: Application,
+  { config, canPublish, service, jobs, log }: Application,
   { asks }: { readonly asks: boolean },
 ): Promise<ReadResourceResult> {
-  const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), mediaOrigins.list()]);
+  const [{ CARD_HTML }, origins] = await Promise.all([
+    import("./html.ts"),
+    findMediaOrigins(service, jobs, log),
+  ]);
   const flags = [canPublish && "publishes", asks && "asks", config.sandbox && "sandbox"];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);
   return {
@@ -39,7 +43,7 @@ async function readCard(
         uri: CARD_URI,
         mimeType: MIME_TYPE,
         text: CARD_HTML.replace("<body>", `<body${attributes.join("")}>`),
-        _meta: { ui: { csp: { resourceDomains: [...origins] }, prefersBorder: true } },
+        _meta: { ui: { csp: { resourceDomains: origins }, prefersBorder: true } },
       },
     ],
   };

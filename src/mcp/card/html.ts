@@ -3,16 +3,22 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
+import { DEFAULTS } from "../../service/options.ts";
 
+const { duration, style, language, voice } = DEFAULTS;
 const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
+
+/** Fields of Card and Host, whose names no host, server or browser knows: they are shortened. */
+const OWN_FIELDS =
+  "accounts|armTimer|armedAt|can|chosen|failures|host|isBusy|isInView|isReading|isSearching|job|misses|notice|notify|order|outcomes|readTimer|remark|request|show|trouble";
 
 const {
   output: [{ code }],
 } = await build({
   input: page("card.ts"),
   platform: "browser",
-  transform: { target: "es2022" },
-  output: { format: "iife", minify: true },
+  transform: { target: "es2022", define: { DEFAULTS: JSON.stringify({ duration, style, language, voice }) } },
+  output: { format: "iife", minify: { mangleProps: { include: new RegExp(`^(${OWN_FIELDS})$`) } } },
   write: false,
 });
 const css = readFileSync(page("card.css"), "utf8")
@@ -20,7 +26,7 @@ const css = readFileSync(page("card.css"), "utf8")
   .replace(/ ?([{};,>]) ?/g, "$1")
   .replace(/: /g, ":")
   .replace(/="(\w+)"/g, "=$1")
-  .replaceAll(" !", "!")
+  .replace(/ ([!/]) ?/g, "$1")
   .replace(/\b0\./g, ".")
   .replaceAll(";}", "}");
 

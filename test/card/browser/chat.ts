@@ -14,6 +14,7 @@ import {
   type McpUiResourceMeta,
   PostMessageTransport,
 } from "@modelcontextprotocol/ext-apps/app-bridge";
+import * as z from "zod";
 import type { ChatOptions, PageChat } from "../page-chat.ts";
 
 /** What the test puts into the page. */
@@ -39,7 +40,8 @@ class Chat implements PageChat {
   receiveFromServer: (message: JSONRPCMessage) => void = () => {};
   #bridge: AppBridge | undefined;
   #client: Client | undefined;
-  sendResult: () => Promise<void> = () => Promise.reject(new Error("No result is held."));
+  #result: Promise<CallToolResult> | undefined;
+  #stripsResults = false;
 
   async #connect(options: ChatOptions): Promise<Client> {
     const client = new Client(
@@ -48,6 +50,7 @@ class Chat implements PageChat {
         ...(options.protocol === "modern" && { versionNegotiation: { mode: "auto" } }),
         capabilities: {
           ...(options.asksUser === true && { elicitation: {} }),
+          ...(options.runsTasks === true && { tasks: {} }),
           extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
         },
       },
@@ -70,25 +73,27 @@ class Chat implements PageChat {
     const tool = tools.find(({ name }) => name === "generate_video");
     const uri = getToolUiResourceUri(tool ?? {});
     if (uri === undefined) throw new Error("generate_video names no card.");
-    const read = () => client.readResource({ uri });
-    const early = options.readsCard === "with the call" ? read() : undefined;
-    const result = client.callTool({ name: "generate_video", arguments: args });
-    if (early === undefined) await result;
-    const [content] = (await (early ?? read())).contents;
+    // With the call, as VS Code does: before any link is known.
+    const read = client.readResource({ uri });
+    const call = { name: "generate_video", arguments: args };
+    this.#result = options.runsTasks === true ? runAsTask(client, call) : client.callTool(call);
+    this.#stripsResults = options.stripsResults === true;
+    const [content] = (await read).contents;
     if (content === undefined || !("text" in content)) throw new Error("The card has no text.");
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- as MCP Apps has it
     const meta = (content._meta?.["ui"] ?? {}) as McpUiResourceMeta;
     await this.#mount(client, await window.serveCard(content.text, meta), options);
     await this.#bridge?.sendToolInput({ arguments: args });
-    this.sendResult = async () => {
-      const { structuredContent, ...stripped } = await result;
-      // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a stripped result is one
-      const sent = (
-        options.stripsStructuredContent === true ? stripped : { ...stripped, structuredContent }
-      ) as CallToolResult;
-      await this.#bridge?.sendToolResult(sent);
-    };
-    if (options.holdsResult !== true) await this.sendResult();
+    if (options.runsTasks === true) void this.sendResult();
+    else if (options.holdsResult !== true) await this.sendResult();
+  }
+
+  async sendResult(own?: CallToolResult): Promise<void> {
+    const result = own ?? (await this.#result);
+    if (result === undefined) throw new Error("There is no result.");
+    const { content, isError } = result;
+    const stripped = { content, ...(isError !== undefined && { isError }) };
+    await this.#bridge?.sendToolResult(this.#stripsResults ? stripped : result);
   }
 
   async #mount(client: Client, url: string, options: ChatOptions): Promise<void> {
@@ -144,6 +149,20 @@ class Chat implements PageChat {
   async tearDown(): Promise<void> {
     await this.#bridge?.teardownResource({});
   }
+}
+
+/** As a task of 2025-11-25, whose result is asked for at its end. */
+async function runAsTask(client: Client, call: Record<string, unknown>): Promise<CallToolResult> {
+  const ask = (method: string, params: Record<string, unknown>) =>
+    client.request({ method, params }, z.any());
+  const started = await ask("tools/call", { ...call, task: {} });
+  if (started.task === undefined) return started;
+  const { taskId } = started.task;
+  while ((await ask("tasks/get", { taskId })).status === "working")
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200);
+    });
+  return ask("tasks/result", { taskId });
 }
 
 window.chat = new Chat();

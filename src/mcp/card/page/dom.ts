@@ -1,0 +1,81 @@
+// What the card is made of. Text from outside is only ever set as text.
+
+type Id =
+  | "topic"
+  | "facts"
+  | "status"
+  | "problem"
+  | "final"
+  | "publish"
+  | "platforms"
+  | "outcome"
+  | "posts"
+  | "clips";
+
+interface Elements extends Record<Id, HTMLElement> {
+  readonly progress: HTMLProgressElement;
+  readonly open: HTMLButtonElement;
+  readonly go: HTMLButtonElement;
+}
+
+/** Those of card.html that have an id. */
+export function findElements(): Elements {
+  const withIds = Array.from(body.querySelectorAll("[id]"), (element) => [element.id, element]);
+  // The markup is ours.
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(withIds) as Elements;
+}
+
+/** `dataset` is what the server says of itself. */
+export const { body } = document;
+
+export function on<Type extends keyof HTMLElementEventMap>(
+  target: Pick<EventTarget, "addEventListener">,
+  type: Type,
+  listener: (event: HTMLElementEventMap[Type]) => unknown,
+): void {
+  // The overloads of a target are narrower than its events.
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion
+  target.addEventListener(type, listener as EventListener);
+}
+
+/** Left alone if it says that already: a live region would say it again. What is empty is not shown. */
+export function setText(element: HTMLElement, text = ""): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function append<Tag extends keyof HTMLElementTagNameMap>(
+  place: HTMLElement,
+  tag: Tag,
+  text = "",
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  place.append(element);
+  return element;
+}
+
+export function appendButton(place: HTMLElement, text: string, onClick: () => unknown): HTMLButtonElement {
+  const button = append(place, "button", text);
+  on(button, "click", onClick);
+  return button;
+}
+
+/** Shows the video at this link, unless it is the one that is shown, signed anew. Without a link the place is emptied. */
+export function play(place: HTMLElement, label: string, url = "", onFailure?: () => void): void {
+  const [address] = url.split("?");
+  if (place.dataset["address"] === address) return;
+  place.dataset["address"] = address;
+  place.textContent = "";
+  if (!url) return;
+  const video = append(place, "video");
+  video.controls = true;
+  video.preload = "metadata";
+  video.ariaLabel = label;
+  video.src = url;
+  on(video, "error", () => {
+    if (!video.isConnected) return;
+    setText(place, `${label} can't play here: this app may block its host, or its link has expired. `);
+    onFailure?.();
+  });
+}

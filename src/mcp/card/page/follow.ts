@@ -1,0 +1,87 @@
+// Follows the job of the call: reads it until it has ended, and looks for it in the list where the result does not name it in time. Never
+// while nobody sees the card.
+
+import { callTool, type Failure, readJob } from "./server.ts";
+import type { Card } from "./state.ts";
+
+export const READ_MS = 3_000;
+/** A search is a request to the service, where most reads are none. */
+const SEARCH_MS = 6_000;
+const MAX_MISSES = 100;
+const MAX_FAILURES = 6;
+
+/** Follows the job that the result names. While that has named none, or never will, the job is looked for in the list. */
+export function settle(card: Card, notice: string, id = "", isSearching = false): void {
+  clearTimeout(card.readTimer);
+  card.notice = notice;
+  card.isSearching = isSearching;
+  // Another job goes from the card.
+  if (card.id !== id) card.job = undefined;
+  card.id = id;
+  card.misses = 0;
+  card.show();
+  resume(card);
+}
+
+/** Goes on where it stopped, because nobody saw the card or because reads failed. */
+export function resume(card: Card): void {
+  card.failures = 0;
+  void follow(card);
+}
+
+async function follow(card: Card): Promise<void> {
+  const { serverTools, serverResources } = card.can;
+  if (!(card.id ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
+  if (card.isReading || isOver(card) || document.hidden || !card.isInView) return;
+  clearTimeout(card.readTimer);
+  await read(card);
+  if (!isOver(card))
+    card.readTimer = setTimeout(follow, (card.id ? READ_MS : SEARCH_MS) * 2 ** card.failures, card);
+}
+
+function isOver({ job, failures, misses }: Card): unknown {
+  if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
+  return job?.done ? job.finalVideoUrl || job.status === "failed" : job?.watchEnded;
+}
+
+export async function read(card: Card): Promise<void> {
+  card.isReading = true;
+  try {
+    card.misses++;
+    const id = card.id || (card.isSearching && (await find(card)));
+    if (id) {
+      const job = await readJob(card.host, id, card.can.serverResources);
+      // A video that was found and has ended is an earlier one: the list lags behind.
+      if (card.isSearching && !job.done) card.id ||= id;
+      // The result may have come meanwhile, and knows better.
+      if (card.id === id) {
+        card.job = job;
+        card.trouble = job.watchEnded ?? "";
+        if (!job.done) card.misses = 0;
+      }
+    }
+    card.failures = 0;
+  } catch (error) {
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
+    if (card.failures++) card.trouble = `Can't look it up: ${(error as Failure).message}`;
+  }
+  card.isReading = false;
+  card.show();
+}
+
+/** The newest video that renders this topic. */
+async function find(card: Card): Promise<string | undefined> {
+  const wanted = inOneLine(card.order.topic);
+  if (!wanted) return undefined;
+  const { videos = [] } = await callTool(card.host, "list_videos");
+  return videos.find(({ status, topic }) => {
+    const listed = inOneLine(topic);
+    // Lists cut long texts.
+    const isMine = listed === wanted || (/.{79}…$/.test(listed) && wanted.startsWith(listed.slice(0, -1)));
+    return isMine && status !== "completed" && status !== "failed";
+  })?.jobId;
+}
+
+function inOneLine(text = ""): string {
+  return text.replace(/\s+/g, " ").trim();
+}

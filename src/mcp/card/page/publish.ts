@@ -1,0 +1,82 @@
+// Publishes by two clicks: the first arms the button, which then names the platforms; the second calls publish_video, with its guard,
+// limits and question.
+
+import { body } from "./dom.ts";
+import { read } from "./follow.ts";
+import { type Answer, callTool, type Failure } from "./server.ts";
+import type { Card } from "./state.ts";
+
+const ARMED_MS = 15_000;
+/** A double click is one click. */
+const SECOND_CLICK_MS = 700;
+
+/** Nothing is made public before the result has named it. */
+export function isPublishable({ job, isSearching, can }: Card): unknown {
+  return "publishes" in body.dataset && can.serverTools && !isSearching && job?.status === "completed";
+}
+
+export function choose(card: Card, platform: string): void {
+  if (!card.chosen.delete(platform)) card.chosen.add(platform);
+  disarm(card);
+}
+
+/** Presses the one button: it tries to look up the accounts again, arms itself, or publishes. */
+export function press(card: Card, timeStamp: number): void {
+  if (card.isBusy) return;
+  if (!card.accounts) void loadAccounts(card);
+  else if (card.chosen.size && !card.armedAt) {
+    card.armedAt = timeStamp;
+    card.armTimer = setTimeout(disarm, ARMED_MS, card);
+    card.remark = "Click again to post it: this can't be undone here.";
+    card.show();
+  } else if (card.armedAt && timeStamp - card.armedAt > SECOND_CLICK_MS) void publish(card);
+}
+
+export function disarm(card: Card): void {
+  clearTimeout(card.armTimer);
+  if (card.armedAt) card.remark = "";
+  card.armedAt = 0;
+  card.show();
+}
+
+export function loadAccounts(card: Card): Promise<void> {
+  return run(card, "", async () => {
+    const { platforms, summary = "" } = await callTool(card.host, "list_connected_platforms");
+    card.accounts = platforms;
+    return platforms?.length ? "" : summary;
+  });
+}
+
+async function publish(card: Card): Promise<void> {
+  disarm(card);
+  const { host, id, can, chosen } = card;
+  card.outcomes = [];
+  const question = "asks" in body.dataset ? " If your app asks, answer there." : "";
+  await run(card, `Publishing…${question}`, async () => {
+    const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
+    const { summary = "", results = [], outcome } = await call.catch(inWords);
+    if (outcome === "not_sent" || outcome === "rejected") return summary;
+    // It was posted, or may have been: the model has to know.
+    card.outcomes = results;
+    chosen.clear();
+    const text = `The user chose to publish video ${id} in its card. ${summary}`;
+    if (can.updateModelContext)
+      void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
+    return summary;
+  });
+  void read(card);
+}
+
+function inWords({ code, message, outcome }: Failure): Answer {
+  return { outcome, summary: code === "declined" ? "Not published: you did not say yes." : message };
+}
+
+/** The button is off meanwhile. `action` gives the remark that follows. */
+async function run(card: Card, remark: string, action: () => Promise<string>): Promise<void> {
+  card.isBusy = true;
+  card.remark = remark;
+  card.show();
+  card.remark = await action().catch(({ message }: Failure) => message);
+  card.isBusy = false;
+  card.show();
+}

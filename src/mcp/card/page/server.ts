@@ -1,0 +1,103 @@
+// What our server says, in the words of its tools. It has checked them; hosts may strip the structure of a result, and its _meta.
+
+import type { Host, Params } from "./host.ts";
+
+/** The arguments of generate_video, as a model may write them, or as the server has read them. */
+export interface Order {
+  readonly topic?: string;
+  readonly duration?: number | string;
+  readonly style?: string;
+  readonly language?: string;
+  readonly voice?: string;
+}
+
+/** What the service applies to what a call leaves out; html.ts puts it in. */
+declare global {
+  const DEFAULTS: Order;
+}
+
+/** In the resource as in the tool's result. */
+export interface Job {
+  readonly jobId: string;
+  readonly status: string;
+  readonly done: boolean;
+  readonly videoUrls: readonly string[];
+  readonly finalVideoUrl?: string;
+  readonly progress?: { readonly total?: number; readonly completed?: number; readonly failed?: number };
+  readonly savedTo?: string;
+  readonly publishedTo?: readonly Post[];
+  readonly arguments?: Order;
+  /** Why the server no longer polls it. */
+  readonly watchEnded?: string;
+}
+
+/** On a platform: as the job names it, or as publish_video says what became of it. */
+export interface Post {
+  readonly platform: string;
+  readonly url?: string;
+  /** It may have been posted. */
+  readonly unknown?: true;
+  readonly ok?: boolean;
+  readonly error?: unknown;
+}
+
+export interface Account {
+  readonly platform: string;
+  readonly account?: unknown;
+}
+
+/** What the results of the tools hold, as far as the card looks at them. */
+export interface Answer extends Pick<Failure, "outcome"> {
+  readonly summary?: string;
+  readonly jobId?: string;
+  /** `topic` may be missing. */
+  readonly videos?: readonly { readonly jobId: string; readonly status: string; readonly topic?: string }[];
+  readonly platforms?: readonly Account[];
+  readonly results?: readonly Post[];
+}
+
+export interface Failure {
+  readonly message: string;
+  readonly code?: string;
+  /** Whether the call did something; undefined where neither _meta nor the text say so. */
+  readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
+}
+
+export interface ToolResult {
+  readonly _meta?: { readonly "faceless/error"?: Partial<Failure> };
+  readonly content?: readonly { readonly text?: string }[];
+  readonly isError?: boolean;
+  readonly structuredContent?: Answer;
+  readonly resultType?: string;
+}
+
+// What is cast below comes from our own server, or is an error.
+/* eslint-disable typescript/no-unsafe-type-assertion */
+
+/** Rejects with a Failure. */
+export async function callTool(host: Host, name: string, args: Params = {}): Promise<Answer> {
+  return answerOf((await host.request("tools/call", { name, arguments: args })) as ToolResult);
+}
+
+/** From the job's resource, which the server answers from its polls; where the host reads none, from the tool. */
+export async function readJob(host: Host, jobId: string, hasResources: unknown): Promise<Job> {
+  if (!hasResources) return callTool(host, "get_video_status", { jobId }) as Promise<Job>;
+  const uri = `faceless://jobs/${encodeURIComponent(jobId)}`;
+  const { contents } = (await host.request("resources/read", { uri })) as { contents: [{ text: string }] };
+  return JSON.parse(contents[0].text);
+}
+
+/** The structure of a result, which is in its text too. Throws a Failure. */
+export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
+  // The modern protocol's way to ask the user, where the host does not do it for the card.
+  if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
+  const text = content?.[0]?.text ?? "";
+  if (isError) throw Object.assign(new Error(text), { outcome: outcomeIn(text) }, _meta?.["faceless/error"]);
+  const [summary, json = "{}"] = text.split("\n");
+  return structuredContent ?? { summary, ...JSON.parse(json) };
+}
+
+function outcomeIn(text: string): Failure["outcome"] {
+  if (/started no video|published nothing/.test(text)) return "not_sent";
+  return text.includes("It is not known whether") ? "unknown" : undefined;
+}

@@ -1,0 +1,51 @@
+// What the card knows, in one object. follow.ts and publish.ts change it, and view.ts shows all of it after each change.
+
+import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
+import type { Host } from "./host.ts";
+import type { Account, Job, Order, Post } from "./server.ts";
+
+export class Card {
+  readonly host: Host;
+  /** Shows the card as it is now. */
+  readonly show: () => void;
+  /** What the host does for the card; nothing before it has said so, nor after the teardown. */
+  can: McpUiHostCapabilities = {};
+  /** The arguments of the call. */
+  order: Order = {};
+
+  /** As the result names it or, until then, as the card has found it in the list; "" for none. */
+  id = "";
+  job: Job | undefined;
+  /** How the call stands, in words, while there is no job. */
+  notice = "Starting…";
+  trouble = "";
+
+  /** The result is late: the card looks for its job in the list. It may find another video, so nothing is published meanwhile. */
+  isSearching = false;
+  isReading = false;
+  isInView = true;
+  /** Reads that failed, one after the other. */
+  failures = 0;
+  /** Reads that found no job, or no link of a finished one. */
+  misses = 0;
+  /** Of the next read, or of the search that begins if no result comes. */
+  readTimer = 0;
+
+  /** undefined while they are not known. */
+  accounts: readonly Account[] | undefined;
+  /** Platforms. */
+  readonly chosen = new Set<string>();
+  /** The time of the first click, as of Event.timeStamp; 0 while one click publishes nothing. */
+  armedAt = 0;
+  armTimer = 0;
+  isBusy = false;
+  /** How publishing stands, in words. */
+  remark = "";
+  /** The results of the last call of publish_video. */
+  outcomes: readonly Post[] = [];
+
+  constructor(host: Host, show: () => void) {
+    this.host = host;
+    this.show = show;
+  }
+}
