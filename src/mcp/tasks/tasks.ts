@@ -52,7 +52,8 @@ export class Tasks {
       },
       "tools/call": {
         inbound: (message) => {
-          if (!("method" in message) || !this.#legacyClientHasTasks || !has(message.params, "task")) return;
+          if (!("method" in message) || !this.#legacyClientHasTasks || !has(message.params, "task"))
+            return undefined;
           const { params } = message;
           return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
         },

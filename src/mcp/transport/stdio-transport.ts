@@ -17,7 +17,7 @@ export interface StdioTransportOptions {
 
 export interface Hook {
   /** Sees a message of the client before the SDK, and may return another one for the SDK. */
-  inbound?(message: JSONRPCMessage): JSONRPCMessage | void;
+  inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
   /** Sees a message of the SDK before it is written. */
   outbound?(message: JSONRPCMessage): void;
   /** Called when a request of this method is answered. */
@@ -179,8 +179,8 @@ export class StdioTransport implements Transport {
   /** A failing hook must not cost the client its answer. */
   #callOutboundHook(message: JSONRPCMessage): void {
     try {
-      if ("method" in message) return void this.#options.hooks?.[message.method]?.outbound?.(message);
-      const { id } = message;
+      if ("method" in message) this.#options.hooks?.[message.method]?.outbound?.(message);
+      const id = "method" in message ? undefined : message.id;
       if (id === undefined) return;
       const answered = this.#onAnswered.get(id);
       this.#onAnswered.delete(id);
