@@ -89,7 +89,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     ending: "the next step in plain words and with a smile; it answers the annoyance.",
     pictures: "As from a phone: own hands, a table, a bag, daylight.",
     telling:
-      "spoken, not written: contractions, half sentences, no advertising words. Experience, results and prices only as I gave them; else say what it does, not that you tried it.",
+      "spoken: contractions, half sentences, no advertising words. Experience, results and prices only as I gave them; else say what it does, not that you tried it.",
   },
 };
 
