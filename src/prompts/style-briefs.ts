@@ -99,5 +99,5 @@ export const ANY_STYLE: Brief = {
   course: "each line follows from the one before (asmr, brainrot: by rhythm).",
   ending: "the answer to the first.",
   pictures: "Each shows the very thing spoken of.",
-  telling: "as to one person; no unsure fact, no experience that I didn't give.",
+  telling: "no unsure fact, no experience that I didn't give.",
 };
