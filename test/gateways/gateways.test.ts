@@ -32,6 +32,10 @@ const LOOPBACK_ONLY = `data:text/javascript,${encodeURIComponent(`
   Server.prototype.listen = function (port, ...rest) { return listen.call(this, port, "127.0.0.1", ...rest); };
 `)}`;
 
+const SECRET = "a-long-random-secret";
+/** As a client of mcp-proxy is set up; supergateway has no key for callers. */
+const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
+
 const GATEWAYS: readonly Gateway[] = [
   {
     name: "mcp-proxy",
@@ -40,6 +44,8 @@ const GATEWAYS: readonly Gateway[] = [
       "127.0.0.1",
       "--port",
       `${port}`,
+      "--apiKey",
+      SECRET,
       "--server",
       "stream",
       "--",
@@ -140,7 +146,7 @@ test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until t
     updates.push(params.uri);
   });
   onTestFinished(() => client.close());
-  await client.connect(new ModernTransport(url));
+  await client.connect(new ModernTransport(url, AS_CALLER));
 
   const started = await client.callTool({ name: "generate_video", arguments: { topic: "Tides" } });
   const { jobId, resourceUri } = startedSchema.parse(started.structuredContent);
@@ -153,6 +159,27 @@ test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until t
   expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
   expect(waited.structuredContent).toMatchObject({ status: "completed" });
   expect(new Set(updates)).toEqual(new Set([resourceUri]));
+});
+
+test("mcp-proxy as docs/GATEWAYS.md prints it gives a web page nothing, nor anybody without the secret", async () => {
+  const [proxy] = GATEWAYS;
+  if (proxy === undefined) throw new Error("There is no such gateway.");
+  const { url, servers } = await startGateway(proxy);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } },
+  });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const answers = await Promise.all(
+    [{}, { origin: "https://evil.example" }, { "X-API-Key": "guessed" }].map((more) =>
+      fetch(url, { method: "POST", headers: { ...headers, ...more }, body }),
+    ),
+  );
+
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  expect(await servers()).toHaveLength(1);
 });
 
 test("sessions that share a process see each other's jobs, so tenants must never share one", async () => {
@@ -215,7 +242,7 @@ async function connectTo(url: URL) {
     ResourceUpdatedNotificationSchema,
     ({ params }) => void updates.push(params.uri),
   );
-  const transport = new StreamableHTTPClientTransport(url);
+  const transport = new StreamableHTTPClientTransport(url, AS_CALLER);
   await client.connect(transport);
   onTestFinished(() => client.close());
   return {
