@@ -3,10 +3,9 @@
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ServerStart, TEST_CLIENTS } from "../fixtures/clients.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
+import { PATIENCE } from "./user.ts";
 
 const CARD_URI = "ui://faceless-video/card";
-/** Far above what a busy machine needs. */
-const PATIENCE = { timeout: 30_000 };
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 async function readCard(start: ServerStart) {

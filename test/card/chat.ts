@@ -172,7 +172,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   // eslint-disable-next-line unicorn/prefer-add-event-listener -- a Transport has no other way
   server.onmessage = (message) =>
     void inPage
-      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), inWords(message, publishedTo))
+      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), withPosts(message, publishedTo))
       .catch(() => {});
   await server.start();
   return {
@@ -204,12 +204,11 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   };
 }
 
-function inWords(message: JSONRPCMessage, publishedTo: ChatStart["publishedTo"]): string {
+/** As JSON; a job that has ended says that it was posted there. */
+function withPosts(message: JSONRPCMessage, publishedTo: readonly object[] | undefined): string {
+  const field = JSON.stringify(`,"publishedTo":${JSON.stringify(publishedTo)}`).slice(1, -1);
   const text = JSON.stringify(message);
-  const field = JSON.stringify(JSON.stringify({ publishedTo }).slice(1, -1)).slice(1, -1);
-  return publishedTo === undefined
-    ? text
-    : text.replace(String.raw`\"done\":true`, (done) => `${done},${field}`);
+  return publishedTo ? text.replace(String.raw`\"done\":true`, (done) => `${done}${field}`) : text;
 }
 
 function describe(message: JSONRPCMessage): string {

@@ -21,7 +21,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
   test("the card follows a whole render: clips arrive, the video plays, and two clicks publish it", async () => {
     const { chat, passMinute } = await openSandbox();
 
-    const card = await chat.generate({ ...TOPIC, duration: 45, language: "fr" });
+    const card = await chat.generate({ ...TOPIC, duration: "45", language: "fr" });
     await says(card, "Rendering: 0 of 6 clips ready. Renders take 2 to 4 minutes.");
     passMinute();
     await says(card, "Rendering: 3 of 6 clips ready.");
@@ -86,7 +86,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     await press(card, "Open");
 
-    await card.getByRole("alert").filter({ hasText: "Your app did not open the link." }).waitFor();
+    await card.getByRole("alert").filter({ hasText: "Your app did not open it." }).waitFor();
     expect(await chat.openedLinks()).toEqual([expect.stringMatching(/\/media\/final\/.*\.mp4$/)]);
   });
 

@@ -8,7 +8,6 @@ import { BROWSER, type Chat, type ChatStart, JOB, TOPIC, useChats } from "./chat
 import { PATIENCE, plays, publications, publishOn, says, UNSEEN } from "./user.ts";
 
 const OTHER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const SEARCH = "tools/call list_videos";
 const { topic: WANTED } = TOPIC;
 
 const video = (jobId: string, status: string, topic?: string) => ({ jobId, status, topic });
@@ -199,7 +198,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
 });
 
 function searches({ sent }: Chat): readonly string[] {
-  return sent.filter((line) => line === SEARCH);
+  return sent.filter((line) => line === "tools/call list_videos");
 }
 
 function isRead(line: string): boolean {

@@ -64,8 +64,8 @@ export function appendButton(place: HTMLElement, text: string, onClick: () => un
 /** Shows the video at this link, unless it is the one that is shown, signed anew. Without a link the place is emptied. */
 export function play(place: HTMLElement, label: string, url = "", onFailure?: () => void): void {
   const [address] = url.split("?");
-  if (place.dataset["address"] === address) return;
-  place.dataset["address"] = address;
+  if (place.dataset["url"] === address) return;
+  place.dataset["url"] = address;
   place.textContent = "";
   if (!url) return;
   const video = append(place, "video");

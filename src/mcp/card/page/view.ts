@@ -25,7 +25,7 @@ export function createView(card: Card): () => void {
   function showJob(): void {
     const { job } = card;
     const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-    setText(elements.topic, order.topic ?? "Video");
+    setText(elements.topic, order.topic);
     setText(elements.facts, describeOrder(order));
     setText(elements.status, job ? describeJob(job) : card.notice);
     setText(elements.problem, card.trouble);
@@ -85,7 +85,7 @@ export function createView(card: Card): () => void {
     const answer = await card.host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the host's word
     if (!(answer as { isError?: boolean }).isError) return;
-    card.trouble = "Your app did not open the link.";
+    card.trouble = "Your app did not open it.";
     showJob();
   }
 }
@@ -94,9 +94,8 @@ function describeOrder({ duration, style, language = "", voice }: Order): string
   // What is no tag throws.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
-  return ["sandbox" in body.dataset && "Sandbox", `${duration} s`, style, name, voice]
-    .filter(Boolean)
-    .join(" · ");
+  const length = duration && `${parseFloat(`${duration}`)} s`;
+  return ["sandbox" in body.dataset && "Sandbox", length, style, name, voice].filter(Boolean).join(" · ");
 }
 
 function describeJob({ status, done, videoUrls, finalVideoUrl, savedTo, progress = {} }: Job): string {
