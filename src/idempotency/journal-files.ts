@@ -42,7 +42,8 @@ const FILE_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 
 /** How far a file was read, so that only what was appended since is read again. */
 interface ReadFile {
-  state: FileState;
+  /** When it was last read to its end. */
+  state?: FileState;
   /** Where the first line begins that was not read yet. */
   offset: number;
   /** The last bytes before that, by which the file is recognised. */
@@ -105,7 +106,7 @@ export class JournalFiles {
     const { name } = state;
     const before = this.#files.get(name);
     const isSame = before !== undefined && (await this.#holdsTail(name, before));
-    const file = isSame ? before : { state, offset: 0, tail: new Uint8Array() };
+    const file = isSame ? before : { offset: 0, tail: new Uint8Array() };
     this.#files.set(name, file);
     let rest: Buffer = Buffer.alloc(0);
     for (let position = file.offset; ;) {

@@ -292,6 +292,18 @@ describe("a disk in trouble", () => {
     },
   );
 
+  test("whose file can't be read for a while is read by the next look", async () => {
+    const disk = openDisk(temporaryFolder());
+    await openJournal(disk).journal.begin(VIDEO);
+    let isBroken = true;
+    const read: Disk["read"] = (...args) => (isBroken ? failing("EIO")() : disk.read(...args));
+    const { journal } = openJournal({ ...disk, read });
+    await expect(journal.entries()).rejects.toMatchObject({ facts: { code: "journal_unreadable" } });
+    isBroken = false;
+
+    expect(await journal.entries()).toHaveLength(1);
+  });
+
   test("that can't be listed is named, and read again by the next look", async () => {
     const disk = openDisk(temporaryFolder());
     let isBroken = true;
