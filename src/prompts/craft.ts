@@ -43,8 +43,8 @@ export function writingRules(target: Target): string {
   const { opening, course, ending, pictures, telling } =
     style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
   return `${style === undefined ? styleChoice() : ""}- Decide first what the viewer knows, feels or does at the end; for a product, what gets better in their day and the next step. Keep only what leads there, and every name, price and wish of mine. The mood I want beats cleverness; thanks, wishes and calls are said outright.
-- Length: ${describeRange(target)} spoken, numbers as said and brackets aside, fill ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}, in about ${Math.round(duration / 5)} lines; fewer if I want few words.
-- First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Only the last line closes it. Draft three.
+- Length: ${describeRange(target)} spoken, numbers as said and brackets aside, fill ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}, in about ${Math.round(duration / 4)} lines.
+- First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Only the last line closes it. Draft three, keep the strongest.
 - Then: ${course} Early on, one plain sentence says what this is.
 - Last line: ${ending} No summary, no statistic.
 - Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking or famous face, lettering or logo.

@@ -54,7 +54,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     ending: "what it changed or what nobody knows, seen in the first detail again.",
     pictures: "Places, things, traces of use, wide and then close; nothing that passes for archive film.",
     telling:
-      "calm, whole flowing sentences, one thought in two or three of them; no step left out, no hype; doubt is spoken (“probably”). No figure, date, name or scene that you aren't sure of.",
+      "calm, whole flowing sentences that leave out no step; no hype; doubt is spoken (“probably”). No figure, date, name or scene that you aren't sure of.",
   },
   asmr: {
     settings: { pacing: "slow", music: "none" },
@@ -62,7 +62,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     fit: "one slow action, to the finished thing",
     opening: "a whispered question, or the first touch; not yet what it becomes",
     course:
-      "one material, one slow action, from the first touch to the finished thing. Short phrases with rests, in a rhythm that rocks; no sound-words, no word twice. Nothing is argued.",
+      "one material, one slow action, from the first touch to the finished thing. Short phrases with rests, in a rhythm that rocks; one sound comes back, no other word does. Nothing is argued.",
     ending: "the finished thing, whole and still; the first words come to rest.",
     pictures:
       "Macro, soft side light, hands at most; each goes on from the one before, the last shows it finished.",
@@ -74,7 +74,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     fit: "absurd, in full earnest",
     opening: "an absurd claim in full earnest, as if the viewer came in halfway",
     course:
-      "a new gag in every line, each wilder by the premise's own logic; one comes back bigger. Three to eight words a sentence. What I want taught or sold is what the nonsense proves.",
+      "every line tops the one before by the premise's own logic, and one gag comes back bigger. Three to eight words a sentence. What I want taught or sold is what the nonsense proves.",
     ending: "the biggest gag as a whole sentence, which the first line already asked for.",
     pictures: "Bright, surreal, clear at once: ordinary things in the wrong size, place or job.",
     telling:
@@ -85,11 +85,11 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     fit: "a product or tip, as to a friend",
     opening: "an everyday annoyance, as if the talk were already under way",
     course:
-      "from the annoyance to the find in use, then one moment of an ordinary day that is better now. Facts, price and place come in passing, never as a list; nobody is called out as a group. Each line is what a friend would say next, one of them funny because it is true. No drawback that I didn't name.",
+      "from the annoyance to the find in use, then one moment of an ordinary day that is better now. One joke, which the thing itself makes true. Each line is what a friend would say next. No drawback that I didn't name.",
     ending: "the next step in plain words and with a smile; it answers the annoyance.",
     pictures: "As from a phone: own hands, a table, a bag, daylight.",
     telling:
-      "spoken: contractions, half sentences, no advertising words. Experience, results and prices only as I gave them; else say what it does, not that you tried it.",
+      "spoken, not written: contractions, half sentences, no advertising words. Experience, results and prices only as I gave them; else say what it does, not that you tried it.",
   },
 };
 
@@ -99,5 +99,5 @@ export const ANY_STYLE: Brief = {
   course: "each line follows from the one before (asmr, brainrot: by rhythm).",
   ending: "the answer to the first.",
   pictures: "Each shows the very thing spoken of.",
-  telling: "no unsure fact, no experience that I didn't give.",
+  telling: "as to one person; no unsure fact, no experience that I didn't give.",
 };
