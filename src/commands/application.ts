@@ -82,7 +82,7 @@ export function createApplication(options: ApplicationOptions): Application {
     lookAtJob,
     knownJobIds: () => jobs.ids(),
     onListed: (videos) => jobs.updateFromPage(videos, { isFirstPage: true }),
-    onStarted: (jobId, topic) => jobs.addStarted(jobId, topic),
+    onStarted: ({ jobId, status }, topic) => jobs.addStarted(jobId, topic, status),
   });
   const publishOnce = new PublishOnce(guarded);
   const downloader = lazy(async () => {

@@ -33,7 +33,7 @@ export interface GenerateOnceOptions {
   /** Called with the newest videos, as the service has just listed them. */
   readonly onListed: (videos: readonly Video[]) => void;
   /** Called for each job that is started, also where the answer comes after the call's end. */
-  readonly onStarted: (jobId: string, topic: string) => void;
+  readonly onStarted: (generation: Generation, topic: string) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -122,7 +122,7 @@ export class GenerateOnce {
   ): Promise<NewlyStarted | undefined> {
     const { service, account, knownJobIds, onListed, onStarted } = this.#options;
     const note = (generation: Generation) => {
-      onStarted(generation.jobId, request.topic);
+      onStarted(generation, request.topic);
       return generation;
     };
     // Taken before the request: while it was under way, a look at the video list may have made its job known.

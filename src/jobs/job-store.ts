@@ -72,9 +72,8 @@ export class JobStore {
   }
 
   /** Adds a job that was started just now with this topic. */
-  addStarted(jobId: string, topic: string): void {
-    const status = "processing";
-    const job: Job = { jobId, status, done: false, videoUrls: [] };
+  addStarted(jobId: string, topic: string, status = "processing"): void {
+    const job: Job = { jobId, status, done: isEnded(status), videoUrls: [] };
     this.#merge(
       [{ status, job, ...this.#known.get(jobId), jobId, topic, createdAtMs: this.#clock.now() }],
       "first",

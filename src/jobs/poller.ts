@@ -229,11 +229,19 @@ export class Poller {
     this.#setTimer();
   }
 
+  /** A service may need a moment until it lists a job that it has just started. */
+  #describeUnknown({ jobId }: WatchedJob): string {
+    const isOwn = this.#options.store.get(jobId)?.topic !== undefined;
+    return isOwn
+      ? "Watching ended: this computer started the video, but the service does not list it, or not yet."
+      : "Watching ended: the service says that it knows no such job.";
+  }
+
   #statusFailed(job: WatchedJob, error: unknown): void {
     const { code, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
     job.notFoundCount = code === "not_found" ? job.notFoundCount + 1 : 0;
     if (job.notFoundCount > 1 && this.#jobs.get(job.jobId) === job)
-      return this.#endWatch(job, "Watching ended: the service says that it knows no such job.");
+      return this.#endWatch(job, this.#describeUnknown(job));
     job.backOff(retryAfterSeconds * 1000);
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }

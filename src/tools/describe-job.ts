@@ -66,6 +66,18 @@ export function describeStatus(job: Job, facts: StatusFacts): Guidance {
 
 function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
   const isLong = ageMs !== undefined && ageMs >= LONG_RENDER_MS;
+  if (watchEnded !== undefined)
+    return {
+      summary: [
+        watchEnded,
+        `It was last seen as ${quote(job.status, 60)}: ${describeProgress(job)}.`,
+        ageMs !== undefined && `Started ${describeAge(ageMs)}.`,
+        describeUnsafe(job),
+      ]
+        .filter(Boolean)
+        .join(" "),
+      nextStep: "Tell the user. Look again with get_video_status when they ask, and don't generate it again.",
+    };
   const state =
     job.status === "processing"
       ? `Still rendering: ${describeProgress(job)}.`
@@ -73,7 +85,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
   const usual = isLong ? ", much longer than the usual 2 to 4 minutes." : "; renders take 2 to 4 minutes.";
   const age = ageMs === undefined ? "Renders take 2 to 4 minutes." : `Started ${describeAge(ageMs)}${usual}`;
   return {
-    summary: [state, age, watchEnded, describeUnsafe(job)].filter(Boolean).join(" "),
+    summary: [state, age, describeUnsafe(job)].filter(Boolean).join(" "),
     nextStep: isLong
       ? "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again."
       : "Call get_video_status again with waitSeconds 50.",

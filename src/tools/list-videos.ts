@@ -9,6 +9,7 @@ import { savedToField, savedToOf } from "./saved-to.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
+const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
 
 export const listVideos = defineTool({
@@ -20,7 +21,12 @@ export const listVideos = defineTool({
   effect: "reads",
   input: () =>
     z.strictObject({
-      limit: z.int().min(1).max(MAX_LIMIT).describe("Maximum videos per page").optional(),
+      limit: z
+        .int(OUT_OF_BOUNDS)
+        .min(1, OUT_OF_BOUNDS)
+        .max(MAX_LIMIT, OUT_OF_BOUNDS)
+        .describe("Maximum videos per page")
+        .optional(),
       cursor: z.string().min(1).describe("nextCursor of the page before").optional(),
     }),
   readers: { limit: asNumber },

@@ -15,6 +15,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
+import { VIDEO } from "../saved-videos/saving.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const tool = async (name: string, ...args: string[]) => {
@@ -24,6 +25,7 @@ const tool = async (name: string, ...args: string[]) => {
 };
 
 const KEY = "fl_bundle_key_0123456789";
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const folder = temporaryFolder(afterAll);
 const unpacked = join(folder, "unpacked");
 
@@ -148,14 +150,13 @@ test.each([
 test("a finished video is saved in the folder that was picked", async () => {
   const { user_config: settings } = await readManifest();
   expect(settings).toMatchObject({ save_dir: { type: "directory", required: false } });
-  const jobId = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-  const service = await scriptedService({ "GET /final.mp4": { body: "a video" } });
+  const service = await scriptedService({ "GET /final.mp4": { body: VIDEO } });
   const finalVideoUrl = `${service.url}/final.mp4`;
-  service.on(`GET /api/v1/status/${jobId}`, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  service.on(`GET /api/v1/status/${JOB}`, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
   const picked = temporaryFolder();
   const client = await install({ api_key: KEY, base_url: service.url, save_dir: picked });
 
-  await client.callTool({ name: "get_video_status", arguments: { jobId, waitSeconds: 1 } });
+  await client.callTool({ name: "get_video_status", arguments: { jobId: JOB, waitSeconds: 1 } });
 
   await until(() => readdirSync(picked).some((name) => /^faceless-.+-0f4b6f2e\.mp4$/.test(name)));
 });
@@ -196,14 +197,13 @@ test("each title on the settings page holds the name that the server's texts use
 });
 
 test("with “Ask before publishing” switched off, a video is published without a question", async () => {
-  const jobId = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
   const service = await scriptedService({
-    [`GET /api/v1/status/${jobId}`]: { json: { status: "completed", videoUrls: [] } },
+    [`GET /api/v1/status/${JOB}`]: { json: { status: "completed", videoUrls: [] } },
     "POST /api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true }] } },
   });
   const publish = async (confirm_publish: boolean) => {
     const client = await install({ api_key: KEY, base_url: service.url, confirm_publish }, [], "decline");
-    const call = { name: "publish_video", arguments: { jobId, platforms: ["tiktok"] } };
+    const call = { name: "publish_video", arguments: { jobId: JOB, platforms: ["tiktok"] } };
     return CallToolResultSchema.parse(await client.callTool(call));
   };
 

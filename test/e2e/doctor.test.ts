@@ -298,7 +298,7 @@ const BROKEN: readonly BrokenSetUp[] = [
       return { ...(await healthy()), FACELESS_STATE_DIR: folder };
     },
     name: "journal",
-    detail: /or a file in it can't be read: it is a folder \(EISDIR\)\. Nothing is paid for or posted/,
+    detail: /can't be read \(EISDIR: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
     fix: /^Give yourself the right to read it, or set FACELESS_STATE_DIR to another folder$/,
   },
   {

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   BUILT_FILE,
   SERVER_NODE,
@@ -17,17 +17,10 @@ import {
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 
-const FAST_SANDBOX = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0.3" } };
-
-const until = <T>(probe: () => Promise<T>, done: (value: T) => boolean) =>
-  vi.waitFor(
-    async () => {
-      const value = await probe();
-      if (!done(value)) throw new Error("not yet");
-      return value;
-    },
-    { timeout: 10_000, interval: 50 },
-  );
+const FAST_SANDBOX = {
+  args: ["--sandbox"],
+  env: { FACELESS_SANDBOX_SECONDS: "0.3", FACELESS_POLL_SECONDS: "0.1" },
+};
 
 async function startVideo(client: TestClient, topic = "Why the sea is salty"): Promise<string> {
   const { structuredContent } = await client.call("generate_video", { topic, duration: 12.5 });
@@ -46,10 +39,9 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       resourceUri: `faceless://jobs/${jobId}`,
     });
 
-    const finished = await until(
-      () => client.call("get_video_status", { jobId }),
-      ({ structuredContent }) => structuredContent?.["done"] === true,
-    );
+    const ended = await client.call("get_video_status", { jobId, waitSeconds: 50 });
+    expect(ended.structuredContent).toMatchObject({ done: true });
+    const finished = await client.call("get_video_status", { jobId });
     expect(finished.structuredContent).toEqual({
       summary: expect.stringMatching(
         /^Your video is ready: http\S+\.mp4 This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/,
@@ -62,7 +54,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       audioUrl: expect.stringMatching(/\.wav$/),
       finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
       progress: { total: 2, completed: 2, failed: 0 },
-      settings: { topic: "Why the sea is salty", duration: 10 },
+      arguments: { topic: "Why the sea is salty", duration: 10 },
     });
 
     const published = await client.call("publish_video", {
@@ -76,8 +68,14 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       ],
     });
 
+    const publishedTo = [{ platform: "tiktok", url: expect.any(String), at: expect.any(String) }];
+    for (const waitSeconds of [0, 50]) {
+      const { structuredContent } = await client.call("get_video_status", { jobId, waitSeconds });
+      expect(factsOf(structuredContent)).toEqual({ ...factsOf(finished.structuredContent), publishedTo });
+    }
+
     const listed = await client.call("list_videos", {});
-    expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, status: "completed" }] });
+    expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, status: "completed", publishedTo }] });
     expect(listed.structuredContent).not.toHaveProperty("nextCursor");
 
     const platforms = await client.call("list_connected_platforms", { dummy: true });
@@ -143,50 +141,42 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Add credits to the account, then call again.',
+      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user to restart this server: each sandbox begins with new credits.',
     );
   });
 
-  test("gets an error for arguments that the documentation rules out, and nothing is sent", async () => {
+  test("is refused arguments that the documentation rules out, with the value quoted, and starts nothing", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = "00000000-0000-4000-8000-000000000000";
     const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
-      ["generate_video", {}, /topic: /],
-      ["generate_video", { topic: "  " }, /topic: must not be empty/],
-      ["generate_video", { topic: "x", duration: 9.99 }, /duration: must be from 10 to 90 seconds/],
-      ["generate_video", { topic: "x", duration: 90.01 }, /duration: must be from 10 to 90 seconds/],
-      ["generate_video", { topic: "x", duration: "half a minute" }, /duration: /],
-      ["generate_video", { topic: "x", style: "noir" }, /style: .*story.*ugc/],
-      ["generate_video", { topic: "x", music: "jazz" }, /music: .*none.*dramatic/],
-      ["generate_video", { topic: "x", pacing: "warp" }, /pacing: .*slow.*fast/],
-      [
-        "generate_video",
-        { topic: "x", language: "Klingonese" },
-        /language: must be a language code such as en/,
-      ],
-      ["generate_video", { topic: "x", voice: "deep" }, /voice: must be one of adam, charlotte/],
-      ["generate_video", { topic: "x", voice: "clone:" }, /voice: /],
+      ["generate_video", {}, /: topic is missing\./],
+      ["generate_video", { topic: "  " }, /: topic is missing\./],
+      ["generate_video", { topic: "x", duration: 9.99 }, /duration: 9\.99 must be from 10 to 90 seconds\./],
+      ["generate_video", { topic: "x", duration: 90.01 }, /duration: 90\.01 must be from 10 to 90 seconds\./],
+      ["generate_video", { topic: "x", duration: "half a minute" }, /"half a minute" must be a number\./],
+      ["generate_video", { topic: "x", style: "noir" }, /style: "noir" must be one of story, .*, ugc\./],
+      ["generate_video", { topic: "x", music: "jazz" }, /music: "jazz" must be one of none, .*, dramatic\./],
+      ["generate_video", { topic: "x", pacing: "warp" }, /: "warp" must be one of slow, normal, fast\./],
+      ["generate_video", { topic: "x", language: "Klingonese" }, /"Klingonese" must be a language code such/],
+      ["generate_video", { topic: "x", voice: "deep" }, /voice: "deep" must be one of adam, charlotte/],
+      ["generate_video", { topic: "x", voice: "clone:" }, /voice: "clone:" must be one of adam, /],
       [
         "generate_video",
         { topic: "x", seed: 1 },
-        /"seed" is not an argument of generate_video \(its arguments: topic, .*confirmDuplicate\)/,
+        /"seed" is not an argument .*: topic, .*confirmDuplicate\)/,
       ],
-      ["get_video_status", { jobId: "42" }, /jobId: must be the UUID/],
-      ["get_video_status", { jobId: "../../secret" }, /jobId: must be the UUID/],
-      ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one/],
+      ["get_video_status", { jobId: "42" }, /jobId: "42" must be the UUID/],
+      ["get_video_status", { jobId: "../../secret" }, /jobId: "\.\.\/\.\.\/secret" must be the UUID/],
+      ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one platform\./],
       [
         "publish_video",
         { jobId, platforms: ["you tube"] },
-        /platforms\.0: must be the id of a connected platform/,
+        /"you tube" .* Connected: .* is probably youtube:/,
       ],
-      ["publish_video", { jobId }, /platforms: /],
-      ["list_videos", { limit: 0 }, /limit: /],
-      ["list_videos", { limit: 1.5 }, /limit: /],
-      [
-        "list_videos",
-        { page: 2 },
-        /"page" is not an argument of list_videos \(its arguments: limit, cursor\)/,
-      ],
+      ["publish_video", { jobId }, /: platforms is missing\./],
+      ["list_videos", { limit: 0 }, /limit: 0 must be /],
+      ["list_videos", { limit: 1.5 }, /limit: 1\.5 must be a whole number\./],
+      ["list_videos", { page: 2 }, /"page" is not an argument of list_videos .*: limit, cursor\)/],
     ];
     for (const [name, args, words] of refused) {
       const result = await client.call(name, args);
@@ -203,10 +193,9 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
   test("reads a job resource as the object that get_video_status returns", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
-    const { structuredContent } = await until(
-      () => client.call("get_video_status", { jobId }),
-      (result) => result.structuredContent?.["done"] === true,
-    );
+    await client.call("get_video_status", { jobId, waitSeconds: 50 });
+    const { structuredContent } = await client.call("get_video_status", { jobId });
+    expect(structuredContent).toMatchObject({ done: true });
     const uri = `faceless://jobs/${jobId}`;
     const { contents } = await client.raw.readResource({ uri });
     const [content] = contents;

@@ -188,7 +188,7 @@ describe.each(VERSIONS)("%s", (_name, watch) => {
           videoUrls: [clip(1), clip(2), clip(3)],
           progress: progress(3),
           finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
-          settings: { topic: "Tides", duration: 22.5 },
+          arguments: { topic: "Tides", duration: 22.5 },
         },
       ],
     ];

@@ -162,27 +162,24 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
     expect(raw["resultType"] ?? "complete").toBe("complete");
   });
 
-  test("gets the same task for the same call, and after its end the words that nothing was started", async () => {
+  test("is told at once that a repeated call charged nothing, whether its video renders or is ready", async () => {
     const service = await taskService();
-    const client = await connect({
-      env: { ...service.start.env, FACELESS_STATE_DIR: temporaryFolder() },
-    });
-    const first = await client.call("generate_video", TIDES);
-    const second = await client.call("generate_video", TIDES);
-    expect(second.task?.taskId).toBe(first.task?.taskId);
-    expect(second.result.structuredContent).toMatchObject({ jobId: JOB, alreadyStarted: true });
-    service.become(JOB, completed);
-    await client.end(JOB);
+    const client = await connect(service.start);
+    await client.call("generate_video", TIDES);
 
-    const third = await client.call("generate_video", TIDES);
+    for (const state of [rendering, completed]) {
+      service.become(JOB, state);
+      const { task, raw, result } = await client.call("generate_video", TIDES);
 
-    expect(third.task).toBeUndefined();
-    expect(third.result.structuredContent).toMatchObject({
-      summary: expect.stringMatching(/so nothing was started or charged now\.$/),
-      jobId: JOB,
-      status: "completed",
-      alreadyStarted: true,
-    });
+      expect([task, raw["resultType"] ?? "complete"]).toEqual([undefined, "complete"]);
+      expect(result.structuredContent).toMatchObject({
+        summary: expect.stringMatching(/so nothing was started or charged now\.$/),
+        jobId: JOB,
+        status: state.json.status,
+        alreadyStarted: true,
+      });
+    }
+    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
     expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
   });
 
@@ -227,22 +224,6 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
     expect(await client.get(JOB)).toMatchObject({ status: "cancelled" });
   });
 
-  test("waits again for a cancelled task by the same call, without paying again", async () => {
-    const service = await taskService();
-    const client = await connect({
-      env: { ...service.start.env, FACELESS_STATE_DIR: temporaryFolder() },
-    });
-    await client.call("generate_video", TIDES);
-    await client.ask("tasks/cancel", { taskId: JOB });
-
-    const again = await client.call("generate_video", TIDES);
-
-    expect(again.task).toMatchObject({ taskId: JOB, status: "working" });
-    service.become(JOB, completed);
-    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
-    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
-  });
-
   test.each([UNKNOWN, "nonsense", ""])("is refused an unknown task %j", async (taskId) => {
     const service = await taskService();
     const client = await connect(service.start);
@@ -268,7 +249,7 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
 
     expect((await client.end(JOB)).structuredContent).toMatchObject({
       summary: `Your video is ready: https://cdn.example/${JOB}.mp4`,
-      settings: TIDES,
+      arguments: TIDES,
     });
     expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
   });
@@ -294,7 +275,7 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
     expect(service.rest.lines()).toHaveLength(requests);
   });
 
-  test("is told why a task is no longer polled, and waits again by the same call", async () => {
+  test("is told why a task is no longer polled, and waits again with get_video_status", async () => {
     const service = await taskService({ FACELESS_STATE_DIR: temporaryFolder() });
     const client = await connect(service.start);
     await client.call("generate_video", TIDES);
@@ -309,10 +290,10 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       nextStep: expect.stringMatching(/^Call get_video_status again/),
     });
     service.become(JOB, rendering);
-    expect((await client.call("generate_video", TIDES)).task).toMatchObject({ status: "working" });
+    const again = client.call("get_video_status", { jobId: JOB, waitSeconds: 50 });
+    await service.polled(JOB, 2);
     service.become(JOB, completed);
-    expect((await client.end(JOB)).structuredContent).toMatchObject({ jobId: JOB, done: true });
-    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+    expect((await again).result.structuredContent).toMatchObject({ jobId: JOB, done: true });
   });
 
   test("gets a plain result for a video that can't be watched, since too many are", async () => {
@@ -362,7 +343,7 @@ describe("a modern client", () => {
       expect(await server.ask(method, { taskId: JOB }), method).toMatchObject({ error: { code: -32_601 } });
   });
 
-  test("that does not declare the extension sees today's result, and is told what tasks/… requires", async () => {
+  test("that does not declare the extension gets a plain result, and is told what tasks/… requires", async () => {
     const service = await taskService();
     const client = await connectModernWithTasks({ ...service.start, declares: false });
     const { task, raw } = await client.call("generate_video", TIDES);
@@ -372,7 +353,8 @@ describe("a modern client", () => {
       resultType: "complete",
       content: [expect.objectContaining({ type: "text" })],
       structuredContent: {
-        summary: "The video was started. Renders take 2 to 4 minutes.",
+        summary:
+          "The video was started: 30 s, English, story, voice charlotte, no music, normal pacing. Renders take 2 to 4 minutes.",
         nextStep: expect.stringMatching(/^Follow it with get_video_status/),
         jobId: JOB,
         status: "processing",

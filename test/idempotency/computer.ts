@@ -112,7 +112,7 @@ export class Computer {
       lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       knownJobIds: () => new Set(),
       onListed: () => {},
-      onStarted: (jobId) => void this.started.push(jobId),
+      onStarted: ({ jobId }) => void this.started.push(jobId),
       now: () => clock.epochMs,
       ...changes,
     };

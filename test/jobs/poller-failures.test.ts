@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const KEY = "Watching ended: the service does not accept the API key.";
-const UNKNOWN = "Watching ended: the service says that it knows no such job.";
+const UNKNOWN =
+  "Watching ended: this computer started the video, but the service does not list it, or not yet.";
 const HOUR = "Watching ended after 60 minutes: ask with get_video_status how far the job is.";
 
 /** Job a, watched and polled at this interval. */

@@ -1,13 +1,13 @@
 // Subscribers, users and waiting calls come and go in any order, while jobs end, the service fails and time passes: the poller keeps
-// its promises. The seed is fixed; PROVE_SEED=… tries another one and PROVE_RUNS=20000 more runs. A failure prints what replays it.
+// its promises. The seed is fixed; SEED=… tries another one and RUNS=20000 more runs. A failure prints what replays it.
 
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { FAULTS, JOBS, RandomWorld } from "./random-world.ts";
 
-const RUNS = Number(process.env["PROVE_RUNS"] ?? 100);
-const SEED = Number(process.env["PROVE_SEED"] ?? 1);
+const RUNS = Number(process.env["RUNS"] ?? 100);
+const SEED = Number(process.env["SEED"] ?? 1);
 
 /** The world checks its invariants itself. */
 type Command = fc.AsyncCommand<object, RandomWorld>;

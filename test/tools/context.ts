@@ -27,7 +27,9 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const computer = new Computer();
-  const process = computer.process({ onStarted: (jobId, topic) => jobs.addStarted(jobId, topic) });
+  const process = computer.process({
+    onStarted: ({ jobId, status }, topic) => jobs.addStarted(jobId, topic, status),
+  });
   const context: ToolContext = {
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
     jobs,

@@ -62,8 +62,6 @@ export class JobTasks {
   start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
     const { jobs, log } = this.#application;
     if (jobs.get(jobId)?.job?.done === true) return undefined;
-    // After a cancellation, or an end of the polling, the same call waits again.
-    if (this.get(jobId).status !== "working") this.#forget(jobId);
     try {
       this.#wait(jobId);
       if (onChange !== undefined) this.#follow(jobId, onChange);
