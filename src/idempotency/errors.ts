@@ -78,6 +78,13 @@ export function limitError(max: number): BridgeError {
   });
 }
 
+/** The same failure, of a request that could not be written to the journal. */
+export function withoutRecord(error: unknown): unknown {
+  if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") return error;
+  const nextStep = `${error.facts.nextStep} This computer's journal could not be written, so a repeat from another client would not be noticed.`;
+  return new BridgeError({ ...error.facts, nextStep }, error);
+}
+
 /** The failure of a confirmed second post. That waiting makes it safe is never said of one. */
 export function withoutWaiting(error: unknown): unknown {
   if (!(error instanceof BridgeError) || !error.facts.retryable) return error;

@@ -10,7 +10,7 @@ import { BridgeError } from "../errors.ts";
 export interface Disk {
   /** Where the folder is, for messages. */
   readonly path: string;
-  /** The files in it. */
+  /** The journal's files in it. */
   list(): Promise<readonly FileState[]>;
   /** At most 64 KB from `offset` on; empty at the end. */
   read(name: string, offset: number): Promise<Uint8Array>;
@@ -89,9 +89,8 @@ export class JournalFiles {
 
   async #look(onLine: (line: string, fileName: string) => void): Promise<void> {
     const disk = this.#disk;
-    const files = (await retried(disk.path, () => disk.list(), []))
-      .filter(({ name }) => FILE_NAME.test(name))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    const listed = await retried(disk.path, () => disk.list(), []);
+    const files = listed.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     this.#newestName = files.at(-1)?.name ?? "";
     // By name and never by the clock, which may be wrong for one process.
     for (const { name } of files.slice(0, -MAX_FILES)) await disk.remove(name).catch(() => {});
@@ -137,7 +136,7 @@ export function openDisk(path: string): Disk {
   return {
     path,
     list: bounded(async () => {
-      const names = await readdir(path);
+      const names = (await readdir(path)).filter((name) => FILE_NAME.test(name));
       const files = names.map(async (name) => {
         // Removed by another process meanwhile.
         const found = await stat(join(path, name)).catch(ignoreMissing);

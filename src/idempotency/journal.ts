@@ -133,7 +133,8 @@ export class Journal {
     const record = this.#read.get(id) ?? this.#unread.get(id);
     if (record === undefined) throw new TypeError("This request was never begun.");
     return this.#write({
-      ...record,
+      // Without the file that it was read from.
+      ...entrySchema().parse(record),
       outcome,
       endedAtMs: this.#options.now(),
       ...(jobId !== undefined && { jobId }),

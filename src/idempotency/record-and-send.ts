@@ -2,7 +2,7 @@
 // faster, sends it, and records what came of it, even if that comes after the call has ended. Knows no policy.
 
 import { BridgeError, toBridgeError } from "../errors.ts";
-import { inProgressError } from "./errors.ts";
+import { inProgressError, withoutRecord } from "./errors.ts";
 import type { Intent, Journal, JournalEntry, Recorded, RequestOutcome } from "./journal.ts";
 
 export interface PaidCallsOptions {
@@ -124,7 +124,7 @@ export class PaidCall {
       if (late === undefined) await recordFailure(error);
       // Until then the request is under way for this process.
       else this.#track(late.then((result) => record(outcomeOf(result)), recordFailure));
-      throw error;
+      throw own.isOnDisk ? error : withoutRecord(error);
     }
   }
 

@@ -61,12 +61,13 @@ export class Elicitation {
   /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, what `describe` throws, or a BridgeError. */
   async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<void> {
     const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
-    if (!this.#options.isEnabled || !(isAnswer || canAsk(server, request))) return;
+    const mayAsk = this.#options.isEnabled && canAsk(server, request);
+    if (!isAnswer && !mayAsk) return;
     const question = await describe();
     const answered =
       request.envelope === undefined
         ? await this.#ask(request, question)
-        : this.#answerTo(request, question, canAsk(server, request));
+        : this.#answerTo(request, question, mayAsk);
     const { action, content } = makeAnswerSchema().safeParse(answered.answer).data ?? {};
     if (action === "accept" && content?.[FIELD] === question.yes) return;
     const byItself = action !== undefined && action !== "accept" && answered.afterMs < BY_ITSELF_MS;

@@ -29,11 +29,9 @@ const ECHOES = [
   // Near the 500 characters at which the service's words are cut.
   ...[460, 470, 480, 490].map((length) => "y".repeat(length) + CANARY),
 ];
-const echoed: Record<string, string> = Object.fromEntries(
-  ECHOES.map((echo, index) => [`echo${index}`, echo]),
-);
+const echoed = { ...Object.fromEntries(ECHOES.entries()), [CANARY]: CANARY };
 
-test("the search finds a key in every encoding, and nothing else", () => {
+test("The search finds a key in every encoding, and nothing else", () => {
   expect(ECHOES.map((echo) => tracesOf(CANARY, JSON.stringify(echo)).length > 0)).not.toContain(false);
   expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
 });
@@ -55,19 +53,16 @@ test.each(["legacy", "modern"] as const)(
       ],
       "POST /api/v1/publish": { json: { results: [{ platform: CANARY, ok: false, error: CANARY }] } },
       [`GET /api/v1/status/${JOB}`]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
-      "GET /api/v1/videos": {
-        json: { videos: [{ jobId: JOB, status: CANARY, ...echoed, [CANARY]: CANARY }] },
-      },
+      "GET /api/v1/videos": { json: { videos: [{ jobId: JOB, status: CANARY, ...echoed }] } },
     });
-    const { server, finish } = startWithKey(rest.url);
+    const { server, call, finish } = startWithKey(rest.url);
     await server.open(protocol);
-    const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
 
     for (let index = 0; index < ECHOES.length + 4; index++)
       await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
     await call("get_video_status", { jobId: JOB });
-    await call("list_videos", {});
-    await call("list_connected_platforms", {});
+    await call("list_videos");
+    await call("list_connected_platforms");
     await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
     await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
     await server.ask("resources/list");
@@ -89,37 +84,28 @@ const OK = "HTTP/1.1 200 OK\r\n";
 
 test.each<[string, (socket: Socket) => unknown]>([
   ["resets the connection", (socket) => socket.resetAndDestroy()],
-  ["closes the connection", (socket) => socket.end()],
   ["answers with something other than HTTP", (socket) => socket.end(`SSH-2.0-${CANARY}\r\n\r\n`)],
   ["answers with endless headers", (socket) => socket.end(`${OK}x: ${CANARY.repeat(600)}\r\n\r\n`)],
   ["answers with half a body", (socket) => socket.end(`${OK}content-length: 99\r\n\r\n{"x":"${CANARY}`)],
   ["answers with a body of another kind", (socket) => socket.end(`${OK}\r\n<p>${CANARY}</p>`)],
-  [
-    "puts the key into a header that is read",
-    (socket) => socket.end(`${OK}retry-after: ${CANARY}\r\n\r\n{}`),
-  ],
+  ["puts the key into a header", (socket) => socket.end(`${OK}retry-after: ${CANARY}\r\n\r\n{}`)],
   ["redirects to the key", (socket) => socket.end(`HTTP/1.1 307 No\r\nlocation: https://${CANARY}\r\n\r\n`)],
-])(
-  "The built server shows no trace of its key when the service %s",
-  async (_, requested) => {
-    const service = await faultServer({ requested });
-    const { server, finish } = startWithKey(service.url);
-    await server.open("legacy");
-    const call = (name: string, args: object) => server.ask("tools/call", { name, arguments: args });
+])("The built server shows no trace of its key when the service %s", async (_, requested) => {
+  const service = await faultServer({ requested });
+  const { server, call, finish } = startWithKey(service.url);
+  await server.open("legacy");
 
-    const { result } = await call("generate_video", { topic: `About ${CANARY}` });
-    await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
-    await call("get_video_status", { jobId: JOB });
-    await call("list_connected_platforms", {});
-    const { code, stdout, stderr, journal } = await finish();
+  const { result } = await call("generate_video", { topic: `About ${CANARY}` });
+  await call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+  await call("get_video_status", { jobId: JOB });
+  await call("list_connected_platforms");
+  const { code, stdout, stderr, journal } = await finish();
 
-    expect([code, result?.["isError"]]).toEqual([0, true]);
-    expect(service.received.some((request) => request.includes(CANARY))).toBe(true);
-    expect(journal).toContain("intent");
-    expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
-  },
-  60_000,
-);
+  expect([code, result?.["isError"]]).toEqual([0, true]);
+  expect(service.received.some((request) => request.includes(CANARY))).toBe(true);
+  expect(journal).toContain('"operation":"publish"');
+  expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
+});
 
 test("The demo shows no trace of the key that the user has set", async () => {
   const env = { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_LOG_LEVEL: "debug" };
@@ -132,27 +118,20 @@ test("The demo shows no trace of the key that the user has set", async () => {
 /** The built server with the key. `finish` ends its input and returns everything that it has written. */
 function startWithKey(url: string) {
   const folder = temporaryFolder();
-  const server = startRaw({
-    env: {
-      FACELESS_API_KEY: CANARY,
-      FACELESS_BASE_URL: url,
-      FACELESS_LOG_LEVEL: "debug",
-      FACELESS_STATE_DIR: folder,
-    },
-  });
+  const settings = { FACELESS_API_KEY: CANARY, FACELESS_LOG_LEVEL: "debug" };
+  const server = startRaw({ env: { ...settings, FACELESS_BASE_URL: url, FACELESS_STATE_DIR: folder } });
   onTestFinished(async () => {
     server.child.kill("SIGKILL");
     await server.ended;
   });
+  const call = (name: string, args: object = {}) => server.ask("tools/call", { name, arguments: args });
   let stdout = "";
   server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
   const finish = async () => {
     server.stdin.end();
     const { code } = await server.ended;
-    const journal = readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
+    const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     return { code, stdout, stderr: server.stderr(), journal: journal.join("\n") };
   };
-  return { server, finish };
+  return { server, call, finish };
 }

@@ -1,14 +1,14 @@
-// Nothing is paid or posted twice, over real stdio with clients of both protocols: the same call again, a lost answer, a killed
-// server.
+// Nothing is paid or posted twice, over real stdio with clients of both protocols: the same call again, a lost
+// answer, a killed server, two processes. test/idempotency has the cases that need no process.
 
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
-import { TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
+import { describe, expect, test } from "vitest";
+import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import { clockSpeed } from "../fixtures/clock-speed.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
+import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
-const KEY = "fl_test_key_0123456789";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const SECOND = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const OLDER = "2f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -19,267 +19,211 @@ const VIDEOS = "GET /api/v1/videos";
 const TIDES = { topic: "Tides", duration: 20 };
 const POST = { jobId: OLDER, platforms: ["tiktok"] };
 const POSTED = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
+const DUPLICATE = { code: "duplicate", outcome: "not_sent", retryable: false };
 
 const started = (jobId: string) => ({ json: { jobId, status: "processing" } });
+const posted = { json: { results: [POSTED] } };
+const rendering = { json: { status: "processing", videoUrls: [] } };
 const listed = (...jobIds: readonly string[]) => ({
   json: { videos: jobIds.map((jobId) => ({ jobId, status: "processing" })) },
 });
 
-function envFor(rest: ScriptedService, more: Record<string, string> = {}): Record<string, string> {
-  return { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, ...more };
-}
-
-const arrived = (rest: ScriptedService, route: string) =>
-  vi.waitFor(() => expect(rest.lines(route)).toHaveLength(1), { timeout: 10_000, interval: 10 });
-
-const platformsSent = (rest: ScriptedService) =>
-  rest.requests
-    .filter(({ path }) => path.endsWith("/publish"))
-    .map(({ json }) => Reflect.get(Object(json), "platforms"));
-
+type Result = Parameters<typeof textOf>[0];
+const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
-function codeIn(result: Parameters<typeof textOf>[0]): string {
-  return /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
+const codeIn = (result: Result) => /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
+
+/** As if everything in the journal had been begun a minute earlier. */
+function makeOlder(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), "utf8");
+    const older = (_: string, field: string, ms: string) => `"${field}":${Number(ms) - 60_000}`;
+    writeFileSync(join(folder, name), text.replace(/"(atMs|machineMs)":([\d.]+)/g, older));
+  }
 }
 
-const DUPLICATE = { code: "duplicate", outcome: "not_sent", retryable: false };
+describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
+  /** `start` connects to a new process with the same journal; `sent` counts generations and publications. */
+  async function computer(scripts: Scripts) {
+    const rest = await scriptedService(scripts);
+    const folder = temporaryFolder();
+    const env = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+    const start = (changes: Record<string, string> = {}) => connect({ env: { ...env, ...changes } });
+    const sent = () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length);
+    return { rest, folder, start, sent };
+  }
 
-describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("that asks for the same video again gets the first job while that runs or has completed", async () => {
-    const status = (value: string) => ({
-      json: { status: value, videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" },
-    });
-    const rest = await scriptedService({
+  test("the same video again gives the first job, running or ready, and only the code starts a second", async () => {
+    const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" } };
+    const { start, sent } = await computer({
       [GENERATE]: [started(JOB), started(SECOND)],
-      [STATUS]: [status("processing"), status("completed"), status("failed")],
+      [STATUS]: [rendering, ready],
+      [`GET /api/v1/status/${SECOND}`]: rendering,
     });
-    const client = await connect({ env: envFor(rest) });
+    const client = await start();
     const first = await client.call("generate_video", TIDES);
-    expect(first.structuredContent).toEqual({
-      summary: expect.stringMatching(/^The video was started\./),
-      nextStep: expect.stringMatching(/^Follow it with get_video_status/),
-      jobId: JOB,
-      status: "processing",
-      resourceUri: `faceless://jobs/${JOB}`,
-    });
-
     const running = await client.call("generate_video", TIDES);
     expect(running.structuredContent).toEqual({
-      summary: expect.stringMatching(
-        /^This same video was started (just now|\d+ seconds? ago) and it is still rendering, so nothing was started or charged now\.$/,
-      ),
-      nextStep: expect.stringMatching(
-        /Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
-      ),
-      jobId: JOB,
-      status: "processing",
-      resourceUri: `faceless://jobs/${JOB}`,
+      ...first.structuredContent,
+      summary: expect.stringMatching(/ it is still rendering, so nothing was started or charged now\.$/),
+      nextStep: expect.stringMatching(/ Only if the user wants a second video like it, call generate_video /),
       alreadyStarted: true,
     });
-    const completed = await client.call("generate_video", { style: "story", ...TIDES, language: "en" });
+    const completed = await client.call("generate_video", { style: "story", ...TIDES, topic: "TIDES " });
     expect(completed.structuredContent).toMatchObject({
+      summary: expect.stringMatching(/^This same video is ready: https:\/\/m\.example\/f\.mp4 /),
       jobId: JOB,
-      status: "completed",
       alreadyStarted: true,
     });
-    expect(rest.lines(GENERATE)).toHaveLength(1);
-  });
+    expect(sent()).toEqual([1, 0]);
 
-  test("starts a second video with the code of the previous answer, once", async () => {
-    const rest = await scriptedService({
-      [GENERATE]: [started(JOB), started(SECOND)],
-      [STATUS]: { json: { status: "processing" } },
-      [`GET /api/v1/status/${SECOND}`]: { json: { status: "processing" } },
-    });
-    const client = await connect({ env: envFor(rest) });
-    await client.call("generate_video", TIDES);
-    const confirmDuplicate = codeIn(await client.call("generate_video", TIDES));
-
-    const second = await client.call("generate_video", { ...TIDES, confirmDuplicate });
-    const repeated = await client.call("generate_video", { ...TIDES, confirmDuplicate });
-    expect(second.structuredContent).toMatchObject({ jobId: SECOND });
+    const confirmed = { ...TIDES, confirmDuplicate: codeIn(completed) };
+    const second = await client.call("generate_video", confirmed);
+    const repeated = await client.call("generate_video", confirmed);
+    expect(second.structuredContent).not.toHaveProperty("alreadyStarted");
     expect(repeated.structuredContent).toMatchObject({ jobId: SECOND, alreadyStarted: true });
-    expect(rest.requests.filter(({ path }) => path.endsWith("generate")).map(({ json }) => json)).toEqual([
-      TIDES,
-      TIDES,
-    ]);
+    expect(sent()).toEqual([2, 0]);
   });
 
-  test("is told after a lost answer which jobs it could be, and nothing is sent again without the code", async () => {
-    const rest = await scriptedService({
+  test("twelve equal calls at once over two processes send one request, and all get its answer", async () => {
+    const clients: TestClient[] = [];
+    // A process that answers a later call has read its six.
+    const lastly = async (json: object) => {
+      for (const client of clients) await client.call("list_videos");
+      return { json };
+    };
+    const { start, sent } = await computer({
+      [GENERATE]: () => lastly(started(JOB).json),
+      [PUBLISH]: () => lastly(posted.json),
+      [STATUS]: rendering,
+      [VIDEOS]: listed(),
+    });
+    clients.push(await start(), await start());
+    const six = [1, 2, 3, 4, 5, 6];
+    const twelve = (name: string, args: Record<string, unknown>) =>
+      Promise.all(clients.flatMap((client) => six.map(() => client.call(name, args))));
+    const calls = [twelve("generate_video", TIDES), twelve("publish_video", POST)];
+    const answers = (await Promise.all(calls)).flat().map(({ structuredContent }) => structuredContent);
+
+    expect(answers.filter((answer) => answer?.["jobId"] === JOB)).toHaveLength(12);
+    expect(answers.filter((answer) => answer?.["results"] !== undefined)).toHaveLength(12);
+    expect(sent()).toEqual([1, 1]);
+  });
+
+  test("a lost answer is told with the jobs that it could be, and only the code sends again", async () => {
+    const { start, sent } = await computer({
       [GENERATE]: ["reset", started(SECOND)],
       [VIDEOS]: [listed(OLDER), listed(JOB, OLDER)],
     });
-    const client = await connect({ env: envFor(rest) });
-    await client.call("list_videos", {});
-
+    const client = await start();
+    await client.call("list_videos");
     const lost = await client.call("generate_video", TIDES);
-    expect(lost.structuredContent).toBeUndefined();
-    expect(lost._meta?.["faceless/error"]).toEqual({ code: "network", outcome: "unknown", retryable: false });
+    expect(errorIn(lost)).toEqual({ code: "network", outcome: "unknown", retryable: false });
     expect(textOf(lost)).toContain(`The newest jobs that could be it: ${JOB} (processing).`);
-
     const again = await client.call("generate_video", TIDES);
-    expect(again._meta?.["faceless/error"]).toEqual(DUPLICATE);
-    expect(textOf(again)).toMatch(
-      /^Not sent: the same video was requested (just now|\d+ seconds? ago) and its outcome is not known, so it may already be rendering\. This call started no video and spent no credits\. Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
-    );
-    expect(rest.lines(GENERATE)).toHaveLength(1);
-
+    expect([errorIn(again), sent()]).toEqual([DUPLICATE, [1, 0]]);
     const confirmed = await client.call("generate_video", { ...TIDES, confirmDuplicate: codeIn(again) });
     expect(confirmed.structuredContent).toMatchObject({ jobId: SECOND });
-    expect(rest.lines(GENERATE)).toHaveLength(2);
   });
 
-  test("that publishes again gets the first post and sends only the rest", async () => {
-    const rest = await scriptedService({
-      [PUBLISH]: [
-        { json: { results: [POSTED] } },
-        { json: { results: [{ platform: "youtube", ok: true }] } },
-      ],
-    });
-    const client = await connect({ env: envFor(rest) });
-    await client.call("publish_video", POST);
+  test.each([200, 400, 409])(
+    "a post that was answered %i is known to a server with another key and address, which sends only the rest",
+    async (status) => {
+      const failed = { platform: "youtube", ok: false, error: "Upload timed out" };
+      const youtube = { json: { results: [{ platform: "youtube", ok: true }] } };
+      const partly = { status, json: { results: [POSTED, failed] } };
+      const { rest, start } = await computer({ [PUBLISH]: [partly, youtube] });
+      const both = { jobId: OLDER, platforms: ["tiktok", "youtube"] };
+      const first = await (await start()).call("publish_video", both);
+      const FACELESS_BASE_URL = rest.url.replace("127.0.0.1", "localhost");
+      const other = await start({ FACELESS_API_KEY: "fl_example_two", FACELESS_BASE_URL });
+      const again = await other.call("publish_video", both);
 
-    const again = await client.call("publish_video", POST);
-    expect(again.structuredContent).toEqual({
-      summary: "It was posted to tiktok by an earlier call, so it was not sent there again.",
-      nextStep: expect.stringMatching(
-        /^Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
-      ),
-      results: [{ ...POSTED, alreadyPublished: true }],
-    });
-    const both = await client.call("publish_video", { jobId: OLDER, platforms: ["tiktok", "youtube"] });
-    expect(both.structuredContent).toMatchObject({
-      summary:
-        "Published on youtube. It was posted to tiktok by an earlier call, so it was not sent there again.",
-      results: [
-        { ...POSTED, alreadyPublished: true },
-        { platform: "youtube", ok: true },
-      ],
-    });
-    expect(platformsSent(rest)).toEqual([["tiktok"], ["youtube"]]);
-  });
+      expect(first.structuredContent).toMatchObject({ results: [POSTED, failed] });
+      expect(again.structuredContent).toEqual({
+        summary:
+          "Posted to youtube. It was posted to tiktok by an earlier call, so it was not sent there again.",
+        nextStep: expect.stringMatching(
+          / Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+        ),
+        results: [{ ...POSTED, alreadyPublished: true }, ...youtube.json.results],
+      });
+      const posts = rest.requests.filter(({ path }) => path.endsWith("/publish")).map(({ json }) => json);
+      expect(posts).toEqual([both, { jobId: OLDER, platforms: ["youtube"] }]);
+    },
+  );
 
-  test("whose server is killed before the answer cannot send the same request twice through a new one", async () => {
-    const rest = await scriptedService({
-      [GENERATE]: ["hang", started(SECOND)],
-      [PUBLISH]: ["hang", { json: { results: [POSTED] } }],
-    });
-    const env = envFor(rest, { FACELESS_STATE_DIR: temporaryFolder() });
-    const killed = await connect({ env });
-    const lost = [killed.call("generate_video", TIDES), killed.call("publish_video", POST)];
-    const outcomes = Promise.allSettled(lost);
-    await arrived(rest, GENERATE);
-    await arrived(rest, PUBLISH);
+  test("a request whose server was killed is in progress for a minute, and then needs a new code", async () => {
+    const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
+    const { folder, start, sent } = await computer(scripts);
+    const killed = await start();
+    await killed.call("publish_video", POST);
+    const coded = { ...POST, confirmDuplicate: codeIn(await killed.call("publish_video", POST)) };
+    const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
+    const outcomes = Promise.allSettled(calls);
+    await expect.poll(sent).toEqual([1, 2]);
     process.kill(killed.pid(), "SIGKILL");
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 
-    const client = await connect({ env });
-    const video = await client.call("generate_video", { duration: 20, topic: "Tides" });
-    const publication = await client.call("publish_video", POST);
+    const waiting = await start(clockSpeed(100));
+    const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
+    for (const result of await Promise.all(early)) {
+      expect(errorIn(result)).toEqual({ code: "in_progress", outcome: "not_sent", retryable: true });
+      expect(textOf(result)).not.toContain("confirmDuplicate");
+    }
 
-    expect(video._meta?.["faceless/error"]).toEqual(DUPLICATE);
-    expect(publication._meta?.["faceless/error"]).toEqual(DUPLICATE);
-    expect(textOf(publication)).toMatch(
-      /^Not sent: (just now|\d+ seconds? ago) this video was sent to tiktok and the outcome is not known, so it may already be public there\. This call published nothing\. Ask the user to look at the tiktok account\. Only if the video isn't there, and they still want it, call publish_video again with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+    makeOlder(folder);
+    const client = await start();
+    expect(errorIn(await client.call("generate_video", TIDES))).toEqual(DUPLICATE);
+    const refused = await client.call("publish_video", coded);
+    expect(errorIn(refused)).toEqual(DUPLICATE);
+    expect(textOf(refused)).toMatch(
+      /^The confirmDuplicate code of this call is not valid\. Not sent: \d minutes? ago this video was sent to tiktok and the outcome is not known, so it may already be public there\./,
     );
-    expect([rest.lines(GENERATE), rest.lines(PUBLISH)]).toEqual([[GENERATE], [PUBLISH]]);
-
-    const confirmed = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(publication) });
-    expect(confirmed.structuredContent).toMatchObject({ results: [POSTED] });
-    expect(rest.lines(PUBLISH)).toHaveLength(2);
+    expect(sent()).toEqual([1, 2]);
+    const again = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(refused) });
+    expect(again.structuredContent).toMatchObject({ results: [POSTED] });
   });
 
-  test("that cancels a publication after it was sent and retries posts once", async () => {
-    let answer = () => {};
-    const answered = new Promise<void>((resolve) => (answer = resolve));
-    const rest = await scriptedService({
-      [PUBLISH]: async () => (await answered, { json: { results: [POSTED] } }),
-    });
-    const client = await connect({ env: envFor(rest) });
+  test("a publication that is cancelled after it was sent, and made again, posts once", async () => {
     const cancel = new AbortController();
-    const cancelled = client.callUntil("publish_video", POST, cancel.signal).catch(() => "cancelled");
-    await arrived(rest, PUBLISH);
-    cancel.abort();
-    expect(await cancelled).toBe("cancelled");
-    const retry = client.call("publish_video", POST);
-    answer();
-
-    expect((await retry).structuredContent).toMatchObject({
-      results: [{ ...POSTED, alreadyPublished: true }],
+    const { start, sent } = await computer({
+      [PUBLISH]: async () => {
+        cancel.abort();
+        // Answered after the cancellation was read.
+        await client.call("list_videos");
+        return posted;
+      },
+      [VIDEOS]: listed(),
     });
-    expect(rest.lines(PUBLISH)).toHaveLength(1);
+    const client = await start();
+    const cancelled = client.callUntil("publish_video", POST, cancel.signal).catch(() => "cancelled");
+    expect(await cancelled).toBe("cancelled");
+
+    const { structuredContent } = await client.call("publish_video", POST);
+    expect(structuredContent).toMatchObject({ results: [{ ...POSTED, alreadyPublished: true }] });
+    expect(sent()).toEqual([0, 1]);
   });
 
-  test("sees the jobs of an earlier server with their topics, and does not start a running one again", async () => {
-    const rest = await scriptedService({
-      [GENERATE]: started(JOB),
-      [STATUS]: { json: { status: "processing", videoUrls: [] } },
-      [VIDEOS]: listed(OLDER),
-    });
-    const env = envFor(rest, { FACELESS_STATE_DIR: temporaryFolder() });
-    const earlier = await connect({ env });
+  test("the jobs of an earlier server are listed by a new one, with their topics", async () => {
+    const { start } = await computer({ [GENERATE]: started(JOB), [VIDEOS]: listed(OLDER) });
+    const earlier = await start();
     await earlier.call("generate_video", TIDES);
     await earlier.raw.close();
 
-    const client = await connect({ env });
-    const { resources } = await client.raw.listResources();
-    const again = await client.call("generate_video", TIDES);
-
+    const { resources } = await (await start()).raw.listResources();
     expect(resources.map(({ name }) => name).sort()).toEqual(["Tides", `Video ${OLDER}`, "catalog"]);
-    expect(again.structuredContent).toMatchObject({ jobId: JOB, alreadyStarted: true });
-    expect(rest.lines(GENERATE)).toHaveLength(1);
   });
 
-  test("cannot exceed FACELESS_MAX_GENERATIONS when answers are lost", async () => {
-    const rest = await scriptedService({ [GENERATE]: "reset", [VIDEOS]: listed() });
-    const client = await connect({ env: envFor(rest, { FACELESS_MAX_GENERATIONS: "2" }) });
-    const codes: unknown[] = [];
-    let confirmDuplicate = "";
-    const call = async (args: object) => {
-      const result = await client.call("generate_video", { ...args });
-      codes.push(Reflect.get(Object(result._meta?.["faceless/error"]), "code"));
-      return result;
-    };
-    await call(TIDES);
-    confirmDuplicate = codeIn(await call(TIDES));
-    await call({ ...TIDES, confirmDuplicate });
-    await call({ topic: "Moons" });
-    await call(TIDES);
-
-    expect(codes).toEqual(["network", "duplicate", "network", "limit_reached", "duplicate"]);
-    expect(rest.lines(GENERATE)).toHaveLength(2);
-  });
-
-  test("is warned once if the journal can't be written, and its server still sends nothing twice", async () => {
-    const file = join(temporaryFolder(), "file");
-    writeFileSync(file, "");
-    const rest = await scriptedService({ [GENERATE]: "reset", [VIDEOS]: listed() });
-    const client = await connect({ env: envFor(rest, { FACELESS_STATE_DIR: file }) });
-    await client.call("generate_video", TIDES);
+  test("a journal that can't be written is said in the result and on stderr, and nothing is sent twice", async () => {
+    const { folder, start, sent } = await computer({ [GENERATE]: started(JOB), [STATUS]: rendering });
+    writeFileSync(join(folder, "file"), "");
+    const client = await start({ FACELESS_STATE_DIR: join(folder, "file") });
+    const first = await client.call("generate_video", TIDES);
     await client.call("generate_video", TIDES);
 
-    expect(client.stderr()).toBe(
-      "faceless-video-mcp warn: No journal is kept: its folder can't be written (EEXIST).\n",
-    );
-    expect(rest.lines(GENERATE)).toHaveLength(1);
-    expect(readFileSync(file, "utf8")).toBe("");
-  });
-
-  test("sends nothing while the journal can't be read, and is told which file it is", async () => {
-    const folder = temporaryFolder();
-    const rest = await scriptedService({ [GENERATE]: started(JOB) });
-    const client = await connect({ env: envFor(rest, { FACELESS_STATE_DIR: folder }) });
-    // Reading a link that leads to itself fails with ELOOP for every user.
-    symlinkSync("journal.jsonl", join(folder, "journal.jsonl"));
-
-    const refused = await client.call("generate_video", TIDES);
-    expect(refused._meta?.["faceless/error"]).toEqual({
-      code: "journal_unreadable",
-      outcome: "not_sent",
-      retryable: true,
-    });
-    expect(textOf(refused)).toContain(`(ELOOP: ${join(folder, "journal.jsonl")})`);
-    expect(rest.lines(GENERATE)).toEqual([]);
+    expect(textOf(first)).toContain(" a repeat of this call from another client would not be noticed. ");
+    expect(client.stderr()).toBe("faceless-video-mcp warn: The journal can't be written (EEXIST).\n");
+    expect(sent()).toEqual([1, 0]);
   });
 });

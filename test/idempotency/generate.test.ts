@@ -377,6 +377,17 @@ describe("the journal", () => {
     expect(computer.warnings).toEqual(["ENOSPC"]);
   });
 
+  test("that can't be written is said where the answer is lost, too", async () => {
+    const computer = new Computer();
+    computer.onGenerate = fails("unknown");
+    const append = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+    const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
+
+    expect((await errorOf(process.generate(TIDES))).nextStep).toContain(
+      " This computer's journal could not be written, so a repeat from another client would not be noticed.",
+    );
+  });
+
   test("that is removed is not forgotten by the process that wrote it", async () => {
     const computer = new Computer();
     const process = computer.process();
