@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** Replace a module or the timers of one, or look at what the whole process holds. */
 const ISOLATED = [
-  "test/once/journal*.test.ts",
+  "test/idempotency/journal-disk.test.ts",
   "test/service/{leaks,late-answers}.test.ts",
   "test/faults/deadline.test.ts",
 ];
