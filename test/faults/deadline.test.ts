@@ -1,7 +1,7 @@
 // Every call ends within 45 s when the service accepts requests and never answers: the tools with their real deadlines, over real
 // sockets and in virtual time.
 
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { JOB } from "../service/bridge.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
@@ -22,6 +22,8 @@ vi.mock("node:timers/promises", async (original) => ({
       signal?.addEventListener("abort", () => reject(new Error("Aborted")));
     }),
 }));
+// What is loaded on first use would take virtual time.
+beforeAll(() => import("../../src/service/connected-platforms.ts"));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 

@@ -93,6 +93,7 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
       while (point.kept === "closed" && server.open() > 0);
     }
     const called = method === "GET" ? await tools.status(JOB) : await tools.generate(`Tides of ${CANARY}`);
+    await tools.closeConnections();
     return {
       ...called,
       received: server.received.filter((text) => text.startsWith(target)).length,
@@ -100,7 +101,7 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
       traces: tracesOf(CANARY, tools.written()),
     };
   } finally {
-    tools.close();
+    await tools.close();
   }
 }
 

@@ -79,6 +79,12 @@ const stall = () => {};
 const answerWith = (head: string, body: string) => (socket: Socket) =>
   void socket.write(`HTTP/1.1 ${head}\r\nx-echo: ${CANARY}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
 const htmlBody = `<html>Bad gateway ${CANARY}</html>`;
+/** Holds what each operation needs. */
+const anyAnswer = JSON.stringify({
+  jobId: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c",
+  status: "processing",
+  results: [{ platform: "tiktok", ok: true }],
+});
 const limitedBody = JSON.stringify({ error: { code: "slow_down", message: `Not with ${CANARY}` } });
 const atOnce = (act: (socket: Socket) => void) => (socket: Socket) => (act(socket), "ignore" as const);
 const onHello = (act: (socket: Socket) => void) => (socket: Socket) => {
@@ -110,8 +116,12 @@ const limited = (afterSeconds: number, GET: number, POST: number): ExpectedFailu
   } as const;
   return { GET: { ...no, received: GET }, POST: { ...no, received: POST } };
 };
-const MOVED =
-  "The service answered the request to {verb} with a redirect to https://elsewhere.example, which was not followed: the API key goes to one origin only (HTTP 307).";
+const MOVED = {
+  code: "redirected",
+  retryable: false,
+  received: 1,
+  what: "The service answered the request to {verb} with a redirect to https://elsewhere.example, which was not followed: the API key goes to one origin only (HTTP 307).",
+} as const;
 const TOO_LARGE = "The answer to the request to {verb} could not be read: ";
 const tooLarge = (reason: string) =>
   sent(`${TOO_LARGE}${reason}.`, "bad_answer", { next: URL_WRONG, attempts: 1 });
@@ -236,22 +246,8 @@ export const POINTS: readonly Point[] = [
       "",
     ),
     expected: {
-      GET: {
-        code: "redirected",
-        outcome: "rejected",
-        retryable: false,
-        received: 1,
-        what: MOVED,
-        next: ELSEWHERE,
-      },
-      POST: {
-        code: "redirected",
-        outcome: "unknown",
-        retryable: false,
-        received: 1,
-        what: MOVED,
-        next: LOOK,
-      },
+      GET: { ...MOVED, outcome: "rejected", next: ELSEWHERE },
+      POST: { ...MOVED, outcome: "unknown", next: LOOK },
     },
   },
   { name: "502 as HTML", answer: answerWith("502 Bad Gateway", htmlBody), expected: failedWith(502) },
@@ -265,6 +261,12 @@ export const POINTS: readonly Point[] = [
     },
   },
   { name: "408", answer: answerWith("408 Timeout", htmlBody), expected: failedWith(408) },
+  { name: "499", answer: answerWith("499 Closed", htmlBody), expected: failedWith(499) },
+  {
+    name: "a whole answer before the connection breaks",
+    answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n${anyAnswer}`),
+    expected: "none",
+  },
   { name: "429", answer: answerWith("429 Slow", limitedBody), deadlineMs: 4_000, expected: limited(5, 1, 1) },
   {
     name: "429 for a moment",

@@ -14,20 +14,13 @@ afterAll(() => restoreTrust());
 
 const VERBS = { GET: "read the job's status", POST: "start the video" } as const;
 const SPENT = {
-  GET: {
-    not_sent: "Nothing was spent or published.",
-    rejected: "Nothing was spent or published.",
-    unknown: "Nothing was spent or published.",
-  },
-  POST: {
-    not_sent: "This call started no video and spent no credits.",
-    rejected: "This call started no video and spent no credits.",
-    unknown: "It is not known whether a video was started and credits were spent.",
-  },
+  GET: "Nothing was spent or published.",
+  POST: "This call started no video and spent no credits.",
 } as const;
+const UNKNOWN = "It is not known whether a video was started and credits were spent.";
 const SUCCEEDED = {
   GET: "Still rendering: 0 clips so far.",
-  POST: "The video was started.",
+  POST: "The video was started: ",
 } as const;
 
 /** What failed, what was spent, whether calling again is safe, what to do next. */
@@ -37,7 +30,8 @@ function textOf(method: Method, { what, outcome, retryable, afterSeconds, next }
     : outcome === "unknown"
       ? " Don't call again before you have checked."
       : "";
-  return `${what.replace("{verb}", VERBS[method])} ${SPENT[method][outcome]}${again} ${next}`;
+  const spent = method === "POST" && outcome === "unknown" ? UNKNOWN : SPENT[method];
+  return `${what.replace("{verb}", VERBS[method])} ${spent}${again} ${next}`;
 }
 
 /** Replaces the words that depend on the resolver, on OpenSSL, or on how much the proxy had read. */

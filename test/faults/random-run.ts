@@ -58,7 +58,7 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
     posts.set(subject, received);
     received.complete += 1;
     const point = draw(answers, faultRate);
-    if (point === undefined) received.answered += 1;
+    if (point === undefined || point.expected === "none") received.answered += 1;
     // Of all answers, only a 429 says that nothing was carried out.
     if (point?.name.startsWith("429") !== true) received.executed += 1;
     if (point?.answer === undefined) socket.write(validAnswer(text));
@@ -94,7 +94,7 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
       return { kind, subject, ...(await tools[kind](subject)) };
     });
     // Bytes of a call that timed out may still be on their way to the server.
-    tools.closeConnections();
+    await tools.closeConnections();
     for (const socket of stalled) socket.destroy();
     while (server.open() > 0) await new Promise((resolve) => setImmediate(resolve));
     for (const { kind, subject, ...call } of called) {
@@ -104,18 +104,20 @@ export async function randomRun(random: Random, tally: Tally): Promise<void> {
       if (kind !== "status")
         checkPost(outcome, posts.get(subject) ?? { complete: 0, executed: 0, answered: 0 }, mayHang);
     }
-    const reported = called.flatMap(({ kind, error }) =>
+    const reported: string[] = called.flatMap(({ kind, error }) =>
       kind === "status" ? [] : (error?.outcome ?? "done"),
     );
-    assert.deepEqual((await tools.outcomes()).toSorted(byName), reported.toSorted(byName));
+    const recorded = await tools.outcomes();
+    assert.ok(recorded.length === reported.length && !recorded.includes("open"), recorded.join());
+    for (const outcome of recorded)
+      if (reported.includes(outcome)) reported.splice(reported.indexOf(outcome), 1);
+    // An answer that came after the end of its call has made an unknown outcome known.
+    assert.deepEqual(mayHang ? reported.filter((outcome) => outcome !== "unknown") : reported, []);
     assert.deepEqual(tracesOf(CANARY, tools.written()), []);
   } finally {
-    tools.close();
-    await Promise.all([server.close(), proxy.close()]);
+    await Promise.all([tools.close(), server.close(), proxy.close()]);
   }
 }
-
-const byName = (a: string, b: string) => a.localeCompare(b);
 
 function checkPost(outcome: string, received: Received, mayHang: boolean): void {
   const context = `${outcome}, but the service received ${JSON.stringify(received)}`;
@@ -131,7 +133,8 @@ function jobOf(call: number): string {
   return `0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b${call}c`;
 }
 
-async function inTurns<Result>(
+/** Runs some of `count` at a time. */
+export async function inTurns<Result>(
   count: number,
   atATime: number,
   run: (index: number) => Promise<Result>,

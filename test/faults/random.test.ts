@@ -1,12 +1,12 @@
-// Random faults at random points of random calls. The seed is fixed; PROVE_SEED=… tries another one and PROVE_RUNS=10000 more runs.
+// Random faults at random points of random calls. The seed is fixed; SEED=… tries another one and RUNS=10000 more runs.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../fixtures/durations.ts";
-import { KINDS, randomRun, type Tally } from "./random-run.ts";
+import { inTurns, KINDS, randomRun, type Tally } from "./random-run.ts";
 import { trustCertificate } from "./tools-under-test.ts";
 
-const RUNS = Number(process.env["PROVE_RUNS"] ?? 100);
-const SEED = Number(process.env["PROVE_SEED"] ?? 1);
+const RUNS = Number(process.env["RUNS"] ?? 100);
+const SEED = Number(process.env["SEED"] ?? 1);
 const AT_A_TIME = 8;
 
 let restoreTrust = () => {};
@@ -16,18 +16,14 @@ beforeAll(() => {
 afterAll(() => restoreTrust());
 
 test(
-  `${RUNS} random runs send nothing twice, report the right outcomes and show no key (PROVE_SEED=${SEED})`,
+  `${RUNS} random runs send nothing twice, report the right outcomes and show no key (SEED=${SEED})`,
   async () => {
     const tally: Tally = new Map();
-    let next = 0;
-    const worker = async () => {
-      for (let run = next++; run < RUNS; run = next++) {
-        await randomRun(seededRandom(SEED + run), tally).catch((error: unknown) => {
-          throw new Error(`PROVE_SEED=${SEED + run} PROVE_RUNS=1 replays it`, { cause: error });
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+    await inTurns(RUNS, AT_A_TIME, (run) =>
+      randomRun(seededRandom(SEED + run), tally).catch((error: unknown) => {
+        throw new Error(`SEED=${SEED + run} RUNS=1 replays it`, { cause: error });
+      }),
+    );
 
     // The runs show nothing unless each outcome occurs. A refused POST is too rare to expect it of both kinds.
     const common = KINDS.flatMap((kind) =>

@@ -37,20 +37,7 @@ export interface Called {
   readonly error: BridgeErrorFacts | undefined;
 }
 
-export interface ToolsUnderTest {
-  generate(topic: string): Promise<Called>;
-  publish(jobId: string): Promise<Called>;
-  status(jobId: string): Promise<Called>;
-  list(limit?: number): Promise<Called>;
-  platforms(): Promise<Called>;
-  /** The outcomes in the journal, the oldest first. */
-  outcomes(): Promise<readonly string[]>;
-  /** Everything that was written so far: results, log, journal. */
-  written(): string;
-  /** Closes every connection; the journal can still be read. */
-  closeConnections(): void;
-  close(): void;
-}
+export type ToolsUnderTest = ReturnType<typeof openTools>;
 
 /** Self-signed; `trustCertificate` makes clients accept it. */
 export const CERTIFICATE: Certificate = createCertificate("127.0.0.1");
@@ -69,7 +56,7 @@ export function trustCertificate(): () => void {
 }
 
 /** The caller closes it. */
-export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): ToolsUnderTest {
+export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const folder = makeFolder();
   const redact = createRedact(CANARY);
   const now = () => Date.now();
@@ -87,28 +74,16 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     random: () => 0,
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
-  const machineMs = now;
-  const { jobs, reader, generateOnce, publishOnce, savedVideos, lookAtJob } = createApplication({
-    config,
-    service,
-    log,
-    redact,
-  });
+  const application = createApplication({ config, service, log, redact });
   const disk = openDisk(folder);
-  const journal = new Journal({ disk, now, machineMs, redact, onUnwritable: () => {} });
+  const journal = new Journal({ disk, now, machineMs: now, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();
   const context: ToolContext = {
-    service,
-    jobs,
-    reader,
-    generateOnce,
-    publishOnce,
-    savedVideos,
+    ...application,
     signal,
-    canPublish: true,
     isSandbox: false,
     history: async () => new Map(),
-    lookAtJob: (jobId) => lookAtJob(jobId, signal),
+    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),
   };
@@ -128,21 +103,28 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions): 
     return { text: redact(block.text), error };
   };
 
+  /** Closes every connection and waits until what became of each request is in the journal. */
+  const closeConnections = () => {
+    service.close();
+    return application.finishPaidRequests();
+  };
   return {
-    generate: (topic) => call(generateVideo, { topic }),
-    publish: (jobId) => call(publishVideo, { jobId, platforms: ["tiktok"] }),
-    status: (jobId) => call(getVideoStatus, { jobId }),
-    list: (limit) => call(listVideos, limit === undefined ? {} : { limit }),
+    generate: (topic: string) => call(generateVideo, { topic }),
+    publish: (jobId: string) => call(publishVideo, { jobId, platforms: ["tiktok"] }),
+    status: (jobId: string) => call(getVideoStatus, { jobId }),
+    list: (limit?: number) => call(listVideos, limit === undefined ? {} : { limit }),
     platforms: () => call(listConnectedPlatforms, {}),
+    /** Those in the journal, the oldest first. */
     outcomes: async () => (await journal.entries()).map(({ outcome = "open" }) => outcome),
+    /** Everything so far: results, log, journal. */
     written: () =>
       written +
       readdirSync(folder)
         .map((name) => readFileSync(join(folder, name), "utf8"))
         .join("\n"),
-    closeConnections: () => service.close(),
-    close() {
-      service.close();
+    closeConnections,
+    async close() {
+      await closeConnections();
       removeFolder(folder);
     },
   };

@@ -1,12 +1,21 @@
-// Loaded before a server: puts its wall clock ahead by the number of milliseconds in the file CLOCK_FILE, as after the machine slept.
+// Loaded before a server: puts its clocks ahead by the numbers of milliseconds in the file CLOCK_FILE. The first has passed on all clocks,
+// the second is how far the wall clock alone was set.
 
 const { readFileSync } = require("node:fs");
+const os = require("node:os");
 
-const realNow = Date.now;
-Date.now = () => {
+const wallMs = Date.now;
+const { uptime } = os;
+const monotonicMs = performance.now.bind(performance);
+
+function ahead() {
   try {
-    return realNow() + Number(readFileSync(process.env.CLOCK_FILE, "utf8"));
+    return readFileSync(process.env.CLOCK_FILE, "utf8").split(" ").map(Number);
   } catch {
-    return realNow();
+    return [0, 0];
   }
-};
+}
+
+Date.now = () => ahead().reduce((sum, ms) => sum + ms, wallMs());
+os.uptime = () => uptime() + ahead()[0] / 1000;
+performance.now = () => monotonicMs() + ahead()[0];

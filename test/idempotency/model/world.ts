@@ -158,6 +158,7 @@ export class World {
       this.#calls.map(({ trace, isOver }) => [trace, isOver]),
       [...this.#pending].map(({ actions }) => actions[0]?.label ?? "").sort(),
       [...this.#crashed],
+      this.#codes.map(({ code, known }) => [code, known.length]),
       [...this.#used],
       [...this.#lost],
       this.#wallMs,
@@ -275,8 +276,12 @@ export class World {
     );
     call.trace.push(`answer ${String(given)}`);
     if (given === undefined) return undefined;
-    const underWay = [...this.#begun.values()].some(
-      (begun) => begun.keys.some((key) => keys.includes(key)) && this.#machineMs - begun.atMs < UNDER_WAY_MS,
+    const underWay = [...this.#begun].some(
+      ([id, begun]) =>
+        // What was recorded in a folder that is gone, no other process can know.
+        (id.startsWith(call.process) || !this.#lost.has(id)) &&
+        begun.keys.some((key) => keys.includes(key)) &&
+        this.#machineMs - begun.atMs < UNDER_WAY_MS,
     );
     if (underWay) this.#break(`${call.process} was given a code while an equal request is under way.`);
     this.#codes.push({ code: given, known: [...this.#carriedOut] });

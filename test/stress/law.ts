@@ -1,0 +1,92 @@
+// What must hold of what a service has carried out and of the codes that its callers were given. Pure. Times are milliseconds of
+// performance.now().
+
+import type { Charge } from "./paying-service.ts";
+
+/** How far the servers' clocks are ahead, from a moment on. No request is on its way to the service at that moment. */
+export interface ClockSetting {
+  readonly atMs: number;
+  /** What has passed on all their clocks. */
+  readonly passedMs: number;
+  /** How far the wall clock alone was set. */
+  readonly setMs: number;
+}
+
+/** An answer that gave a code. */
+export interface Offer {
+  readonly code: string;
+  /** What the call had asked for. */
+  readonly asked: readonly string[];
+  /** What the code lets be charged again. */
+  readonly whats: readonly string[];
+  readonly calledAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+export interface Happened {
+  readonly charges: readonly Charge[];
+  readonly offers: readonly Offer[];
+  /** Calls with a code. */
+  readonly uses: readonly { readonly offer: Offer; readonly calledAtMs: number }[];
+  /** The oldest first. */
+  readonly clocks: readonly ClockSetting[];
+  /** When callers were told the ids of jobs. */
+  readonly told: ReadonlyMap<string, number>;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const UNDER_WAY_MS = 60_000;
+/** Between the clock readings of the service and a server. */
+const SLACK_MS = 2_000;
+
+export function violations(happened: Happened): string[] {
+  const { charges, offers } = happened;
+  const twice = charges.filter((charge, index) => {
+    const guards = charges.slice(0, index).filter((earlier) => forbids(earlier, charge, happened));
+    return guards.length > 0 && !isConfirmed(charge, guards, happened);
+  });
+  return [
+    ...twice.map(({ what, receivedAtMs }) => `${what} was carried out again at ${Math.round(receivedAtMs)}`),
+    ...offers
+      .filter((offer) => isEarly(offer, happened))
+      .map(({ code }) => `the code ${code} was given while a request was under way`),
+  ];
+}
+
+/** Whether a charge forbids a later one, unless the caller confirms it. */
+function forbids(earlier: Charge, later: Charge, { clocks, told }: Happened): boolean {
+  if (earlier.what !== later.what || earlier.status === "failed") return false;
+  const toldAtMs = told.get(earlier.jobId ?? "") ?? Infinity;
+  if (earlier.status === "processing" && toldAtMs < later.receivedAtMs) return true;
+  const wallMs = ({ receivedAtMs }: Charge) => {
+    const { passedMs, setMs } = settingAt(receivedAtMs, clocks);
+    return receivedAtMs + passedMs + setMs;
+  };
+  return earlier.status === "posted" || wallMs(later) - wallMs(earlier) + SLACK_MS < DAY_MS;
+}
+
+/** Whether a call had a code that was given when all of the guards were known. */
+function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happened): boolean {
+  return uses.some(
+    ({ offer, calledAtMs }) =>
+      calledAtMs <= charge.receivedAtMs &&
+      offer.whats.includes(charge.what) &&
+      guards.every(({ receivedAtMs }) => receivedAtMs <= offer.answeredAtMs),
+  );
+}
+
+/** Whether the call was given a code although something it asked for was under way, for less than a minute, all the time. */
+function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }: Happened): boolean {
+  const machineMs = (atMs: number) => atMs + settingAt(atMs, clocks).passedMs;
+  return charges.some(
+    ({ what, receivedAtMs, endedAtMs }) =>
+      asked.includes(what) &&
+      receivedAtMs < calledAtMs &&
+      endedAtMs > answeredAtMs &&
+      machineMs(answeredAtMs) - machineMs(receivedAtMs) + SLACK_MS < UNDER_WAY_MS,
+  );
+}
+
+function settingAt(ms: number, clocks: readonly ClockSetting[]): ClockSetting {
+  return clocks.findLast(({ atMs }) => atMs <= ms) ?? { atMs: 0, passedMs: 0, setMs: 0 };
+}

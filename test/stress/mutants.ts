@@ -1,0 +1,33 @@
+// Plants bugs in some files, and counts how many the tests find.
+
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import * as z from "zod";
+
+const MIN_PERCENT = 90;
+/** As the configuration names it. */
+const REPORT = ".stryker-tmp/mutation.json";
+const reportSchema = z.object({
+  files: z.record(z.string(), z.object({ mutants: z.array(z.object({ status: z.string() })) })),
+});
+
+export function mutants(files: string) {
+  const startMs = performance.now();
+  rmSync(REPORT, { force: true });
+  spawnSync("stryker", ["run", ".config/stryker.config.json", "--mutate", files], {
+    stdio: ["ignore", process.stderr.fd, "inherit"],
+  });
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  const report = reportSchema.parse(JSON.parse(readFileSync(REPORT, "utf8")));
+  return Object.entries(report.files).map(([file, { mutants: planted }]) => {
+    const count = (...statuses: string[]) => planted.filter(({ status }) => statuses.includes(status)).length;
+    const found = count("Killed", "Timeout");
+    const all = found + count("Survived", "NoCoverage");
+    return {
+      test: `bugs planted in \`${file}\``,
+      promised: `tests find ${MIN_PERCENT} % or more`,
+      measured: `${((100 * found) / all).toFixed(1)} % of ${all}, the whole module in ${seconds} s`,
+      met: 100 * found >= MIN_PERCENT * all,
+    };
+  });
+}
