@@ -1,5 +1,6 @@
 // Why a video can't be published: found out before the user is asked, at no cost, and after the service has refused.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
@@ -8,8 +9,10 @@ import type { ToolContext } from "./tool.ts";
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
 export const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
+/** Before anything is sent there is time. */
+const LOOK_FIRST_MS = 10_000;
 /** A call has 45 s in all, of which the request may have taken 38. */
-const LIST_CONNECTED_MS = 5_000;
+const LOOK_AFTER_MS = 5_000;
 
 /** What users and models call the platforms. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -29,9 +32,10 @@ type Sources = Pick<ToolContext, "service" | "jobs" | "lookAtJob" | "signal">;
 export async function listConnected(
   service: Sources["service"],
   signal: AbortSignal,
+  deadlineMs = LOOK_AFTER_MS,
 ): Promise<readonly string[] | undefined> {
   try {
-    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs: LIST_CONNECTED_MS });
+    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs });
     return platforms.map(({ platform }) => quoteName(platform).toLowerCase());
   } catch {
     return undefined;
@@ -43,7 +47,10 @@ export async function findObstacle(
   { jobId, platforms }: PublishRequest,
   { service, jobs, lookAtJob, signal }: Sources,
 ): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
-  const [seen, connected] = await Promise.all([lookAtJob(jobId), listConnected(service, signal)]);
+  const [seen, connected] = await Promise.all([
+    lookAtJob(jobId),
+    listConnected(service, signal, LOOK_FIRST_MS),
+  ]);
   const job = typeof seen === "object" ? seen : undefined;
   const isUnknown = seen === "not found" && jobs.get(jobId)?.topic === undefined;
   return {
@@ -59,7 +66,8 @@ export async function explainRefusal(
   sources: Sources,
 ): Promise<unknown> {
   if (!(error instanceof BridgeError) || error.facts.code !== "refused") return error;
-  const { obstacle } = await findObstacle(request, sources);
+  const timeOut = sleep(LOOK_AFTER_MS, { obstacle: undefined }, { ref: false });
+  const { obstacle } = await Promise.race([findObstacle(request, sources), timeOut]);
   if (obstacle === undefined) return error;
   const { message, nextStep, retryable } = obstacle.facts;
   return new BridgeError({ ...error.facts, message, nextStep, retryable }, error);

@@ -211,8 +211,11 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     await earlier.call("generate_video", TIDES);
     await earlier.raw.close();
 
-    const { resources } = await (await start()).raw.listResources();
-    expect(resources.map(({ name }) => name).sort()).toEqual(["Tides", `Video ${OLDER}`, "catalog"]);
+    const { raw } = await start();
+    // A list waits for the service two seconds at most, which a busy machine may need.
+    await expect
+      .poll(async () => (await raw.listResources()).resources.map(({ name }) => name).sort())
+      .toEqual(["Tides", `Video ${OLDER}`, "catalog"]);
   });
 
   test("a journal that can't be written is said in the result and on stderr, and nothing is sent twice", async () => {

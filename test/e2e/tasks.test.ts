@@ -287,7 +287,7 @@ describe.each(TASK_CLIENTS)("%s", (_name, connect) => {
       jobId: JOB,
       done: false,
       watchEnded: "Watching ended: the service does not accept the API key.",
-      nextStep: expect.stringMatching(/^Call get_video_status again/),
+      nextStep: expect.stringMatching(/^Tell the user\. Look again with get_video_status/),
     });
     service.become(JOB, rendering);
     const again = client.call("get_video_status", { jobId: JOB, waitSeconds: 50 });
