@@ -61,16 +61,18 @@ export async function findObstacle(
 
 /** The service's refusal with the reason, where that can be found out: its own codes are not documented. */
 export async function explainRefusal(
-  error: unknown,
+  refusal: unknown,
   request: PublishRequest,
   sources: Sources,
 ): Promise<unknown> {
-  if (!(error instanceof BridgeError) || error.facts.code !== "refused") return error;
-  const timeOut = sleep(LOOK_AFTER_MS, { obstacle: undefined }, { ref: false });
-  const { obstacle } = await Promise.race([findObstacle(request, sources), timeOut]);
-  if (obstacle === undefined) return error;
+  if (!(refusal instanceof BridgeError) || refusal.facts.code !== "refused") return refusal;
+  const { obstacle } = await Promise.race([
+    findObstacle(request, sources),
+    sleep(LOOK_AFTER_MS, { obstacle: undefined }, { ref: false }),
+  ]);
+  if (obstacle === undefined) return refusal;
   const { message, nextStep, retryable } = obstacle.facts;
-  return new BridgeError({ ...error.facts, message, nextStep, retryable }, error);
+  return new BridgeError({ ...refusal.facts, message, nextStep, retryable }, refusal);
 }
 
 /** The input names something that is no platform's id. */
