@@ -29,8 +29,12 @@ function scenario(name: string, calls: readonly (readonly [string, Run])[]): Sce
 /** Q's key is another one than P's wherever they publish. */
 const withTwoKeys = (made: Scenario): Scenario => ({ ...made, accounts: { P: "one", Q: "two" } });
 
-/** One call of each process, one of them with a code. */
+/** Two calls, of one process and of two, with a code and without. */
 export const PAIRS: readonly Scenario[] = [
+  scenario("the same video twice from one process", [
+    ["P", generate],
+    ["P", generate],
+  ]),
   scenario("the same video from two processes", [
     ["P", generate],
     ["Q", generateWithCode],
