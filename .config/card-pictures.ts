@@ -1,7 +1,7 @@
 // npm run docs:card: opens the card of a sandbox video in chromium and takes docs/card-light.png and docs/card-dark.png.
 
 import { fileURLToPath } from "node:url";
-import { launchBrowser, openChat } from "../test/card/chat.ts";
+import { launchBrowser, openChat } from "../test/checks/card/chat.ts";
 
 const TOPIC = "Three hearts beat in an octopus, and it still saves its strength.";
 

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
-    include: ["test/{gateways,plugins}/*.test.ts"],
+    include: ["test/checks/{gateways,plugins}/*.test.ts"],
     // Each file of gateways starts a dozen processes.
     fileParallelism: false,
     // Ends a test that hangs: one waits for renders of a minute.

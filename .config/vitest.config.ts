@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/e2e/**", "test/faults/**", "test/{card,gateways,plugins}/**", ...ISOLATED],
+          exclude: ["test/e2e/**", "test/faults/**", "test/{card,checks}/**", ...ISOLATED],
           // Modules have no state of their own, so files may share them: a third of the time went into loading them anew.
           isolate: false,
         },
@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"], exclude: ISOLATED, isolate: false },
       },
-      { extends: true, test: { name: "card", include: ["test/card/**/*.test.ts"] } },
+      { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
     // Many tests wait for child processes and timers: six files fill two cores.
     maxWorkers: 6,

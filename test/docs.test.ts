@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { entryFor, llmsTxt, PARTS, withPart } from "../.config/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import { CLIENTS } from "../src/command-line.ts";
-import packages from "./clients/packages.json" with { type: "json" };
+import packages from "./checks/clients/packages.json" with { type: "json" };
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
 import { launch } from "../src/commands/server-entry.ts";
 

@@ -1,5 +1,5 @@
 // How the built file ends: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan process. How fast it ends
-// is measured by test/stress/exits.ts, where nothing else runs.
+// is measured by test/checks/stress/exits.ts, where nothing else runs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import type { Job } from "../../src/service/answers.ts";
-import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 
 const NOW = Date.UTC(2026, 10, 20);

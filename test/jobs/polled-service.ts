@@ -6,7 +6,7 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/answers.ts";
-import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 
 export const START_MS = Date.UTC(2026, 10, 20);
 

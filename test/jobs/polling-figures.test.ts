@@ -2,7 +2,7 @@
 // npm run bench:watch prints the figures.
 
 import { expect, it } from "vitest";
-import { measureManyJobs } from "../bench/virtual-world.ts";
+import { measureManyJobs } from "../checks/bench/virtual-world.ts";
 
 it.each([
   [2, { p95: 20, pollsPerJob: 16.5 }],

@@ -9,7 +9,7 @@ import { waitForEnd } from "../../src/jobs/wait.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job } from "../../src/service/answers.ts";
-import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { failure, job, START_MS } from "./polled-service.ts";

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import { Tasks } from "../../src/mcp/tasks/tasks.ts";
-import { createWorld } from "../bench/virtual-world.ts";
+import { createWorld } from "../checks/bench/virtual-world.ts";
 import { DURATIONS, seededRandom } from "../fixtures/durations.ts";
 
 const JOBS = 200;

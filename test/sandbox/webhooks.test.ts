@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createVirtualClock } from "../bench/virtual-clock.ts";
+import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { freePort } from "../fixtures/free-port.ts";
 import { until } from "../fixtures/until.ts";
 import { startedAt, testSandbox } from "./fixture.ts";

@@ -1,0 +1,159 @@
+// What a client gets of the card: who is told of it, how large it is, and which origins it may play from. Needs no browser.
+
+import { expect, test } from "vitest";
+import { connectLegacy, connectModern, type ServerStart, TEST_CLIENTS } from "../../fixtures/clients.ts";
+import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
+import { PATIENCE } from "./user.ts";
+
+const CARD_URI = "ui://faceless-video/card";
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+
+async function readCard(start: ServerStart) {
+  const { raw } = await connectLegacy(start);
+  const { contents } = await raw.readResource({ uri: CARD_URI });
+  const [content] = contents;
+  if (content === undefined || !("text" in content)) throw new Error("The card has no text.");
+  return content;
+}
+
+async function scripted(scripts: Scripts, env: Record<string, string> = {}) {
+  const service = await scriptedService(scripts);
+  const account = { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: service.url };
+  return { service, start: { env: { ...account, ...env } } };
+}
+
+function originsOf({ _meta }: { _meta?: Record<string, unknown> | undefined }): unknown {
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- as MCP Apps has it
+  return (_meta as { ui: { csp: { resourceDomains: unknown } } }).ui.csp.resourceDomains;
+}
+
+test.each(TEST_CLIENTS)(
+  "%s finds the card through generate_video alone, and not among the resources",
+  async (_, connect) => {
+    const { raw } = await connect();
+
+    const { tools } = await raw.listTools();
+    const { resources } = await raw.listResources();
+    const { resourceTemplates } = await raw.listResourceTemplates();
+
+    const withCard = tools.filter(({ _meta }) => _meta !== undefined);
+    expect(withCard.map(({ name, _meta }) => [name, _meta])).toEqual([
+      ["generate_video", { ui: { resourceUri: CARD_URI } }],
+    ]);
+    expect(JSON.stringify([resources, resourceTemplates])).not.toContain("ui://");
+    expect(raw.getServerCapabilities()).toMatchObject({ extensions: { "io.modelcontextprotocol/ui": {} } });
+  },
+);
+
+test("the card is a whole document of at most 10 kB, which names no other host and sets no HTML", async () => {
+  const content = await readCard({ args: ["--sandbox"], user: () => Promise.resolve({ action: "decline" }) });
+
+  expect(content).toEqual({
+    uri: CARD_URI,
+    mimeType: "text/html;profile=mcp-app",
+    text: expect.stringMatching(/^<!doctype html><html lang=en>.*<\/html>\s*$/s),
+    _meta: {
+      ui: {
+        csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
+        prefersBorder: true,
+      },
+    },
+  });
+  expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(10_000);
+  expect(content.text).not.toMatch(/https?:\/\//);
+  expect(content.text).not.toMatch(
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/,
+  );
+});
+
+test.each<[string, ServerStart, boolean, string]>([
+  ["a plain server", {}, false, "data-publishes"],
+  ["a client that asks the user", {}, true, "data-publishes data-asks"],
+  ["FACELESS_CONFIRM_PUBLISH=off", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }, true, "data-publishes"],
+  ["--no-publish", { args: ["--no-publish"] }, true, "data-asks"],
+])("with %s the card is told what there is", async (_, { args = [], env = {} }, asks, flags) => {
+  const user = () => Promise.resolve({ action: "decline" as const });
+  const { text } = await readCard({ args: ["--sandbox", ...args], env, ...(asks && { user }) });
+
+  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${flags} data-sandbox>`);
+});
+
+test("a read-only server has no card", async () => {
+  const { raw } = await connectModern({ args: ["--sandbox", "--read-only"] });
+
+  const { tools } = await raw.listTools();
+
+  expect(tools.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
+  expect(raw.getServerCapabilities()?.extensions).toBeUndefined();
+  await expect(raw.readResource({ uri: CARD_URI })).rejects.toThrow(/not found/i);
+});
+
+test("without settings the card is there all the same, for what the call then says", async () => {
+  expect(originsOf(await readCard({}))).toEqual([]);
+});
+
+test("the card may play from the service, from the hosts of the newest videos and of the jobs that were looked at", async () => {
+  const videos = [
+    { jobId: "1", status: "completed", finalVideoUrl: "https://cdn.example/f.mp4?signed=1" },
+    { jobId: "2", status: "completed", finalVideoUrl: "https://cdn.example:8443/f.mp4" },
+    { jobId: "3", status: "completed", finalVideoUrl: "https://cdn.example/g.mp4" },
+  ];
+  const { service, start } = await scripted({
+    "GET /api/v1/videos": { json: { videos } },
+    [`GET /api/v1/status/${JOB}`]: {
+      json: { status: "processing", videoUrls: ["https://clips.example/1.mp4"] },
+    },
+  });
+  const { raw, call } = await connectLegacy(start);
+  await call("get_video_status", { jobId: JOB });
+
+  const read = async () => (await raw.readResource({ uri: CARD_URI })).contents.map(originsOf);
+  // A busy machine may not get the list in time for the first card.
+  await expect
+    .poll(read, PATIENCE)
+    .toEqual([[service.url, "https://clips.example", "https://cdn.example", "https://cdn.example:8443"]]);
+});
+
+test("no link can widen the card's policy, by what it says or by how many there are", async () => {
+  const hosts = ["a;b.example", "*.example", "a,b.example", "'self'.example"];
+  const links = ["data:video/mp4,x", "no link", ...hosts.map((host) => `https://${host}/f.mp4`)];
+  const many = Array.from({ length: 30 }, (_, index) => `https://${index}.example/f.mp4`);
+  const videos = [...links, ...many].map((finalVideoUrl, index) => ({
+    jobId: `${index}`,
+    status: "completed",
+    finalVideoUrl,
+  }));
+  const { service, start } = await scripted({ "GET /api/v1/videos": { json: { videos } } });
+
+  await expect
+    .poll(async () => originsOf(await readCard(start)), PATIENCE)
+    .toEqual([service.url, ...many.slice(0, 11).map((link) => new URL(link).origin)]);
+});
+
+test("a service that never answers holds the card up for no longer than the list may take", async () => {
+  const { service, start } = await scripted({ "GET /api/v1/videos": "hang" });
+
+  expect(originsOf(await readCard(start))).toEqual([service.url]);
+  expect(service.lines()).toEqual(["GET /api/v1/videos"]);
+});
+
+test("a job that a card reads is polled, and a client without cards polls nothing by reading it", async () => {
+  const other = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+  const rendering = { json: { status: "processing", videoUrls: [] } };
+  const { service, start } = await scripted(
+    {
+      "GET /api/v1/videos": { json: { videos: [] } },
+      [`GET /api/v1/status/${JOB}`]: rendering,
+      [`GET /api/v1/status/${other}`]: rendering,
+    },
+    { FACELESS_POLL_SECONDS: "0.1" },
+  );
+  const withCards = await connectLegacy({ ...start, cards: true });
+  const plain = await connectLegacy(start);
+
+  await plain.raw.readResource({ uri: `faceless://jobs/${other}` });
+  await withCards.raw.readResource({ uri: `faceless://jobs/${JOB}` });
+
+  await expect.poll(() => service.lines(`GET /api/v1/status/${JOB}`).length, PATIENCE).toBeGreaterThan(4);
+  expect(service.lines(`GET /api/v1/status/${other}`)).toHaveLength(1);
+});

@@ -1,0 +1,234 @@
+// The card follows its video: as a user of a chat has it, in a real browser, with the real AppBridge, over the built server on stdio.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { scriptedService } from "../../fixtures/scripted-service.ts";
+import { BROWSER, type ChatStart, DONE_AT_ONCE, JOB, TOPIC, useChats } from "./chat.ts";
+import { choose, PATIENCE, plays, press, publications, says, secondClick, UNSEEN } from "./user.ts";
+
+const STATUS = `GET /api/v1/status/${JOB}`;
+const VIDEO = {
+  headers: { "content-type": "video/mp4" },
+  body: readFileSync(new URL("../../../src/sandbox/media/final.mp4", import.meta.url)),
+};
+
+if (BROWSER === undefined)
+  process.stderr.write("The tests of the card are skipped without a browser: apt-get install -y chromium.\n");
+
+describe.skipIf(BROWSER === undefined)("following", () => {
+  const { open, openScripted, openSandbox } = useChats();
+
+  test("the card follows a whole render: clips arrive, the video plays, and two clicks publish it", async () => {
+    const { chat, passMinute } = await openSandbox();
+
+    const card = await chat.generate({ ...TOPIC, duration: "45", language: "fr" });
+    await says(card, "Rendering: 0 of 6 clips ready. Renders take 2 to 4 minutes.");
+    passMinute();
+    await says(card, "Rendering: 3 of 6 clips ready.");
+    await plays(card, chat, "Clip 2");
+    expect(await card.locator("#topic, #facts").allInnerTexts()).toEqual([
+      "Why the sea is salty",
+      "45 s · story · French · charlotte",
+    ]);
+    passMinute();
+    await says(card, "Your video is ready.");
+    await plays(card, chat, "The final video");
+    expect(await card.getByLabel("Clip 2").isVisible()).toBe(false);
+    await choose(card, "tiktok @sandbox.clips");
+    await choose(card, "instagram @sandbox.reels");
+    await press(card, "Publish on tiktok and instagram…");
+    await secondClick(card, "Yes, publish on tiktok and instagram now");
+
+    await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+    await card.getByText("instagram: not posted: The instagram access token has expired").waitFor();
+    expect(publications(chat)).toHaveLength(1);
+    const told = /^The user chose to publish video [\w-]+ in its card\. .* tiktok\. .* instagram/;
+    expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
+    expect(chat.errors).toEqual([]);
+  });
+
+  test.each<[string, Partial<ChatStart>]>([
+    ["passes on the text of results alone", { stripsResults: true }],
+    ["lets the card call tools, but read no resources", { hostCapabilities: { serverTools: {} } }],
+    ["speaks the modern protocol", { protocol: "modern" }],
+  ])("the card follows the job in a host that %s", async (_, start) => {
+    const chat = await open({ ...DONE_AT_ONCE, ...start });
+
+    const card = await chat.generate(TOPIC);
+
+    await says(card, "Your video is ready.");
+    await card.getByRole("button", { name: "youtube Sandbox Clips" }).waitFor();
+    expect(chat.errors).toEqual([]);
+  });
+
+  test("the card shows no dead buttons in a host that passes nothing on, and says where to ask", async () => {
+    const chat = await open({ ...DONE_AT_ONCE, hostCapabilities: {} });
+
+    const card = await chat.generate(TOPIC);
+
+    await says(card, "Started. Ask in the chat how far it is.");
+    expect(await card.getByRole("button").count()).toBe(0);
+    expect(chat.sent.at(-1)).toBe("tools/call generate_video");
+  });
+
+  test("the card plays but does not publish in a host that lets it call no tools", async () => {
+    const chat = await open({ ...DONE_AT_ONCE, hostCapabilities: { serverResources: {}, openLinks: {} } });
+
+    const card = await chat.generate(TOPIC);
+
+    await plays(card, chat, "The final video");
+    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open"]);
+  });
+
+  test("the card opens the video, and says so where the host does not", async () => {
+    const chat = await open({ ...DONE_AT_ONCE, refusesLinks: true });
+    const card = await chat.generate(TOPIC);
+
+    await press(card, "Open");
+
+    await card.getByRole("alert").filter({ hasText: "Your app did not open it." }).waitFor();
+    expect(await chat.openedLinks()).toEqual([expect.stringMatching(/\/media\/final\/.*\.mp4$/)]);
+  });
+
+  test("a video that the app blocks can be opened, and the next card plays it", async () => {
+    const media = await scriptedService({ "GET /final.mp4": VIDEO });
+    const finalVideoUrl = `${media.url}/final.mp4`;
+    const { chat } = await openScripted({
+      [STATUS]: { json: { status: "completed", videoUrls: [], finalVideoUrl } },
+    });
+
+    const blocked = await chat.generate(TOPIC);
+
+    await blocked
+      .getByText(/^The final video can't play here: this app may block its host, or its link has expired/)
+      .waitFor();
+    await press(blocked, "Open");
+    expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
+    expect(media.requests).toEqual([]);
+    await plays(await chat.generate(TOPIC), chat, "The final video");
+  });
+
+  test("clips play on while their links are signed anew", async () => {
+    let reads = 0;
+    const { service, chat } = await openScripted(
+      {
+        [STATUS]: () => ({
+          json: { status: "processing", videoUrls: [`${service.url}/1.mp4?signed=${++reads}`] },
+        }),
+        "GET /1.mp4": VIDEO,
+      },
+      // A call looks anew, where the resource may be some seconds old.
+      { hostCapabilities: { serverTools: {} } },
+    );
+    const card = await chat.generate(TOPIC);
+    await plays(card, chat, "Clip 1");
+
+    await expect.poll(() => reads, PATIENCE).toBeGreaterThan(2);
+
+    expect(service.lines("GET /1.mp4").every((line) => line.endsWith("signed=1"))).toBe(true);
+  });
+
+  test.each<[string, object, string]>([
+    ["its final video is not listed", { status: "completed" }, "The final video follows."],
+    [
+      "the service calls it something else",
+      { status: "queued", progress: { total: 4, completed: 1 } },
+      "Status: “queued”. 1 of 4 clips ready.",
+    ],
+    [
+      "clips fail while it renders",
+      { status: "processing", progress: { total: 4, completed: 1, failed: 2 } },
+      "Rendering: 1 of 4 clips ready. Renders take 2 to 4 minutes. 2 of 4 clips failed.",
+    ],
+    [
+      "clips failed, though it is ready",
+      { status: "completed", finalVideoUrl: "https://cdn.example/v.mp4", progress: { total: 4, failed: 1 } },
+      "Your video is ready. 1 of 4 clips failed.",
+    ],
+    ["it failed", { status: "failed" }, "The render failed. Its credits are refunded."],
+  ])("the card says how a video stands where %s", async (_, job, text) => {
+    const { service, chat } = await openScripted({
+      [STATUS]: () => ({ json: { videoUrls: [`${service.url}/1.mp4`], ...job } }),
+      "GET /1.mp4": VIDEO,
+    });
+
+    const card = await chat.generate(TOPIC);
+
+    await expect.poll(() => card.locator("#status").innerText(), PATIENCE).toBe(text);
+    if (!("finalVideoUrl" in job)) await plays(card, chat, "Clip 1");
+  });
+
+  test("the card says why a job can't be looked up", async () => {
+    const { chat } = await openScripted({
+      [STATUS]: { status: 404, json: { error: { code: "not_found" } } },
+    });
+
+    const card = await chat.generate(TOPIC);
+
+    await card
+      .getByRole("alert")
+      .filter({ hasText: /^Can't look it up: / })
+      .waitFor();
+    expect(await card.getByRole("button").count()).toBe(0);
+  });
+
+  const noCredits = { status: 402, json: { error: { code: "out_of_credits", message: "None." } } };
+  test.each<[string, Partial<ChatStart>]>([
+    ["with the facts of the failure", {}],
+    ["by its text alone", { stripsResults: true }],
+  ])("after a failed call the card says whether a video was started, %s", async (_, start) => {
+    const refused = await openScripted({ "POST /api/v1/generate": noCredits }, start);
+    const lost = await openScripted({ "POST /api/v1/generate": "hang up" }, start);
+
+    const [none, unknown] = [await refused.chat.generate(TOPIC), await lost.chat.generate(TOPIC)];
+
+    await says(none, "No video was started.");
+    expect(await none.getByRole("alert").innerText()).toMatch(/out_of_credits, HTTP 402/);
+    expect(refused.chat.sent.at(-1)).toBe("tools/call generate_video");
+    await says(unknown, "It is not known whether a video was started.");
+    expect(await unknown.getByRole("alert").innerText()).toMatch(/It is not known whether/);
+  });
+
+  test("after a failure of which nothing more is known the card says no more", async () => {
+    const { chat } = await openScripted({}, { holdsResult: true });
+    const card = await chat.generate(TOPIC);
+
+    await chat.sendResult({ isError: true, content: [{ type: "text", text: "The app broke." }] });
+
+    await says(card, "The call failed.");
+    expect(await card.getByRole("alert").innerText()).toBe("The app broke.");
+  });
+
+  /** A card of a video that renders for long, in a browser whose time the test moves. */
+  async function openLongRender() {
+    const env = { FACELESS_SANDBOX_SECONDS: "3600" };
+    const chat = await open({ args: ["--sandbox"], env, stopsTime: true });
+    const card = await chat.generate(TOPIC);
+    await says(card, /^Rendering/);
+    return { chat, card, reads: () => chat.sent.filter((line) => line.includes("faceless://jobs/")).length };
+  }
+
+  test.each(UNSEEN)("the card makes no request while it is %s, and goes on after that", async (_, set) => {
+    const { chat, card, reads } = await openLongRender();
+
+    await set(chat, card, true);
+    await chat.pass(4);
+    const before = reads();
+    await chat.pass(24);
+    expect(reads()).toBe(before);
+
+    await set(chat, card, false);
+    await expect.poll(reads, PATIENCE).toBe(before + 1);
+  });
+
+  test("the card makes no request after it was torn down, and loads no more of its media", async () => {
+    const { chat, card, reads } = await openLongRender();
+
+    await chat.tearDown();
+
+    const before = reads();
+    await chat.pass(24);
+    expect(reads()).toBe(before);
+    expect(await card.locator("video").count()).toBe(0);
+  });
+});

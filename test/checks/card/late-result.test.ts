@@ -1,0 +1,216 @@
+// The card of a call whose result is late, or never comes: VS Code runs the call as a task and gives the card its result when the video is
+// ready. So the card looks for its job itself.
+
+import type { FrameLocator } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { Scripts } from "../../fixtures/scripted-service.ts";
+import { BROWSER, type Chat, type ChatStart, JOB, TOPIC, useChats } from "./chat.ts";
+import { PATIENCE, plays, publications, publishOn, says, UNSEEN } from "./user.ts";
+
+const OTHER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+const { topic: WANTED } = TOPIC;
+
+const video = (jobId: string, status: string, topic?: string) => ({ jobId, status, topic });
+const rendering = (total: number) => ({
+  json: { status: "processing", videoUrls: [], progress: { total, completed: 0 } },
+});
+
+describe.skipIf(BROWSER === undefined)("late results", () => {
+  const { openScripted, openSandbox } = useChats();
+
+  /** Its time stands still; JOB has 4 clips and is listed as the test says; OTHER has 6 clips. */
+  async function openHeld(scripts: Scripts = {}, start: Partial<ChatStart> = {}) {
+    const { service, chat } = await openScripted(
+      {
+        [`GET /api/v1/status/${JOB}`]: rendering(4),
+        [`GET /api/v1/status/${OTHER}`]: rendering(6),
+        ...scripts,
+      },
+      { holdsResult: true, stopsTime: true, ...start },
+    );
+    const list = (...videos: readonly object[]) => service.on("GET /api/v1/videos", { json: { videos } });
+    return { service, chat, list };
+  }
+
+  test.each<[string, Partial<ChatStart>]>([
+    ["runs it as a task", { runsTasks: true }],
+    ["holds its result, and passes on the text alone", { holdsResult: true, stripsResults: true }],
+    [
+      "holds its result, and reads no resources",
+      { holdsResult: true, hostCapabilities: { serverTools: {} } },
+    ],
+  ])(
+    "in a host that %s the card of a call shows the clips and the video, and publishes it",
+    async (_, start) => {
+      const { chat, passMinute } = await openSandbox(start);
+
+      // Longer than the list shows.
+      const card = await chat.generate({
+        topic: `${WANTED}.\n${"Rivers carry salt. ".repeat(20)}`,
+        duration: 30,
+      });
+      await says(card, "Rendering: 0 of 4 clips ready.");
+      passMinute();
+      await says(card, "Rendering: 2 of 4 clips ready.");
+      await plays(card, chat, "Clip 2");
+      expect(publications(chat)).toEqual([]);
+      passMinute();
+      await says(card, "Your video is ready.");
+      await plays(card, chat, "The final video");
+      const accounts = await card.getByRole("group", { name: "Accounts" }).count();
+      expect(start.runsTasks === true || accounts === 0).toBe(true);
+      if (start.holdsResult === true) await chat.sendResult();
+      await publishOn(card, "tiktok @sandbox.clips");
+
+      await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+      expect(searches(chat)).toHaveLength(1);
+      expect(chat.errors).toEqual([]);
+    },
+  );
+
+  test.each<[string, readonly object[], string]>([
+    ["has ended", [video(OTHER, "completed", WANTED), video(OTHER, "failed", WANTED)], "processing"],
+    ["has ended, and whose list lags behind", [video(OTHER, "processing", WANTED)], "completed"],
+    ["has another topic", [video(OTHER, "processing", `${WANTED} and blue`)], "processing"],
+    ["has a topic that only begins like it", [video(OTHER, "processing", "Why…")], "processing"],
+    ["has no topic", [video(OTHER, "processing")], "processing"],
+  ])(
+    "a card without a result takes no video that %s, and finds its own when it is listed",
+    async (_, listed, status) => {
+      const finalVideoUrl = "https://cdn.example/other.mp4";
+      const { chat, list } = await openHeld({
+        [`GET /api/v1/status/${OTHER}`]: { json: { status, videoUrls: [], finalVideoUrl } },
+      });
+      list(...listed);
+      const card = await chat.generate(TOPIC);
+
+      await chat.pass(20);
+      await expect.poll(() => searches(chat).length, PATIENCE).toBeGreaterThan(1);
+      expect(await card.locator("#status").innerText()).toBe("Starting…");
+      expect(await card.getByRole("button").count()).toBe(0);
+
+      list(video(JOB, "processing", WANTED), ...listed);
+      await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+    },
+  );
+
+  test.each([
+    ["whatever the white space in it", ` ${WANTED.replace(" ", "\n")}\n`, WANTED],
+    ["cut at 80 characters", "salt ".repeat(40), `${"salt ".repeat(40).slice(0, 79)}…`],
+  ])(
+    "a card without a result takes the newest video that renders its topic, %s",
+    async (_, topic, listed) => {
+      const { chat, list } = await openHeld();
+      list(
+        video(OTHER, "processing", "Why the moon is round"),
+        video(JOB, "processing", listed),
+        video("older", "processing", listed),
+      );
+
+      const card = await chat.generate({ topic });
+
+      await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+      expect(new Set(chat.sent.filter(isRead))).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
+    },
+  );
+
+  test("a result that names another job wins: nothing of the job that was found stays on the card", async () => {
+    const { service, chat, list } = await openHeld({
+      [`GET /api/v1/status/${OTHER}`]: () => ({
+        json: {
+          ...rendering(6).json,
+          videoUrls: [`${service.url}/1.mp4`],
+          progress: { total: 6, completed: 1 },
+        },
+      }),
+    });
+    list(video(OTHER, "processing", WANTED));
+    const card = await chat.generate(TOPIC);
+    await saysInTime(chat, card, "Rendering: 1 of 6 clips ready.");
+
+    await chat.sendResult();
+
+    await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+    expect(await card.locator("#clips > *").count()).toBe(0);
+    const before = chat.sent.filter(isRead).length;
+    await chat.pass(24);
+    const reads = new Set(chat.sent.filter(isRead).slice(before));
+    expect(reads).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
+  });
+
+  test.each<[string, Scripts, (chat: Chat) => Promise<void>, string]>([
+    [
+      "was cancelled",
+      {},
+      (chat) => chat.sendCancelled(),
+      "The call was cancelled. It is not known whether a video was started.",
+    ],
+    [
+      "has lost its answer",
+      { "POST /api/v1/generate": "hang up" },
+      (chat) => chat.sendResult(),
+      "It is not known whether a video was started.",
+    ],
+  ])(
+    "the card of a call that %s says so, and follows its video once that is listed",
+    async (_, scripts, end, text) => {
+      const { chat, list } = await openHeld(scripts);
+      const card = await chat.generate(TOPIC);
+
+      await end(chat);
+
+      await saysInTime(chat, card, text);
+      list(video(JOB, "processing", WANTED));
+      await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+      expect(await card.getByRole("alert").count()).toBe(0);
+    },
+  );
+
+  test.each(UNSEEN)("a card without a result does not look for its job while it is %s", async (_, set) => {
+    const { chat } = await openHeld();
+    const card = await chat.generate(TOPIC);
+    await chat.pass(20);
+    await expect.poll(() => searches(chat).length, PATIENCE).toBeGreaterThan(1);
+
+    await set(chat, card, true);
+    await chat.pass(8);
+    const before = searches(chat).length;
+    await chat.pass(60);
+    expect(searches(chat)).toHaveLength(before);
+
+    await set(chat, card, false);
+    await expect.poll(() => searches(chat).length, PATIENCE).toBeGreaterThan(before);
+  });
+
+  test.each<[string, Partial<ChatStart>]>([
+    ["passes nothing on", { hostCapabilities: {} }],
+    ["lets it call no tools", { hostCapabilities: { serverResources: {} } }],
+    ["gives the result in time", { holdsResult: false }],
+  ])("a card does not look for its job in a host that %s", async (_, start) => {
+    const { chat } = await openHeld({}, start);
+    await chat.generate(TOPIC);
+
+    await chat.pass(60);
+
+    expect(searches(chat)).toEqual([]);
+    expect(chat.errors).toEqual([]);
+  });
+});
+
+function searches({ sent }: Chat): readonly string[] {
+  return sent.filter((line) => line === "tools/call list_videos");
+}
+
+function isRead(line: string): boolean {
+  return line.includes("faceless://jobs/");
+}
+
+/** Moves the stopped time until the card's status line says this. */
+async function saysInTime(chat: Chat, card: FrameLocator, text: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await chat.pass(4);
+      return card.locator("#status").innerText();
+    }, PATIENCE)
+    .toContain(text);
+}

@@ -1,0 +1,76 @@
+// The table of docs/CLIENTS.md.
+
+import { table } from "../../../.config/docs-parts.ts";
+import type { Outcome } from "./outcome.ts";
+
+const TOOLS = 5;
+
+/** One application after its runs. */
+export interface Row {
+  readonly title: string;
+  readonly version: string;
+  /** With the entry as it is printed; absent if the application could not be run. */
+  readonly first?: Outcome;
+  /** With FACELESS_CONFIRM_PUBLISH=off, where the client had answered the question by itself. */
+  readonly unasked?: Outcome | undefined;
+  readonly notRun?: string;
+}
+
+/** Whether the job ended as it should, with the tools in the first turn and no server left running. */
+export function isGood({ first, unasked }: Row): boolean {
+  if (first === undefined) return false;
+  const { published, firstTurn } = unasked ?? first;
+  const told = unasked === undefined || first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off");
+  const left = [...first.left, ...(unasked?.left ?? [])];
+  return published && told && firstTurn.tools === TOOLS && !left.some(isServer);
+}
+
+/** By the server's executable or file: other programs may have its name in their paths. */
+const isServer = ({ command }: { readonly command: string }) =>
+  /npm exec|faceless-video-mcp('|\s|$)|faceless-video-mcp\/dist\//.test(command);
+
+export function reportTable(rows: readonly Row[]): string {
+  return table(
+    [
+      "client",
+      "protocol",
+      "tools in the first turn",
+      "the model is shown",
+      "asked before publishing",
+      "result",
+      "left running",
+    ],
+    rows.map(cells),
+  );
+}
+
+function cells({ title, version, first, unasked, notRun }: Row): string[] {
+  const name = `${title} ${version}`;
+  if (first === undefined) return [name.trim(), "", "", "", "", `not run: ${notRun}`, ""];
+  const { protocol, firstTurn, shown, elicitation } = first;
+  return [
+    name,
+    protocol,
+    `${firstTurn.tools} of ${TOOLS}${firstTurn.tools > 0 ? `, ${(firstTurn.bytes / 1000).toFixed(1)} kB` : ""}`,
+    shown,
+    elicitation,
+    resultOf(first, unasked),
+    leftOf([...first.left, ...(unasked?.left ?? [])]),
+  ];
+}
+
+function resultOf(first: Outcome, unasked: Outcome | undefined): string {
+  if (first.published) return first.asTask ? "published, after a task" : "published";
+  if (unasked?.published === true)
+    return first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off")
+      ? "published with `FACELESS_CONFIRM_PUBLISH=off`; else not, and the model is told why"
+      : "published with `FACELESS_CONFIRM_PUBLISH=off`; else not, and the model is not told why";
+  return "**not published**";
+}
+
+function leftOf(left: Outcome["left"]): string {
+  if (left.length === 0) return "nothing";
+  const server = left.some(isServer);
+  const own = left.some((one) => !isServer(one));
+  return [...(server ? ["**this server**"] : []), ...(own ? ["its own daemon"] : [])].join(", ");
+}

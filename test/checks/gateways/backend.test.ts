@@ -1,0 +1,229 @@
+// docs/examples/backend: its own workers with pg-boss and a real Postgres, before a sandbox that is reached through a faulty proxy.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, readFile, symlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
+import { installed, npmProgram } from "../../fixtures/npm-tools.ts";
+import { run } from "../../fixtures/run.ts";
+import { until } from "../../fixtures/until.ts";
+import { freePort } from "../../fixtures/free-port.ts";
+import { findPostgres, type Postgres, startPostgres } from "./postgres.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../../../docs/examples/backend", import.meta.url));
+const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
+const orderSchema = z.object({
+  id: z.string(),
+  request: z.object({ topic: z.string() }),
+  state: z.string(),
+  job_id: z.string().nullable(),
+  final_video_url: z.string().nullable(),
+  problem: z.string().nullable(),
+});
+const unansweredSchema = z.object({
+  orders: z.array(orderSchema),
+  videos: z.array(z.object({ jobId: z.string() })),
+});
+type Order = z.infer<typeof orderSchema>;
+
+const postgresPrograms = await findPostgres();
+if (postgresPrograms === undefined)
+  process.stdout.write(
+    "SKIPPED: the backend example, because Postgres is not installed (apt-get install postgresql).\n",
+  );
+
+describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
+  let node: string;
+  let folder: string;
+  let postgres: Postgres;
+
+  beforeAll(async () => {
+    node = await npmProgram("node", "node");
+    folder = makeFolder();
+    const { dependencies } = manifestSchema.parse(
+      JSON.parse(await readFile(join(EXAMPLE, "package.json"), "utf8")),
+    );
+    await cp(EXAMPLE, folder, { recursive: true });
+    await symlink(join(await installed(dependencies), "node_modules"), join(folder, "node_modules"));
+    postgres = await startPostgres(postgresPrograms ?? "", folder, await freePort());
+    return async () => {
+      await postgres.close();
+      removeFolder(folder);
+    };
+  });
+
+  test("every order is paid for once and none is lost, though answers are lost and a worker is killed while it sends", async () => {
+    const { proxy, startWorker, add, orders, unanswered, command, anHourLater } = await startBackend();
+    const topics = Array.from({ length: 12 }, (_, index) => `Topic ${index}`);
+    for (const topic of [...topics, "[lost] one", "[lost] two", "[hold] one"]) await add(topic);
+    const doomed = await startWorker();
+    await until(() => proxy.paid.some(({ topic }) => topic.startsWith("[hold]")));
+    doomed.kill("SIGKILL");
+    await Promise.all([startWorker(), startWorker()]);
+
+    // The worker was killed before or after it had sent what it was about to send: a person looks whether there is a video.
+    for (;;) {
+      await expect
+        .poll(async () => isSettled(await orders()), { timeout: 240_000, interval: 1_000 })
+        .toBe(true);
+      const open = await unanswered();
+      const jobIds = open.orders.flatMap(({ request }) => proxy.jobOf(request.topic) ?? []);
+      expect(new Set(open.videos.map(({ jobId }) => jobId))).toEqual(new Set(jobIds));
+      if (open.orders.length === 0) break;
+      await anHourLater();
+      for (const { id, request } of open.orders) {
+        const jobId = proxy.jobOf(request.topic);
+        const { stderr } = await (jobId === undefined
+          ? command("send-again", id)
+          : command("adopt", id, jobId));
+        expect(stderr).toBe("");
+      }
+    }
+
+    expect(statesOf(await orders())).toEqual({ completed: 15 });
+    expect((await orders()).filter((order) => order.final_video_url === null)).toEqual([]);
+    expect(proxy.paid.map(({ topic }) => topic).toSorted()).toEqual(
+      [...topics, "[lost] one", "[lost] two", "[hold] one"].toSorted(),
+    );
+  });
+
+  test("an order waits for a service that can't be reached, and is then paid for once", async () => {
+    const { proxy, startWorker, add, orders } = await startBackend();
+    proxy.stop();
+    await add("Patience");
+    await startWorker();
+    await expect
+      .poll(async () => (await orders()).map(({ state, problem }) => ({ state, problem })), {
+        timeout: 60_000,
+      })
+      .toEqual([{ state: "waiting", problem: "ECONNREFUSED" }]);
+
+    await proxy.start();
+
+    await expect.poll(async () => statesOf(await orders()), { timeout: 120_000 }).toEqual({ completed: 1 });
+    expect(proxy.paid.map(({ topic }) => topic)).toEqual(["Patience"]);
+  });
+
+  test("an order is sent again by hand only when the first request can no longer be under way", async () => {
+    const { proxy, startWorker, add, command, orders, unanswered } = await startBackend();
+    await add("[lost] one");
+    await startWorker();
+    await expect.poll(async () => statesOf(await orders()), { timeout: 60_000 }).toEqual({ unanswered: 1 });
+    const [order] = (await unanswered()).orders;
+
+    const { code, stderr } = await command("send-again", order?.id ?? "");
+
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: "Only an unanswered order can be sent again, 10 minutes after it was sent.\n",
+    });
+    expect(proxy.paid).toHaveLength(1);
+  });
+
+  /** A database, a sandbox and a proxy of its own, and the example's programs for them. */
+  async function startBackend() {
+    const database = `test_${randomUUID().replaceAll("-", "")}`;
+    const { port } = new URL(postgres.url);
+    const sql = async (name: string, statement: string) => {
+      const args = ["-h", "127.0.0.1", "-p", port, "-U", "postgres", "-d", name, "-c", statement];
+      const { code, stderr } = await run(join(postgresPrograms ?? "", "psql"), args);
+      if (code !== 0) throw new Error(stderr);
+    };
+    await sql("postgres", `create database ${database}`);
+    const sandbox = await startSandbox({ renderSeconds: 2, credits: 100, requestsPerMinute: 1_000 });
+    onTestFinished(() => sandbox.close());
+    const proxy = await startProxy(sandbox);
+    const env = {
+      DATABASE_URL: Object.assign(new URL(postgres.url), { pathname: database }).href,
+      FACELESS_BASE_URL: proxy.url,
+      FACELESS_API_KEY: sandbox.apiKey,
+    };
+    const command = (...args: string[]) => run(node, [join(folder, "orders.mjs"), ...args], { env });
+    const ask = async (...args: string[]): Promise<unknown> => {
+      const { code, stdout, stderr } = await command(...args);
+      if (code !== 0) throw new Error(stderr);
+      return JSON.parse(stdout);
+    };
+    return {
+      proxy,
+      command,
+      add: (topic: string) => ask("add", topic),
+      /** For what is open now, that hour has passed. */
+      anHourLater: () => sql(database, "update orders set sent_at = sent_at - interval '1 hour'"),
+      orders: async () => z.array(orderSchema).parse(await ask("list")),
+      unanswered: async () => unansweredSchema.parse(await ask("unanswered")),
+      async startWorker(): Promise<ChildProcess> {
+        const child = spawn(node, [join(folder, "worker.mjs")], {
+          env,
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        onTestFinished(async () => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          child.kill("SIGKILL");
+          await once(child, "close");
+        });
+        await once(child.stdout, "data");
+        return child;
+      },
+    };
+  }
+});
+
+/** Nothing happens any more without a person. */
+function isSettled(orders: readonly Order[]): boolean {
+  return orders.every(({ state }) => state === "completed" || state === "unanswered");
+}
+
+function statesOf(orders: readonly Order[]): Record<string, number> {
+  const states = orders.map(({ state }) => state);
+  return Object.fromEntries(states.map((state) => [state, states.filter((other) => other === state).length]));
+}
+
+/** Forwards to the sandbox. It loses the answer to a topic with [lost], and keeps that to one with [hold] for ever. */
+async function startProxy(sandbox: Sandbox) {
+  const paid: { readonly topic: string; readonly jobId: string }[] = [];
+  const port = await freePort();
+  let server: Server | undefined;
+  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const body = await text(incoming);
+    const answer = await fetch(`${sandbox.url}${incoming.url}`, {
+      method: incoming.method ?? "GET",
+      headers: { authorization: incoming.headers.authorization ?? "", "content-type": "application/json" },
+      ...(body !== "" && { body }),
+    });
+    const answered = await answer.text();
+    if (incoming.method === "POST" && answer.ok) {
+      const { topic } = z.object({ topic: z.string() }).parse(JSON.parse(body));
+      paid.push({ topic, ...z.object({ jobId: z.string() }).parse(JSON.parse(answered)) });
+      if (topic.includes("[lost]")) outgoing.destroy();
+      if (/\[(lost|hold)\]/.test(topic)) return;
+    }
+    outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(answered);
+  };
+  const start = async () => {
+    server = createServer((incoming, outgoing) => void forward(incoming, outgoing));
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  const stop = () => {
+    server?.close();
+    server?.closeAllConnections();
+  };
+  onTestFinished(stop);
+  await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    paid,
+    jobOf: (topic: string) => paid.find((one) => one.topic === topic)?.jobId,
+    start,
+    stop,
+  };
+}

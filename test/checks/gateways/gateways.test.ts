@@ -1,0 +1,291 @@
+// Gateways put a stdio server behind HTTP. These tests run real ones before the built server, with real clients.
+
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CallToolResultSchema, ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { randomUUID } from "node:crypto";
+import { type ChildProcess, spawn } from "node:child_process";
+import { describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
+import { npmProgram } from "../../fixtures/npm-tools.ts";
+import { run } from "../../fixtures/run.ts";
+import { until } from "../../fixtures/until.ts";
+import { freePort } from "../../fixtures/free-port.ts";
+
+interface Gateway {
+  readonly name: "mcp-proxy" | "supergateway";
+  readonly args: (port: number, server: readonly string[]) => readonly string[];
+  /** Server processes behind this number of sessions. */
+  readonly processes: (sessions: number) => number;
+}
+
+/** supergateway has no option for the address and would listen on every network interface. */
+const LOOPBACK_ONLY = `data:text/javascript,${encodeURIComponent(`
+  import { Server } from "node:net";
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (port, ...rest) { return listen.call(this, port, "127.0.0.1", ...rest); };
+`)}`;
+
+const SECRET = "a-long-random-secret";
+/** As a client of mcp-proxy is set up; supergateway has no key for callers. */
+const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
+
+const GATEWAYS: readonly Gateway[] = [
+  {
+    name: "mcp-proxy",
+    args: (port, server) => [
+      "--host",
+      "127.0.0.1",
+      "--port",
+      `${port}`,
+      "--apiKey",
+      SECRET,
+      "--server",
+      "stream",
+      "--",
+      ...server,
+    ],
+    processes: () => 1,
+  },
+  {
+    name: "supergateway",
+    args: (port, server) => [
+      "--stdio",
+      server.join(" "),
+      "--outputTransport",
+      "streamableHttp",
+      "--stateful",
+      "--port",
+      `${port}`,
+    ],
+    processes: (sessions) => sessions,
+  },
+];
+
+const RENDER_SECONDS = 2;
+const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
+
+describe.each(GATEWAYS)("behind $name", (gateway) => {
+  test("a client finds the five tools, in their order", async () => {
+    const { connect } = await startGateway(gateway);
+    const { tools } = await (await connect()).client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      "generate_video",
+      "get_video_status",
+      "publish_video",
+      "list_videos",
+      "list_connected_platforms",
+    ]);
+  });
+
+  test("a subscribed client is told of its job until the video is ready", async () => {
+    const { connect } = await startGateway(gateway);
+    const { client, call, updates } = await connect();
+    const { resourceUri: uri } = await call("generate_video", { topic: "Why the sea is salty" });
+    await client.subscribeResource({ uri: String(uri) });
+
+    const isCompleted = async () => {
+      const { contents } = await client.readResource({ uri: String(uri) });
+      return JSON.stringify(contents).includes('\\"status\\":\\"completed\\"');
+    };
+    while (!(await isCompleted())) {
+      const seen = updates.length;
+      await until(() => updates.length > seen);
+    }
+    expect(new Set(updates)).toEqual(new Set([uri]));
+  });
+
+  test("a waiting client gets the progress of the render, and then its end", async () => {
+    const { connect } = await startGateway(gateway);
+    const { call } = await connect();
+    const { jobId } = await call("generate_video", { topic: "How glass is made" });
+    const messages: string[] = [];
+    const job = await call("get_video_status", { jobId, waitSeconds: 50 }, (message) =>
+      messages.push(message),
+    );
+    expect(job).toMatchObject({ status: "completed", done: true });
+    expect(messages.length).toBeGreaterThan(1);
+  });
+
+  test("four sessions have the processes that docs/GATEWAYS.md says", async () => {
+    const { connect, servers } = await startGateway(gateway);
+    const sessions = await Promise.all([connect(), connect(), connect(), connect()]);
+    for (const { client } of sessions) await client.listTools();
+    expect(await servers()).toHaveLength(gateway.processes(4));
+  });
+
+  test.each(["SIGTERM", "SIGKILL"] as const)("no server outlives the gateway after %s", async (signal) => {
+    const { child, connect, servers } = await startGateway(gateway);
+    const { call } = await connect();
+    await connect();
+    await call("generate_video", { topic: "Rain" });
+    expect(await servers()).not.toEqual([]);
+
+    child.kill(signal);
+
+    await expect.poll(servers, { timeout: 60_000 }).toEqual([]);
+  });
+});
+
+test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until the video is ready", async () => {
+  const [proxy] = GATEWAYS;
+  if (proxy === undefined) throw new Error("There is no such gateway.");
+  const { url } = await startGateway(proxy);
+  const client = new ModernClient(
+    { name: "modern-gateway-test", version: "1.0.0" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  const updates: string[] = [];
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    updates.push(params.uri);
+  });
+  onTestFinished(() => client.close());
+  await client.connect(new ModernTransport(url, AS_CALLER));
+
+  const started = await client.callTool({ name: "generate_video", arguments: { topic: "Tides" } });
+  const { jobId, resourceUri } = startedSchema.parse(started.structuredContent);
+  await client.listen({ resourceSubscriptions: [resourceUri] });
+  const waited = await client.callTool({
+    name: "get_video_status",
+    arguments: { jobId, waitSeconds: 50 },
+  });
+
+  expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
+  expect(waited.structuredContent).toMatchObject({ status: "completed" });
+  expect(new Set(updates)).toEqual(new Set([resourceUri]));
+});
+
+test("mcp-proxy as docs/GATEWAYS.md prints it gives a web page nothing, nor anybody without the secret", async () => {
+  const [proxy] = GATEWAYS;
+  if (proxy === undefined) throw new Error("There is no such gateway.");
+  const { url, servers } = await startGateway(proxy);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } },
+  });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const answers = await Promise.all(
+    [{}, { origin: "https://evil.example" }, { "X-API-Key": "guessed" }].map((more) =>
+      fetch(url, { method: "POST", headers: { ...headers, ...more }, body }),
+    ),
+  );
+
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  expect(await servers()).toHaveLength(1);
+});
+
+test("sessions that share a process see each other's jobs, so tenants must never share one", async () => {
+  const [shared] = GATEWAYS;
+  if (shared === undefined) throw new Error("There is no such gateway.");
+  const { connect } = await startGateway(shared);
+  const [one, other] = [await connect(), await connect()];
+  const { resourceUri } = await one.call("generate_video", { topic: "A secret" });
+  const { resources } = await other.client.listResources();
+  expect(resources.map(({ uri }) => uri)).toContain(resourceUri);
+});
+
+test("supergateway ends a session's process when its client ends the session", async () => {
+  const [, perSession] = GATEWAYS;
+  if (perSession === undefined) throw new Error("There is no such gateway.");
+  const { connect, servers } = await startGateway(perSession);
+  const [staying, leaving] = [await connect(), await connect()];
+  for (const { client } of [staying, leaving]) await client.listTools();
+  expect(await servers()).toHaveLength(2);
+
+  await leaving.leave();
+
+  await expect.poll(servers, { timeout: 60_000 }).toHaveLength(1);
+  await staying.client.listTools();
+});
+
+/** The gateway before the built server, before a sandbox of its own. Killed when the test is over. */
+async function startGateway({ name, args }: Gateway) {
+  const sandbox = await startSandbox({ renderSeconds: RENDER_SECONDS });
+  onTestFinished(() => sandbox.close());
+  const port = await freePort();
+  const mark = `faceless-gateway-${randomUUID()}`;
+  // The mark tells this server's processes apart from all others.
+  const server = [SERVER_NODE, `--title=${mark}`, BUILT_FILE];
+  const program = await npmProgram(name, name);
+  const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, program, ...args(port, server)], {
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      FACELESS_API_KEY: sandbox.apiKey,
+      FACELESS_BASE_URL: sandbox.url,
+      FACELESS_STATE_DIR: "off",
+      FACELESS_POLL_SECONDS: "0.2",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
+  onTestFinished(() => endOf(child));
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  await answers(url, () => output);
+  return { child, url, connect: () => connectTo(url), servers: () => processesMarked(mark) };
+}
+
+async function connectTo(url: URL) {
+  const client = new Client({ name: "gateway-test", version: "1.0.0" });
+  const updates: string[] = [];
+  client.setNotificationHandler(
+    ResourceUpdatedNotificationSchema,
+    ({ params }) => void updates.push(params.uri),
+  );
+  const transport = new StreamableHTTPClientTransport(url, AS_CALLER);
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    updates,
+    leave: () => transport.terminateSession(),
+    async call(name: string, values: object, onMessage?: (message: string) => void) {
+      const result = CallToolResultSchema.parse(
+        await client.callTool({ name, arguments: { ...values } }, CallToolResultSchema, {
+          ...(onMessage && { onprogress: ({ message }) => onMessage(message ?? "") }),
+        }),
+      );
+      if (result.isError === true || result.structuredContent === undefined)
+        throw new Error(JSON.stringify(result.content));
+      return result.structuredContent;
+    },
+  };
+}
+
+/** The ids of the server's own processes, without a shell that waits for them. */
+async function processesMarked(mark: string): Promise<string[]> {
+  const { stdout } = await run("ps", ["-A", "-ww", "-o", "pid=,stat=,args="]);
+  return stdout
+    .split("\n")
+    .filter((line) => line.includes(mark) && !/^\s*\d+ Z|sh -c|--stdio|mcp-proxy/.test(line))
+    .map((line) => line.trim().split(" ")[0] ?? "");
+}
+
+/** Any answer will do: it means that the port is open. */
+async function answers(url: URL, output: () => string): Promise<void> {
+  let open = false;
+  const ask = async () => {
+    await fetch(url).then(
+      () => (open = true),
+      () => {},
+    );
+  };
+  await expect.poll(async () => (await ask(), open), { timeout: 60_000, message: output() }).toBe(true);
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGKILL");
+  await ended;
+}

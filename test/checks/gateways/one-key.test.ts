@@ -1,0 +1,139 @@
+// A team on one key: twelve processes of the built server before one account, whose rate limit they share without knowing of each other.
+
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { connectLegacy, type TestClient } from "../../fixtures/clients.ts";
+import { temporaryFolder } from "../../fixtures/folder.ts";
+
+const PROCESSES = 12;
+const RENDER_SECONDS = 60;
+/** Requests that the service may refuse in all. */
+const MAX_REFUSED = 5;
+
+type LegacyClient = Awaited<ReturnType<typeof connectLegacy>>;
+
+const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
+const jobSchema = z.looseObject({ jobId: z.string(), status: z.string(), done: z.boolean() });
+const errorSchema = z.looseObject({
+  code: z.string(),
+  retryable: z.boolean(),
+  retryAfterSeconds: z.number().optional(),
+});
+
+test("twelve processes that subscribe to three videos each start every one once and see its end, with five 429 at most", async () => {
+  const { clients, sandbox } = await startProcesses();
+  const ended = await Promise.all(
+    clients.map(async (client, process) => {
+      const topics = [1, 2, 3].map((job) => `Topic ${job} of process ${process}`);
+      return subscribeToAll(client, await Promise.all(topics.map((topic) => start(client, topic))));
+    }),
+  );
+  expect(outcome(sandbox, ended.flat())).toEqual({ completed: 36, paid: 36, tooManyRefused: false });
+});
+
+test.each([
+  ["a video", 1],
+  ["three videos", 3],
+])(
+  "twelve processes that wait for %s each start every one once and see its end, with five 429 at most",
+  async (_, videos) => {
+    const { clients, sandbox } = await startProcesses();
+    const waits = clients.flatMap((client, process) =>
+      Array.from({ length: videos }, async (_, video) => {
+        const { jobId } = await start(client, `Topic ${video} of process ${process}`);
+        for (;;) {
+          // eslint-disable-next-line no-await-in-loop -- each wait follows the one before
+          const job = jobSchema.parse(await call(client, "get_video_status", { jobId, waitSeconds: 50 }));
+          if (job.done) return job;
+        }
+      }),
+    );
+    const expected = PROCESSES * videos;
+    expect(outcome(sandbox, await Promise.all(waits))).toEqual({
+      completed: expected,
+      paid: expected,
+      tooManyRefused: false,
+    });
+  },
+);
+
+test("of twelve processes that are asked for the same video at the same moment one pays, and all get its job", async () => {
+  const { clients, sandbox } = await startProcesses();
+  const started = await Promise.all(clients.map((client) => start(client, "The topic of all")));
+  expect(new Set(started.map(({ jobId }) => jobId)).size).toBe(1);
+  expect(paid(sandbox)).toHaveLength(1);
+});
+
+/** On one computer, so with one journal. */
+async function startProcesses(): Promise<{ clients: LegacyClient[]; sandbox: Sandbox }> {
+  const sandbox = await startSandbox({ renderSeconds: RENDER_SECONDS, credits: 1_000 });
+  onTestFinished(() => sandbox.close());
+  const env = {
+    FACELESS_API_KEY: sandbox.apiKey,
+    FACELESS_BASE_URL: sandbox.url,
+    FACELESS_STATE_DIR: temporaryFolder(),
+  };
+  return {
+    sandbox,
+    clients: await Promise.all(Array.from({ length: PROCESSES }, () => connectLegacy({ env }))),
+  };
+}
+
+async function start(client: TestClient, topic: string): Promise<z.infer<typeof startedSchema>> {
+  return startedSchema.parse(await call(client, "generate_video", { topic }));
+}
+
+/** Reads each job again whenever its client is told of a change, until it has ended. */
+async function subscribeToAll(client: LegacyClient, started: readonly z.infer<typeof startedSchema>[]) {
+  const ended = new Map<string, z.infer<typeof jobSchema>>();
+  await new Promise<void>((resolve, reject) => {
+    client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, async ({ params: { uri } }) => {
+      const [contents] = (await client.raw.readResource({ uri })).contents;
+      const job = jobSchema.parse(JSON.parse(z.object({ text: z.string() }).parse(contents).text));
+      if (job.done) ended.set(uri, job);
+      if (ended.size === started.length) resolve();
+    });
+    const subscriptions = started.map(({ resourceUri: uri }) => client.raw.subscribeResource({ uri }));
+    Promise.all(subscriptions).catch(reject);
+  });
+  return [...ended.values()];
+}
+
+/** Nothing lost, nothing doubled, and how many requests were refused. */
+function outcome(sandbox: Sandbox, ended: readonly z.infer<typeof jobSchema>[]) {
+  const sent = sandbox.requests();
+  const refused = sent.filter(({ status }) => status === 429).length;
+  process.stdout.write(`${ended.length} videos, ${sent.length} requests, ${refused} × 429\n`);
+  return {
+    completed: new Set(ended.filter(({ status }) => status === "completed").map(({ jobId }) => jobId)).size,
+    paid: paid(sandbox).length,
+    tooManyRefused: refused > MAX_REFUSED,
+  };
+}
+
+function paid(sandbox: Sandbox) {
+  return sandbox.requests().filter(({ path, status }) => path === "/api/v1/generate" && status < 300);
+}
+
+/**
+ * Calls until it succeeds: again after what the answer calls safe to repeat, and after `duplicate`, never with its code. That comes back
+ * while another process has sent the same request and has no answer yet.
+ */
+async function call(
+  client: TestClient,
+  name: string,
+  values: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  for (;;) {
+    // eslint-disable-next-line no-await-in-loop -- the next attempt follows the one before
+    const result = await client.call(name, values);
+    if (result.isError !== true) return { ...result.structuredContent };
+    const { code, retryable, retryAfterSeconds } = errorSchema.parse(result._meta?.["faceless/error"]);
+    if (!retryable && code !== "duplicate") throw new Error(JSON.stringify(result.content));
+    // eslint-disable-next-line no-await-in-loop -- as the answer says
+    await sleep(1_000 * (retryAfterSeconds ?? 1));
+  }
+}

@@ -1,0 +1,115 @@
+// A service that records each paid and public request that it carries out, and answers, refuses, loses its answer or hangs at random.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Random } from "../../fixtures/durations.ts";
+import {
+  envelope,
+  type Handler,
+  type RecordedRequest,
+  type ScriptedAnswer,
+  type ScriptedService,
+  startScriptedService,
+} from "../../fixtures/scripted-service.ts";
+
+/** One thing that was carried out. Times are milliseconds of performance.now(). */
+export interface Charge {
+  /** What must not be charged twice: a topic of an account, or a job on a platform. */
+  readonly what: string;
+  readonly status: "processing" | "completed" | "failed" | "posted";
+  /** Of a video. */
+  readonly jobId?: string;
+  readonly receivedAtMs: number;
+  /** When the service answered or broke the connection; Infinity until then. */
+  endedAtMs: number;
+}
+
+export interface PayingService extends Pick<ScriptedService, "url" | "close"> {
+  readonly charges: readonly Charge[];
+}
+
+const MAX_LATE_MS = 60;
+/** How an exchange goes on; as often as all of these together, it is answered at once. */
+const BEHAVIOURS = [
+  "answer late",
+  "answer and break off",
+  "lose the answer",
+  "fail",
+  "refuse",
+  "ask to wait",
+  "hang",
+] as const;
+const STATUSES = ["processing", "processing", "completed", "failed"] as const;
+
+const bodySchema = z.object({
+  topic: z.string().default(""),
+  jobId: z.string().default(""),
+  platforms: z.array(z.string()).default([]),
+});
+
+/** What is charged for a topic, however it is written. */
+export function videoOf(authorization: string, topic: string): string {
+  return `${authorization}: ${topic
+    .normalize("NFC")
+    .replace(/\s|\u200B/g, "")
+    .toLowerCase()}`;
+}
+
+export function postOf(jobId: string, platform: string): string {
+  return `${jobId.toLowerCase()} on ${platform}`;
+}
+
+export function pick<Item>(random: Random, items: readonly Item[]): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error("There is nothing to pick from.");
+  return item;
+}
+
+export async function startPayingService(random: Random): Promise<PayingService> {
+  const charges: Charge[] = [];
+  const charge = (made: Pick<Charge, "what" | "status" | "jobId">) =>
+    charges.push({ ...made, receivedAtMs: performance.now(), endedAtMs: Infinity });
+
+  const generate = ({ headers, json }: RecordedRequest) => {
+    const jobId = `00000000-0000-4000-8000-${String(charges.length).padStart(12, "0")}`;
+    const status = pick(random, STATUSES);
+    charge({ what: videoOf(headers.authorization ?? "", bodySchema.parse(json).topic), status, jobId });
+    service.on(`GET /api/v1/status/${jobId}`, { json: { status, videoUrls: [] } });
+    return { json: { jobId, status: "processing" } };
+  };
+  const publish = ({ json }: RecordedRequest) => {
+    const { jobId, platforms } = bodySchema.parse(json);
+    const refused = random() < 0.2 ? pick(random, platforms) : undefined;
+    const results = platforms.map((platform) => ({ platform, ok: platform !== refused }));
+    for (const { platform, ok } of results)
+      if (ok) charge({ what: postOf(jobId, platform), status: "posted" });
+    // What was posted counts, whatever the status of the answer.
+    return { status: refused === undefined ? 200 : pick(random, [200, 409, 503]), json: { results } };
+  };
+  const atRandom =
+    (carryOut: (request: RecordedRequest) => ScriptedAnswer): Handler =>
+    async (request, { outgoing }) => {
+      const behaviour = random() < 0.5 ? "answer" : pick(random, BEHAVIOURS);
+      if (behaviour === "refuse") return envelope(422, "no", "No.");
+      if (behaviour === "ask to wait")
+        return { ...envelope(429, "slow_down", "Not now."), headers: { "retry-after": "0" } };
+      const before = charges.length;
+      const answer = carryOut(request);
+      const own = charges.slice(before);
+      if (behaviour === "hang") return "hang";
+      if (behaviour === "answer late" || behaviour === "lose the answer") await sleep(random() * MAX_LATE_MS);
+      for (const each of own) each.endedAtMs = performance.now();
+      if (behaviour === "lose the answer") return "reset";
+      if (behaviour === "fail") return envelope(pick(random, [408, 499, 503]), "failed", "Failed.");
+      if (behaviour !== "answer and break off") return answer;
+      const text = JSON.stringify(answer.json);
+      outgoing.writeHead(answer.status ?? 200, { "content-length": text.length + 1 });
+      return void outgoing.write(text, () => outgoing.socket?.end());
+    };
+  const service = await startScriptedService({
+    "GET /api/v1/videos": { json: { videos: [] } },
+    "POST /api/v1/generate": atRandom(generate),
+    "POST /api/v1/publish": atRandom(publish),
+  });
+  return { ...service, charges };
+}
