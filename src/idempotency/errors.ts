@@ -6,58 +6,74 @@ import type { Video } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-const STALE_CODE = "The confirmDuplicate code of this call is not valid. ";
+
+/** A request that was made before. */
+interface Repeat {
+  readonly ageMs: number;
+  /** Confirms that it is to be sent again. */
+  readonly code: string;
+  /** The caller gave another code. */
+  readonly isStale: boolean;
+}
+
+/** The caller or the end of the process has ended a call that had sent nothing. */
+export function cancelledError(): BridgeError {
+  return new BridgeError({
+    code: "cancelled",
+    message: "The call was cancelled before anything was sent.",
+    nextStep: "Call again if it is still wanted.",
+    outcome: "not_sent",
+    retryable: true,
+  });
+}
 
 /** The same request is being made by another call or process, and has no outcome yet. */
-export function inProgressError(what: string, wasCancelled: boolean): BridgeError {
+export function inProgressError(): BridgeError {
   return new BridgeError({
     code: "in_progress",
-    message: `Not sent: the same ${what} is being requested by another call at this moment, and its outcome is not known yet.`,
-    nextStep: wasCancelled
-      ? "The call was cancelled while it waited for that outcome."
-      : "Make the same call again in a minute: it answers with what became of the other one.",
+    message:
+      "Not sent: another call is making the same request at this moment, and its outcome is not known yet.",
+    nextStep: "Make the same call again in a minute: it answers with what became of the other one.",
     outcome: "not_sent",
     retryable: true,
   });
 }
 
 /** The same video was requested before, and what became of it is not known. */
-export function duplicateGenerationError(earlier: {
-  readonly ageMs: number;
-  readonly code: string;
-  /** The caller gave a code that does not fit. */
-  readonly isStale: boolean;
-}): BridgeError {
-  const { ageMs, code, isStale } = earlier;
-  return new BridgeError({
-    code: "duplicate",
-    message: `${isStale ? STALE_CODE : ""}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
-    nextStep: `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
-    outcome: "not_sent",
-    retryable: false,
-  });
+export function duplicateGenerationError({ ageMs, code, isStale }: Repeat): BridgeError {
+  return duplicateError(
+    isStale,
+    `the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
+    `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
+  );
 }
 
 /** The same job was sent to some of these platforms before, and what became of it is not known. */
-export function duplicatePublicationError(earlier: {
-  readonly unknown: readonly string[];
-  /** The unknown and the free ones. */
-  readonly unposted: readonly string[];
-  readonly free: readonly string[];
-  readonly ageMs: number;
-  readonly code: string;
-  readonly isStale: boolean;
-}): BridgeError {
-  const { unknown, unposted, free, ageMs, code, isStale } = earlier;
+export function duplicatePublicationError(
+  { ageMs, code, isStale }: Repeat,
+  platforms: {
+    readonly unknown: readonly string[];
+    readonly free: readonly string[];
+    /** The unknown and the free ones. */
+    readonly unposted: readonly string[];
+  },
+): BridgeError {
+  const { unknown, free, unposted } = platforms;
   const accounts = `the ${inWords(unknown)} ${unknown.length === 1 ? "account" : "accounts"}`;
-  const others =
-    free.length === 0
-      ? ""
-      : ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
+  const others = ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
+  return duplicateError(
+    isStale,
+    `${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
+    `Ask the user to look at ${accounts}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${free.length === 0 ? "" : others}`,
+  );
+}
+
+function duplicateError(isStale: boolean, message: string, nextStep: string): BridgeError {
+  const stale = isStale ? "The confirmDuplicate code of this call is not valid. " : "";
   return new BridgeError({
     code: "duplicate",
-    message: `${isStale ? STALE_CODE : ""}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
-    nextStep: `Ask the user to look at ${accounts}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${others}`,
+    message: `${stale}Not sent: ${message}`,
+    nextStep,
     outcome: "not_sent",
     retryable: false,
   });
@@ -104,23 +120,19 @@ export async function withCandidates(
   error: BridgeError,
   listNew: () => Promise<readonly Video[]>,
 ): Promise<BridgeError> {
-  const found = await describeNew(listNew);
+  let found = "The newest videos could not be listed just now.";
+  try {
+    found = describeCandidates(await listNew());
+  } catch {}
   return new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
 }
 
-async function describeNew(listNew: () => Promise<readonly Video[]>): Promise<string> {
-  try {
-    // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
-    return describeCandidates((await listNew()).filter(({ status }) => !isEnded(status)));
-  } catch {
-    return "The newest videos could not be listed just now.";
-  }
-}
-
 function describeCandidates(videos: readonly Video[]): string {
-  if (videos.length === 0) return "So far the video list shows no running job that could be it.";
-  const jobs = videos
-    .slice(0, MAX_CANDIDATES)
-    .map(({ jobId, status }) => `${cleanServiceText(jobId, 60)} (${cleanServiceText(status, 40)})`);
+  // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
+  const running = videos.filter(({ status }) => !isEnded(status)).slice(0, MAX_CANDIDATES);
+  if (running.length === 0) return "So far the video list shows no running job that could be it.";
+  const jobs = running.map(
+    ({ jobId, status }) => `${cleanServiceText(jobId, 60)} (${cleanServiceText(status, 40)})`,
+  );
   return `The newest jobs that could be it: ${jobs.join(", ")}.`;
 }

@@ -5,7 +5,7 @@ import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, limitError, withCandidates } from "./errors.ts";
-import type { JournalEntry, Recorded } from "./journal.ts";
+import type { JournalEntry } from "./journal.ts";
 import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
   argumentsOf,
@@ -14,6 +14,7 @@ import {
   generationFingerprint,
   generationsOfLastDay,
   isOvertaken,
+  recordedBefore,
   sameGenerations,
 } from "./same-request.ts";
 
@@ -45,8 +46,6 @@ export interface CallerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Started = NewlyStarted | AlreadyStarted;
-
 export interface NewlyStarted {
   readonly alreadyStarted: false;
   readonly generation: Generation;
@@ -76,11 +75,15 @@ export class GenerateOnce {
   }
 
   /** Starts a video, unless the same request is under way, unknown or has given a job that guards. Throws a BridgeError. */
-  async run(request: GenerationRequest, { confirmDuplicate, signal }: CallerOptions = {}): Promise<Started> {
-    const call = this.#options.calls.begin(signal);
+  async run(
+    request: GenerationRequest,
+    { confirmDuplicate, signal }: CallerOptions = {},
+  ): Promise<NewlyStarted | AlreadyStarted> {
+    const { calls } = this.#options;
+    const call = calls.begin(signal);
     const fingerprint = await generationFingerprint(await this.#options.account(), request);
     for (;;) {
-      const { entries, seen } = await call.look((all) => sameGenerations(all, fingerprint), "video");
+      const { entries, seen } = await calls.look(call, (all) => sameGenerations(all, fingerprint));
       const code = await confirmationCode(fingerprint, seen);
       if (confirmDuplicate !== code) {
         const earlier = await this.#findGuard(call, seen, code, confirmDuplicate);
@@ -120,7 +123,7 @@ export class GenerateOnce {
     fingerprint: string,
     seen: readonly JournalEntry[],
   ): Promise<NewlyStarted | undefined> {
-    const { service, account, knownJobIds, onListed, onStarted } = this.#options;
+    const { service, calls, account, knownJobIds, onListed, onStarted } = this.#options;
     const note = (generation: Generation) => {
       onStarted(generation, request.topic);
       return generation;
@@ -128,7 +131,7 @@ export class GenerateOnce {
     // Taken before the request: while it was under way, a look at the video list may have made its job known.
     const known = knownJobIds();
     try {
-      const sent = await call.send<Generation>({
+      const sent = await calls.send<Generation>(call, {
         intent: {
           operation: "generate",
           account: await account(),
@@ -136,11 +139,11 @@ export class GenerateOnce {
           arguments: argumentsOf(request),
         },
         isOvertaken: (entries, own) => {
-          this.#checkLimit(entries, own);
+          this.#checkLimit(recordedBefore(entries, own));
           return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
         },
         request: async (options) => {
-          const onLate = (answer: Promise<Generation>) => options.onLate(answer.then(note));
+          const onLate = (answer: Promise<Generation>) => options.onLate?.(answer.then(note));
           return note(await service.generate(request, { ...options, onLate }));
         },
         outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
@@ -157,16 +160,10 @@ export class GenerateOnce {
     }
   }
 
-  /** Throws if the limit is reached; for a recorded request, if it is by those that were recorded before. */
-  #checkLimit(entries: readonly JournalEntry[], own?: Recorded): void {
-    const { maxGenerations } = this.#options;
-    if (maxGenerations === undefined) return;
-    const ownIndex = entries.findIndex(({ id }) => id === own?.id);
-    const ownFile = entries[ownIndex]?.file;
-    // In another file the order can't be told.
-    const earlier = entries.filter((entry, index) => index < ownIndex || entry.file !== ownFile);
-    const counted = generationsOfLastDay(own === undefined ? entries : earlier, this.#options.now());
-    if (counted >= maxGenerations) throw limitError(maxGenerations);
+  /** Throws if so many videos, or more, were started. */
+  #checkLimit(entries: readonly JournalEntry[]): void {
+    const { maxGenerations = Infinity, now } = this.#options;
+    if (generationsOfLastDay(entries, now()) >= maxGenerations) throw limitError(maxGenerations);
   }
 
   /** Since it was begun; 0 for an entry from the future, as the clock was set back. */

@@ -15,45 +15,35 @@ export interface Post {
 
 export interface JobHistory {
   /** Of a job that this computer started: how it was ordered, the whole topic among it. */
-  readonly arguments?: GenerationArguments;
+  readonly arguments?: GenerationArguments | undefined;
   /** When it was ordered, in milliseconds since the epoch. */
-  readonly createdAtMs?: number;
+  readonly createdAtMs?: number | undefined;
   readonly publishedTo: readonly Post[];
-}
-
-export interface StartedJob {
-  readonly jobId: string;
-  readonly topic: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
 }
 
 /** By job id in lower case; the jobs that were started first come first. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
   const byJob = new Map<string, JournalEntry[]>();
-  for (const entry of entries) {
+  for (const entry of entries.filter(mayHaveBeenCarriedOut)) {
     const jobId = entry.jobId?.toLowerCase();
-    if (jobId === undefined || !mayHaveBeenCarriedOut(entry)) continue;
-    byJob.set(jobId, [...(byJob.get(jobId) ?? []), entry]);
+    if (jobId !== undefined) byJob.set(jobId, [...(byJob.get(jobId) ?? []), entry]);
   }
-  const jobs = new Map<string, JobHistory>();
-  for (const [jobId, ofJob] of byJob) {
-    const start = ofJob.find(({ operation }) => operation === "generate");
-    const publications = ofJob.filter(({ operation }) => operation === "publish");
-    const platforms = new Set(publications.flatMap((entry) => entry.platforms ?? []));
-    jobs.set(jobId, {
-      ...(start?.arguments !== undefined && {
-        arguments: start.arguments,
-        createdAtMs: start.atMs,
-      }),
-      publishedTo: [...platforms].flatMap((platform) => postOn(publications, platform)),
-    });
-  }
-  return jobs;
+  return new Map([...byJob].map(([jobId, ofJob]) => [jobId, historyOf(ofJob)]));
 }
 
-/** The jobs that this computer has started for an account, the latest first. */
-export function startedJobs(entries: readonly JournalEntry[], account: string): readonly StartedJob[] {
+function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
+  const start = ofJob.find(({ operation }) => operation === "generate");
+  const publications = ofJob.filter(({ operation }) => operation === "publish");
+  const platforms = new Set(publications.flatMap((entry) => entry.platforms ?? []));
+  return {
+    arguments: start?.arguments,
+    createdAtMs: start?.atMs,
+    publishedTo: [...platforms].flatMap((platform) => postOn(publications, platform)),
+  };
+}
+
+/** The jobs that this computer has started for an account, the latest first. Times are milliseconds since the epoch. */
+export function startedJobs(entries: readonly JournalEntry[], account: string) {
   return entries
     .filter((entry) => entry.operation === "generate" && entry.account === account)
     .flatMap(({ jobId, arguments: { topic = "" } = {}, atMs }) =>
@@ -64,7 +54,7 @@ export function startedJobs(entries: readonly JournalEntry[], account: string): 
 
 function postOn(publications: readonly JournalEntry[], platform: string): Post[] {
   const state = platformState(publications, platform);
-  if (state.kind !== "posted" && state.kind !== "unknown") return [];
+  if (state.kind === "free") return [];
   const at = new Date(state.atMs).toISOString();
   if (state.kind === "unknown") return [{ platform, at, unknown: true }];
   const { url } = state.result;

@@ -48,13 +48,11 @@ export type Intent =
     })
   | (Pick<Required<StoredEntry>, "jobId" | "platforms"> & { readonly operation: "publish" });
 
-/** What became of it. */
-export interface RequestOutcome {
+/** What became of it; with the job of a generation that is done. */
+export type RequestOutcome = Pick<Readonly<StoredEntry>, "jobId"> & {
   readonly outcome: "done" | Outcome;
-  /** Of a generation that is done. */
-  readonly jobId?: string | undefined;
-  readonly results?: readonly PlatformResult[] | undefined;
-}
+  readonly results?: readonly PlatformResult[];
+};
 
 /**
  * `under way`: it has no outcome, and was begun less than a minute ago or its answer is awaited by this process. `unknown`: it has none,
@@ -86,14 +84,12 @@ export interface JournalOptions {
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
   readonly redact: (line: string) => string;
-  /** An entry could not be written; called once. */
+  /** An entry could not be written. */
   readonly onUnwritable: (reason: string) => void;
 }
 
 const UNDER_WAY_MS = 60_000;
 const MAX_ARGUMENT_CHARACTERS = 20_000;
-/** What a service says of one platform beyond this is not kept. */
-const MAX_RESULT_CHARACTERS = 2_000;
 /** Which outcome counts where two lines differ: an unknown one may become known, and no known one changes. */
 const CERTAINTY = { none: 0, unknown: 1, not_sent: 2, rejected: 2, done: 2 } as const;
 
@@ -107,7 +103,6 @@ export class Journal {
   readonly #unread = new Map<string, StoredEntry>();
   /** The ids of entries that this process has begun. */
   readonly #own = new Set<string>();
-  #isWarned = false;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -138,7 +133,7 @@ export class Journal {
       outcome,
       endedAtMs: this.#options.now(),
       ...(jobId !== undefined && { jobId }),
-      ...(results !== undefined && { results: results.map(bounded) }),
+      ...(results !== undefined && { results: [...results] }),
     });
   }
 
@@ -147,10 +142,9 @@ export class Journal {
    * process alone. Reads the disk afresh. Rejects with a BridgeError where a file is there but can't be read.
    */
   async entries(): Promise<readonly JournalEntry[]> {
-    await this.#files?.readNew((line, file) => this.#add(line, file));
-    return [...this.#read.values(), ...this.#unread.values()].map((record) =>
-      Object.assign({ state: this.#stateOf(record) }, record),
-    );
+    await this.#files?.readChanged((line, file) => this.#add(line, file));
+    const records = [...this.#read.values(), ...this.#unread.values()];
+    return records.map((record) => Object.assign({ state: this.#stateOf(record) }, record));
   }
 
   #stateOf({ id, outcome, atMs, machineMs }: StoredEntry): RequestState {
@@ -173,8 +167,7 @@ export class Journal {
       await this.#files?.append(redact(JSON.stringify(record)));
       return true;
     } catch (error) {
-      if (!this.#isWarned) onUnwritable(codeOf(error));
-      this.#isWarned = true;
+      onUnwritable(codeOf(error));
       return false;
     }
   }
@@ -203,11 +196,4 @@ function cut(value: string | number, redact: (text: string) => string): string |
   return typeof value === "string"
     ? Array.from(redact(value)).slice(0, MAX_ARGUMENT_CHARACTERS).join("")
     : value;
-}
-
-function bounded(result: PlatformResult): PlatformResult {
-  const { platform, ok } = result;
-  return JSON.stringify(result).length <= MAX_RESULT_CHARACTERS
-    ? result
-    : { platform: platform.slice(0, 100), ok };
 }

@@ -84,11 +84,11 @@ export class PublishOnce {
   }
 
   async #look(call: PaidCall, wanted: PublishRequest, { confirmDuplicate }: CallerOptions) {
-    const { seen } = await call.look(
-      (entries) => publicationsOn(entries, wanted.jobId, wanted.platforms),
-      "publication",
+    const { calls, now } = this.#options;
+    const { seen } = await calls.look(call, (entries) =>
+      publicationsOn(entries, wanted.jobId, wanted.platforms),
     );
-    return { seen, plan: await planPublication(wanted, seen, confirmDuplicate, this.#options.now()) };
+    return { seen, plan: await planPublication(wanted, seen, confirmDuplicate, now()) };
   }
 
   /** Nothing if something newer is known than what the user agreed to. */
@@ -98,7 +98,7 @@ export class PublishOnce {
     { plan, seen }: { plan: PublicationPlan; seen: readonly JournalEntry[] },
   ): Promise<Published | undefined> {
     const { jobId, platforms, already, code } = plan;
-    const sending = call.send<Publication>({
+    const sending = this.#options.calls.send<Publication>(call, {
       intent: { operation: "publish", jobId, platforms: [...platforms] },
       isOvertaken: (entries, own) => isOvertaken(publicationsOn(entries, jobId, wanted.platforms), seen, own),
       request: (options) => this.#options.service.publish({ jobId, platforms }, options),
@@ -150,14 +150,9 @@ async function planPublication(
   if (unknown.length > 0) {
     const unposted = platforms.filter((platform) => !posted.includes(platform));
     const lastMs = states.map(({ state }) => (state.kind === "unknown" ? state.atMs : -Infinity));
-    throw duplicatePublicationError({
-      unknown,
-      unposted,
-      free,
-      ageMs: Math.max(0, nowMs - Math.max(...lastMs)),
-      code: await codeFor(unposted),
-      isStale: confirmDuplicate !== undefined,
-    });
+    const ageMs = Math.max(0, nowMs - Math.max(...lastMs));
+    const repeat = { ageMs, code: await codeFor(unposted), isStale: confirmDuplicate !== undefined };
+    throw duplicatePublicationError(repeat, { unknown, free, unposted });
   }
   return {
     jobId,

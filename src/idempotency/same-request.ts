@@ -1,7 +1,6 @@
 // What the journal says about a request: which entries are the same request, and the code by which a caller confirms that it is to be sent
 // again. Pure; reads no disk, looks at no clock and sends nothing.
 
-import { lazy } from "../lazy.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import type { GenerationArguments, JournalEntry, PlatformResult, Recorded } from "./journal.ts";
@@ -70,7 +69,7 @@ export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
 
 /** Whether a job was posted to a platform, as far as this computer knows. Times are milliseconds since the epoch. */
 export type PlatformState =
-  | { readonly kind: "free" | "under way" }
+  | { readonly kind: "free" }
   | { readonly kind: "posted"; readonly result: PlatformResult; readonly atMs: number }
   /** It was sent, and what became of it is not known. */
   | { readonly kind: "unknown"; readonly atMs: number };
@@ -79,8 +78,7 @@ export type PlatformState =
 export function platformState(publications: readonly JournalEntry[], platform: string): PlatformState {
   let state: PlatformState = { kind: "free" };
   for (const { platforms = [], results = [], atMs, endedAtMs = atMs, state: requestState } of publications) {
-    if (!platforms.includes(platform)) continue;
-    if (requestState === "under way") return { kind: "under way" };
+    if (!platforms.includes(platform) || requestState === "under way") continue;
     const said = results.filter((result) => platformOf(result) === platform);
     const posted = said.find(({ ok }) => ok);
     if (posted !== undefined) state = { kind: "posted", result: posted, atMs: endedAtMs };
@@ -102,17 +100,19 @@ export function platformOf({ platform }: Pick<PlatformResult, "platform">): stri
 export function isOvertaken(
   now: readonly JournalEntry[],
   seen: readonly JournalEntry[],
-  { id: ownId, isOnDisk }: Recorded,
+  own: Recorded,
 ): boolean {
-  const ownIndex = now.findIndex(({ id }) => id === ownId);
-  const ownFile = now[ownIndex]?.file;
   // It was written and is gone: nobody else can see it.
-  if (isOnDisk && ownFile === undefined) return true;
+  if (own.isOnDisk && now.find(({ id }) => id === own.id)?.file === undefined) return true;
   const states = new Set(seen.map(stateKey));
-  // In another file the order can't be told.
-  return now.some(
-    (entry, index) => !states.has(stateKey(entry)) && (entry.file !== ownFile || index < ownIndex),
-  );
+  return recordedBefore(now, own).some((entry) => !states.has(stateKey(entry)));
+}
+
+/** The entries before one's own, and those in other files, where the order can't be told. */
+export function recordedBefore(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
+  const ownIndex = entries.findIndex(({ id }) => id === own.id);
+  const ownFile = entries[ownIndex]?.file;
+  return entries.filter((entry, index) => index < ownIndex || entry.file !== ownFile);
 }
 
 /**
@@ -129,10 +129,8 @@ function stateKey({ id, outcome }: JournalEntry): string {
   return `${id} ${outcome ?? "none"}`;
 }
 
-/** Loaded on first use: it takes a thirtieth of the start. */
-const loadCrypto = lazy(() => import("node:crypto"));
-
 async function sha256(text: string): Promise<Buffer> {
-  const { createHash } = await loadCrypto();
+  // Loaded on first use: it takes a thirtieth of the start.
+  const { createHash } = await import("node:crypto");
   return createHash("sha256").update(text).digest();
 }

@@ -26,7 +26,7 @@ beforeEach(() => void (fake.open = undefined));
 afterEach(() => void vi.useRealTimers());
 
 const NAME = "journal-2026-11-21.jsonl";
-const LINE = Buffer.from("\nline\n");
+const LINE = "\nline\n";
 const fails = () => Promise.reject(Object.assign(new Error("disk"), { code: "EIO" }));
 const onAppend =
   (change: (handle: fs.FileHandle) => object): typeof fake.open =>
@@ -38,7 +38,7 @@ const onAppend =
 test("A line that a full disk cuts off is an error", async () => {
   fake.open = onAppend((handle) => {
     const write = handle.write.bind(handle);
-    return { write: (bytes: Buffer) => write(bytes.subarray(0, 3)) };
+    return { write: (text: string) => write(text.slice(0, 3)) };
   });
 
   await expect(openDisk(temporaryFolder()).append(NAME, LINE)).rejects.toMatchObject({ code: "ENOSPC" });
@@ -59,15 +59,6 @@ test("Appending waits until the line is on disk, and no longer than 4 s", async 
   expect(error).toMatchObject({ code: "no answer in 4 s" });
 });
 
-test("An operation that ends leaves no timer behind", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const disk = openDisk(temporaryFolder());
-  await disk.append(NAME, LINE);
-  await disk.list();
-
-  expect(vi.getTimerCount()).toBe(0);
-});
-
 test("A new file's folder is synced, so that a power cut does not lose its name, and need not be", async () => {
   const folder = join(temporaryFolder(), "state");
   const synced: string[] = [];
@@ -84,19 +75,17 @@ test("A new file's folder is synced, so that a power cut does not lose its name,
   expect(readdirSync(folder)).toEqual([NAME]);
 });
 
-test("Every file that is opened is closed, also after a failure", async () => {
+test("The file is closed, also after a failure", async () => {
   let open = 0;
   let isBroken = false;
   fake.open = async (real, ...args) => {
     const handle = await real(...args);
     const close = handle.close.bind(handle);
     open += 1;
-    const broken = isBroken ? { sync: fails, read: fails } : {};
-    return Object.assign(handle, { close: () => ((open -= 1), close()), ...broken });
+    return Object.assign(handle, { close: () => ((open -= 1), close()), ...(isBroken && { sync: fails }) });
   };
   const disk = openDisk(temporaryFolder());
-  for (isBroken of [false, true])
-    await Promise.allSettled([disk.append(NAME, LINE).then(() => disk.read(NAME, 0)), disk.read(NAME, 0)]);
+  for (isBroken of [false, true]) await Promise.allSettled([disk.append(NAME, LINE)]);
 
   expect(open).toBe(0);
 });

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Journal, type Intent } from "../../src/idempotency/journal.ts";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
 import { createRedact } from "../../src/redact.ts";
@@ -47,288 +47,282 @@ const topics = async (journal: Journal) =>
 const withTopic = (topic: string): Intent => ({ ...VIDEO, arguments: { topic } });
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error("disk"), { code }));
 
-describe("an entry", () => {
-  test("is on disk before its request is sent, where another process reads it as under way", async () => {
+test("An entry is on disk before its request is sent, where another process reads it as under way", async () => {
+  const folder = temporaryFolder();
+  const { id, isOnDisk } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
+
+  expect(isOnDisk).toBe(true);
+  expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
+    { id, ...VIDEO, atMs: NOON, machineMs: 9_000_000, state: "under way", file: TODAY },
+  ]);
+});
+
+test("An entry is over with its outcome, and keeps that whatever older line of it is read later", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  const { id } = await journal.begin(VIDEO);
+  const older = readFileSync(join(folder, TODAY));
+  await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
+  writeFileSync(join(folder, TODAY), older);
+
+  expect(await journal.entries()).toMatchObject([{ id, jobId: "job-1", endedAtMs: NOON, state: "over" }]);
+});
+
+test.each([
+  ["unknown", { outcome: "unknown" }, "unknown"],
+  ["over", { outcome: "rejected" }, "over"],
+] as const)("An entry is %s with the outcome %j", async (_, outcome, state) => {
+  const { journal } = openJournal(undefined);
+  const { id } = await journal.begin(VIDEO);
+  await journal.recordOutcome(id, outcome);
+
+  expect(await journal.entries()).toMatchObject([{ state }]);
+});
+
+test("An entry becomes known when the answer comes after its outcome was called unknown", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  const { id } = await journal.begin(VIDEO);
+  await journal.recordOutcome(id, { outcome: "unknown" });
+  await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
+
+  expect(await openJournal(openDisk(folder)).journal.entries()).toMatchObject([{ outcome: "done" }]);
+});
+
+test.each([
+  ["under way", 59_999, 59_999],
+  ["under way", -DAY_MS, 59_999],
+  ["under way", 59_999, -5_000_000],
+  ["unknown", 60_000, 60_000],
+  ["unknown", -DAY_MS, 60_000],
+])(
+  "An entry of another process is %s after %i ms by the wall clock and %i by the machine's",
+  async (state, wallMs, machineMs) => {
     const folder = temporaryFolder();
-    const { id, isOnDisk } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
-
-    expect(isOnDisk).toBe(true);
-    expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
-      { id, ...VIDEO, atMs: NOON, machineMs: 9_000_000, state: "under way", file: TODAY },
-    ]);
-  });
-
-  test("is over with its outcome, and keeps that whatever older line of it is read later", async () => {
-    const folder = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    const { id } = await journal.begin(VIDEO);
-    const older = readFileSync(join(folder, TODAY));
-    await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
-    writeFileSync(join(folder, TODAY), older);
-
-    expect(await journal.entries()).toMatchObject([{ id, jobId: "job-1", endedAtMs: NOON, state: "over" }]);
-  });
-
-  test.each([
-    ["unknown", { outcome: "unknown" }, "unknown"],
-    ["over", { outcome: "rejected" }, "over"],
-  ] as const)("is %s with the outcome %j", async (_, outcome, state) => {
-    const { journal } = openJournal(undefined);
-    const { id } = await journal.begin(VIDEO);
-    await journal.recordOutcome(id, outcome);
-
-    expect(await journal.entries()).toMatchObject([{ state }]);
-  });
-
-  test("becomes known when the answer comes after its outcome was called unknown", async () => {
-    const folder = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    const { id } = await journal.begin(VIDEO);
-    await journal.recordOutcome(id, { outcome: "unknown" });
-    await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
-
-    expect(await openJournal(openDisk(folder)).journal.entries()).toMatchObject([{ outcome: "done" }]);
-  });
-
-  test.each([
-    ["under way", 59_999, 59_999],
-    ["under way", -DAY_MS, 59_999],
-    ["under way", 59_999, -5_000_000],
-    ["unknown", 60_000, 60_000],
-    ["unknown", -DAY_MS, 60_000],
-  ])(
-    "of another process is %s after %i ms by the wall clock and %i by the machine's",
-    async (state, wallMs, machineMs) => {
-      const folder = temporaryFolder();
-      await openJournal(openDisk(folder)).journal.begin(VIDEO);
-      const later = { epochMs: NOON + wallMs, machineMs: 9_000_000 + machineMs };
-
-      expect(await openJournal(openDisk(folder), later).journal.entries()).toMatchObject([{ state }]);
-    },
-  );
-
-  test("of this process is under way for as long as it has no outcome", async () => {
-    const { journal, clock } = openJournal(openDisk(temporaryFolder()));
-    await journal.begin(VIDEO);
-    clock.epochMs += DAY_MS;
-    clock.machineMs += DAY_MS;
-
-    expect(await journal.entries()).toMatchObject([{ state: "under way" }]);
-  });
-
-  test("holds no key, not even a part of one that is cut off", async () => {
-    const folder = temporaryFolder();
-    await openJournal(openDisk(folder)).journal.begin(withTopic(`${"x".repeat(19_990)}${KEY}`));
-    const text = readFileSync(join(folder, TODAY), "utf8");
-
-    expect(text).toContain("[redacted]".slice(0, 10));
-    expect(text).not.toContain("fl_");
-  });
-
-  test("keeps what the service said of a platform, unless that is long", async () => {
-    const { journal } = openJournal(undefined);
-    const { id } = await journal.begin({ operation: "publish", jobId: "job-1", platforms: ["x", "tiktok"] });
-    const short = { platform: "x", ok: true, url: "https://x.example/1" };
-    const long = { platform: "tiktok", ok: true, note: "n".repeat(3_000) };
-    await journal.recordOutcome(id, { outcome: "done", results: [short, long] });
-
-    expect(await journal.entries()).toMatchObject([{ results: [short, { platform: "tiktok", ok: true }] }]);
-  });
-
-  test.runIf(process.platform !== "win32")("is readable for its user alone", async () => {
-    const folder = join(temporaryFolder(), "state");
     await openJournal(openDisk(folder)).journal.begin(VIDEO);
+    const later = { epochMs: NOON + wallMs, machineMs: 9_000_000 + machineMs };
 
-    expect([folder, join(folder, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-  });
+    expect(await openJournal(openDisk(folder), later).journal.entries()).toMatchObject([{ state }]);
+  },
+);
+
+test("An entry of this process is under way for as long as it has no outcome", async () => {
+  const { journal, clock } = openJournal(openDisk(temporaryFolder()));
+  await journal.begin(VIDEO);
+  clock.epochMs += DAY_MS;
+  clock.machineMs += DAY_MS;
+
+  expect(await journal.entries()).toMatchObject([{ state: "under way" }]);
 });
 
-describe("the files", () => {
-  test("are one per UTC day and read in order, and a clock set back begins no earlier one", async () => {
-    const folder = temporaryFolder();
-    const { journal, clock } = openJournal(openDisk(folder));
-    await journal.begin(withTopic("first"));
-    clock.epochMs += DAY_MS;
-    await journal.begin(withTopic("second"));
-    await journal.entries();
-    clock.epochMs -= 30 * DAY_MS;
-    await journal.begin(withTopic("third"));
+test("An entry holds no key, not even a part of one that is cut off", async () => {
+  const folder = temporaryFolder();
+  await openJournal(openDisk(folder)).journal.begin(withTopic(`${"x".repeat(19_990)}${KEY}`));
+  const text = readFileSync(join(folder, TODAY), "utf8");
 
-    expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl"]);
-    expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
-  });
-
-  test("of the 90 newest days are kept whatever the clock says, and older ones removed", async () => {
-    const folder = temporaryFolder();
-    const days = Array.from({ length: 92 }, (_, index) => new Date(NOON - index * 2 * DAY_MS).toISOString());
-    for (const day of days) writeFileSync(join(folder, `journal-${day.slice(0, 10)}.jsonl`), "");
-    writeFileSync(join(folder, "notes.txt"), "");
-    await openJournal(openDisk(folder), { epochMs: NOON + 365 * DAY_MS, machineMs: 0 }).journal.entries();
-
-    const kept = readdirSync(folder).filter((name) => name !== "notes.txt");
-    expect([kept.length, kept.at(-1), kept.includes(`journal-${days[90]?.slice(0, 10)}.jsonl`)]).toEqual([
-      90,
-      TODAY,
-      false,
-    ]);
-  });
-
-  test("are read on from where the last look ended, and nothing that was read is forgotten", async () => {
-    const folder = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    const other = openJournal(openDisk(folder)).journal;
-    await journal.begin(withTopic("first"));
-    expect(await topics(other)).toEqual(["first"]);
-    await journal.begin(withTopic("second"));
-    expect(await topics(other)).toEqual(["first", "second"]);
-    rmSync(folder, { recursive: true });
-
-    expect(await topics(other)).toEqual(["first", "second"]);
-  });
-
-  test("that were replaced by longer ones in the same place are read from their first line", async () => {
-    const folder = temporaryFolder();
-    const elsewhere = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    await journal.begin(withTopic("first"));
-    await journal.entries();
-    const other = openJournal(openDisk(elsewhere)).journal;
-    for (const topic of ["second", "third", "fourth"]) await other.begin(withTopic(topic));
-    // Written into the same file, as a restored backup may be.
-    writeFileSync(join(folder, TODAY), readFileSync(join(elsewhere, TODAY)));
-
-    expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
-  });
-
-  test("that were put back after the process began a new one add to what it knows", async () => {
-    const folder = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    await journal.begin(withTopic("first"));
-    renameSync(join(folder, TODAY), join(folder, "away"));
-    await journal.begin(withTopic("second"));
-    await journal.entries();
-    renameSync(join(folder, "away"), join(folder, TODAY));
-
-    expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first"]);
-    expect(new Set(await topics(journal))).toEqual(new Set(["first", "second"]));
-  });
-
-  test("with a torn, foreign or overlong line give all other lines", async () => {
-    const folder = temporaryFolder();
-    const { journal } = openJournal(openDisk(folder));
-    await journal.begin(withTopic("first"));
-    appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
-    await journal.begin(withTopic("second"));
-    appendFileSync(join(folder, TODAY), `${"x".repeat(2_000_000)}\nnull\n{"id":7}\n`);
-    await journal.begin(withTopic("third"));
-
-    expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
-  });
-
-  test("lose and damage no line of processes that write at once", async () => {
-    const folder = temporaryFolder();
-    const script = new URL("journal-writer.ts", import.meta.url).pathname;
-    const writers = ["a", "b", "c"].map((name) =>
-      spawn(process.execPath, ["--import", "tsx", script, folder, name, "50"], {
-        stdio: ["pipe", "pipe", "inherit"],
-      }),
-    );
-    await Promise.all(writers.map((writer) => once(writer.stdout, "data")));
-    for (const writer of writers) writer.stdin.write("\n");
-    await Promise.all(writers.map((writer) => once(writer, "exit")));
-    const entries = await openJournal(openDisk(folder)).journal.entries();
-
-    const written = ["a", "b", "c"].flatMap((name) =>
-      Array.from({ length: 50 }, (_, index) => `${name} ${name}-${index} job-${name}-${index}`),
-    );
-
-    expect(
-      new Set(entries.map(({ account, fingerprint, jobId }) => `${account} ${fingerprint} ${jobId}`)),
-    ).toEqual(new Set(written));
-    expect(entries).toHaveLength(written.length);
-  });
+  expect(text).toContain("[redacted]".slice(0, 10));
+  expect(text).not.toContain("fl_");
 });
 
-describe("a disk in trouble", () => {
-  test.each(["a folder that does not exist", "a file in the place of the folder"])(
-    "with %s holds nothing",
-    async (what) => {
-      const folder = join(temporaryFolder(), "state");
-      if (what.startsWith("a file")) writeFileSync(folder, "");
+test("An entry keeps what the service said of a platform", async () => {
+  const { journal } = openJournal(undefined);
+  const { id } = await journal.begin({ operation: "publish", jobId: "job-1", platforms: ["x", "tiktok"] });
+  const short = { platform: "x", ok: true, url: "https://x.example/1" };
+  const long = { platform: "tiktok", ok: true, note: "n".repeat(3_000) };
+  await journal.recordOutcome(id, { outcome: "done", results: [short, long] });
 
-      expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([]);
-    },
+  expect(await journal.entries()).toMatchObject([{ results: [short, { platform: "tiktok", ok: true }] }]);
+});
+
+test.runIf(process.platform !== "win32")("The journal is readable for its user alone", async () => {
+  const folder = join(temporaryFolder(), "state");
+  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+
+  expect([folder, join(folder, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+});
+
+test("The files are one per UTC day and read in order, and a clock set back begins no earlier one", async () => {
+  const folder = temporaryFolder();
+  const { journal, clock } = openJournal(openDisk(folder));
+  await journal.begin(withTopic("first"));
+  clock.epochMs += DAY_MS;
+  await journal.begin(withTopic("second"));
+  await journal.entries();
+  clock.epochMs -= 30 * DAY_MS;
+  await journal.begin(withTopic("third"));
+
+  expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl"]);
+  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
+});
+
+test("The files of the 90 newest days are kept, whatever the clock says, and older ones are removed", async () => {
+  const folder = temporaryFolder();
+  const days = Array.from({ length: 92 }, (_, index) => new Date(NOON - index * 2 * DAY_MS).toISOString());
+  for (const day of days) writeFileSync(join(folder, `journal-${day.slice(0, 10)}.jsonl`), "");
+  writeFileSync(join(folder, "notes.txt"), "");
+  await openJournal(openDisk(folder), { epochMs: NOON + 365 * DAY_MS, machineMs: 0 }).journal.entries();
+
+  const kept = readdirSync(folder).filter((name) => name !== "notes.txt");
+  expect([kept.length, kept.at(-1), kept.includes(`journal-${days[90]?.slice(0, 10)}.jsonl`)]).toEqual([
+    90,
+    TODAY,
+    false,
+  ]);
+});
+
+test("A look reads what was added since the last one, and nothing that was read is forgotten", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  const other = openJournal(openDisk(folder)).journal;
+  await journal.begin(withTopic("first"));
+  expect(await topics(other)).toEqual(["first"]);
+  await journal.begin(withTopic("second"));
+  expect(await topics(other)).toEqual(["first", "second"]);
+  rmSync(folder, { recursive: true });
+
+  expect(await topics(other)).toEqual(["first", "second"]);
+});
+
+test("A file that was replaced by a longer one is read from its first line", async () => {
+  const folder = temporaryFolder();
+  const elsewhere = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  await journal.begin(withTopic("first"));
+  await journal.entries();
+  const other = openJournal(openDisk(elsewhere)).journal;
+  for (const topic of ["second", "third", "fourth"]) await other.begin(withTopic(topic));
+  // Written into the same file, as a restored backup may be.
+  writeFileSync(join(folder, TODAY), readFileSync(join(elsewhere, TODAY)));
+
+  expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
+});
+
+test("A file that is put back after the process began a new one adds to what it knows", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  await journal.begin(withTopic("first"));
+  renameSync(join(folder, TODAY), join(folder, "away"));
+  await journal.begin(withTopic("second"));
+  await journal.entries();
+  renameSync(join(folder, "away"), join(folder, TODAY));
+
+  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first"]);
+  expect(new Set(await topics(journal))).toEqual(new Set(["first", "second"]));
+});
+
+test("A torn, foreign or overlong line hides no other line", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openDisk(folder));
+  await journal.begin(withTopic("first"));
+  appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
+  await journal.begin(withTopic("second"));
+  appendFileSync(join(folder, TODAY), `${"x".repeat(2_000_000)}\nnull\n{"id":7}\n`);
+  await journal.begin(withTopic("third"));
+
+  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
+});
+
+test("Processes that write at once lose and damage no line", async () => {
+  const folder = temporaryFolder();
+  const script = new URL("journal-writer.ts", import.meta.url).pathname;
+  const writers = ["a", "b", "c"].map((name) =>
+    spawn(process.execPath, ["--import", "tsx", script, folder, name, "50"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    }),
+  );
+  await Promise.all(writers.map((writer) => once(writer.stdout, "data")));
+  for (const writer of writers) writer.stdin.write("\n");
+  await Promise.all(writers.map((writer) => once(writer, "exit")));
+  const entries = await openJournal(openDisk(folder)).journal.entries();
+
+  const written = ["a", "b", "c"].flatMap((name) =>
+    Array.from({ length: 50 }, (_, index) => `${name} ${name}-${index} job-${name}-${index}`),
   );
 
-  test("that can't be read names the file and what to do, after three attempts", async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, TODAY));
-    let attempts = 0;
-    const disk = openDisk(folder);
-    const read: Disk["read"] = (...args) => ((attempts += 1), disk.read(...args));
+  expect(
+    new Set(entries.map(({ account, fingerprint, jobId }) => `${account} ${fingerprint} ${jobId}`)),
+  ).toEqual(new Set(written));
+  expect(entries).toHaveLength(written.length);
+});
 
-    await expect(openJournal({ ...disk, read }).journal.entries()).rejects.toMatchObject({
-      facts: {
-        code: "journal_unreadable",
-        message: `The journal that guards against paying or posting twice can't be read (EISDIR: ${join(folder, TODAY)}), so nothing was sent.`,
-        nextStep:
-          "Tell the user: give this server the right to read that file, or set FACELESS_STATE_DIR to another folder and restart the server.",
-        outcome: "not_sent",
-        retryable: true,
-      },
-    });
-    expect(attempts).toBe(3);
+test.each(["a folder that does not exist", "a file in the place of the folder"])(
+  "A disk with %s holds nothing",
+  async (what) => {
+    const folder = join(temporaryFolder(), "state");
+    if (what.startsWith("a file")) writeFileSync(folder, "");
+
+    expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([]);
+  },
+);
+
+test("A file that can't be read is named after three attempts, with what to do", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, TODAY));
+  let attempts = 0;
+  const disk = openDisk(folder);
+  const read: Disk["read"] = (...args) => ((attempts += 1), disk.read(...args));
+
+  await expect(openJournal({ ...disk, read }).journal.entries()).rejects.toMatchObject({
+    facts: {
+      code: "journal_unreadable",
+      message: `The journal that guards against paying or posting twice can't be read (EISDIR: ${join(folder, TODAY)}), so nothing was sent.`,
+      nextStep:
+        "Tell the user: give this server the right to read that file, or set FACELESS_STATE_DIR to another folder and restart the server.",
+      outcome: "not_sent",
+      retryable: true,
+    },
   });
+  expect(attempts).toBe(3);
+});
 
-  test.each(["EBUSY", "EMFILE", "EIO"])(
-    "that is read at the third attempt after %s is read",
-    async (code) => {
-      const disk = openDisk(temporaryFolder());
-      await openJournal(disk).journal.begin(VIDEO);
-      let failures = 2;
-      const list = () => (failures-- > 0 ? failing(code)() : disk.list());
-
-      expect(await openJournal({ ...disk, list }).journal.entries()).toHaveLength(1);
-    },
-  );
-
-  test("whose file can't be read for a while is read by the next look", async () => {
+test.each(["EBUSY", "EMFILE", "EIO"])(
+  "A disk that answers at the third attempt, after %s, is read",
+  async (code) => {
     const disk = openDisk(temporaryFolder());
     await openJournal(disk).journal.begin(VIDEO);
-    let isBroken = true;
-    const read: Disk["read"] = (...args) => (isBroken ? failing("EIO")() : disk.read(...args));
-    const { journal } = openJournal({ ...disk, read });
-    await expect(journal.entries()).rejects.toMatchObject({ facts: { code: "journal_unreadable" } });
-    isBroken = false;
+    let failures = 2;
+    const list = () => (failures-- > 0 ? failing(code)() : disk.list());
 
-    expect(await journal.entries()).toHaveLength(1);
+    expect(await openJournal({ ...disk, list }).journal.entries()).toHaveLength(1);
+  },
+);
+
+test("A file that could not be read is read by the next look", async () => {
+  const disk = openDisk(temporaryFolder());
+  await openJournal(disk).journal.begin(VIDEO);
+  let isBroken = true;
+  const read: Disk["read"] = (...args) => (isBroken ? failing("EIO")() : disk.read(...args));
+  const { journal } = openJournal({ ...disk, read });
+  await expect(journal.entries()).rejects.toMatchObject({ facts: { code: "journal_unreadable" } });
+  isBroken = false;
+
+  expect(await journal.entries()).toHaveLength(1);
+});
+
+test("A folder that can't be listed is named, and read again by the next look", async () => {
+  const disk = openDisk(temporaryFolder());
+  let isBroken = true;
+  const { journal } = openJournal({ ...disk, list: () => (isBroken ? failing("EACCES")() : disk.list()) });
+  await journal.begin(VIDEO);
+  await expect(journal.entries()).rejects.toMatchObject({
+    facts: { message: expect.stringContaining(`(EACCES: ${disk.path})`) },
   });
+  isBroken = false;
 
-  test("that can't be listed is named, and read again by the next look", async () => {
-    const disk = openDisk(temporaryFolder());
-    let isBroken = true;
-    const { journal } = openJournal({ ...disk, list: () => (isBroken ? failing("EACCES")() : disk.list()) });
-    await journal.begin(VIDEO);
-    await expect(journal.entries()).rejects.toMatchObject({
-      facts: { message: expect.stringContaining(`(EACCES: ${disk.path})`) },
-    });
-    isBroken = false;
+  expect(await journal.entries()).toHaveLength(1);
+});
 
-    expect(await journal.entries()).toHaveLength(1);
-  });
+test("A disk that can't be written warns, and the entries stay in memory", async () => {
+  const disk = openDisk(temporaryFolder());
+  const { journal, warnings } = openJournal({ ...disk, append: failing("ENOSPC") });
+  const { id, isOnDisk } = await journal.begin(VIDEO);
+  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
+    false,
+    false,
+  ]);
 
-  test("that can't be written warns once, and the entries stay in memory", async () => {
-    const disk = openDisk(temporaryFolder());
-    const { journal, warnings } = openJournal({ ...disk, append: failing("ENOSPC") });
-    const { id, isOnDisk } = await journal.begin(VIDEO);
-    expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
-      false,
-      false,
-    ]);
-
-    expect(warnings).toEqual(["ENOSPC"]);
-    expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
-  });
+  expect(warnings).toEqual(["ENOSPC", "ENOSPC"]);
+  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
 });
 
 test("Without a disk the journal is kept in memory", async () => {

@@ -1,6 +1,6 @@
 // When a video is posted to a platform, and when an earlier post answers instead.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { jobHistories } from "../../src/idempotency/history.ts";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
 import type { Publication } from "../../src/service/answers.ts";
@@ -31,56 +31,54 @@ async function afterLost(platforms: readonly string[] = ["tiktok"]): Promise<Com
   return computer;
 }
 
-describe("a platform to which the video was posted", () => {
-  test("comes back with the earlier result from every process and account, 89 days later too", async () => {
-    const computer = await afterFirst();
-    computer.pass(89 * DAY_MS);
+test("A platform that has the video comes back with the earlier result, from every process and account, 89 days later too", async () => {
+  const computer = await afterFirst();
+  computer.pass(89 * DAY_MS);
 
-    expect(await computer.process({ accountName: "two" }).publish(["tiktok"])).toEqual({
-      results: [{ ...TIKTOK, alreadyPublished: true }],
-      answer: {},
-      unmentioned: [],
-      code: expect.stringMatching(/^[0-9a-f]{6}$/),
-      isRecorded: true,
-    });
-    expect(sentTo(computer)).toEqual([["tiktok"]]);
+  expect(await computer.process({ accountName: "two" }).publish(["tiktok"])).toEqual({
+    results: [{ ...TIKTOK, alreadyPublished: true }],
+    answer: {},
+    unmentioned: [],
+    code: expect.stringMatching(/^[0-9a-f]{6}$/),
+    isRecorded: true,
   });
+  expect(sentTo(computer)).toEqual([["tiktok"]]);
+});
 
-  test("is left out of a call for more platforms, whose results are in the caller's order", async () => {
-    const computer = await afterFirst();
-    const { results } = await computer.process().publish(["youtube", "tiktok", "x"]);
+test("A platform that has the video is left out of a call for more, whose results are in the caller's order", async () => {
+  const computer = await afterFirst();
+  const { results } = await computer.process().publish(["youtube", "tiktok", "x"]);
 
-    expect(results).toMatchObject([
-      { platform: "youtube", ok: true },
-      { platform: "tiktok", alreadyPublished: true },
-      { platform: "x", ok: true },
-    ]);
-    expect(sentTo(computer)).toEqual([["tiktok"], ["youtube", "x"]]);
+  expect(results).toMatchObject([
+    { platform: "youtube", ok: true },
+    { platform: "tiktok", alreadyPublished: true },
+    { platform: "x", ok: true },
+  ]);
+  expect(sentTo(computer)).toEqual([["tiktok"], ["youtube", "x"]]);
+});
+
+test("A platform that has the video is recognised however the service writes it", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({ results: [{ platform: " TikTok ", ok: true }] });
+  await computer.process().publish(["tiktok"]);
+
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({
+    results: [{ platform: "tiktok", alreadyPublished: true }],
   });
+});
 
-  test("is recognised however the service writes it", async () => {
-    const computer = new Computer();
-    computer.onPublish = async () => ({ results: [{ platform: " TikTok ", ok: true }] });
-    await computer.process().publish(["tiktok"]);
-
-    expect(await computer.process().publish(["tiktok"])).toMatchObject({
-      results: [{ platform: "tiktok", alreadyPublished: true }],
-    });
+test("A platform that the service names with a success and a failure counts as posted", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({
+    results: [
+      { platform: "tiktok", ok: true },
+      { platform: "tiktok", ok: false },
+    ],
   });
+  await computer.process().publish(["tiktok"]);
 
-  test("counts as posted if the service names it with a success and a failure", async () => {
-    const computer = new Computer();
-    computer.onPublish = async () => ({
-      results: [
-        { platform: "tiktok", ok: true },
-        { platform: "tiktok", ok: false },
-      ],
-    });
-    await computer.process().publish(["tiktok"]);
-
-    expect(await computer.process().publish(["tiktok"])).toMatchObject({
-      results: [{ platform: "tiktok", ok: true, alreadyPublished: true }],
-    });
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({
+    results: [{ platform: "tiktok", ok: true, alreadyPublished: true }],
   });
 });
 
@@ -109,240 +107,232 @@ test.each(["rejected", "not_sent"] as const)("A request that was %s is sent agai
   expect(computer.posts).toHaveLength(2);
 });
 
-describe("a platform whose outcome is not known", () => {
-  test("is refused with a code, however long ago it was sent", async () => {
-    const computer = await afterLost();
-    computer.pass(80 * DAY_MS);
-    const error = await errorOf(computer.process().publish(["tiktok"]));
+test("A platform with an unknown outcome is refused with a code, however long ago it was sent", async () => {
+  const computer = await afterLost();
+  computer.pass(80 * DAY_MS);
+  const error = await errorOf(computer.process().publish(["tiktok"]));
 
-    expect(error).toEqual({
-      code: "duplicate",
-      message:
-        "Not sent: 80 days ago this video was sent to tiktok and the outcome is not known, so it may already be public there.",
-      nextStep: `Ask the user to look at the tiktok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirmDuplicate: "${codeIn(error)}".`,
-      outcome: "not_sent",
-      retryable: false,
-    });
-    expect(computer.posts).toHaveLength(1);
+  expect(error).toEqual({
+    code: "duplicate",
+    message:
+      "Not sent: 80 days ago this video was sent to tiktok and the outcome is not known, so it may already be public there.",
+    nextStep: `Ask the user to look at the tiktok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirmDuplicate: "${codeIn(error)}".`,
+    outcome: "not_sent",
+    retryable: false,
   });
+  expect(computer.posts).toHaveLength(1);
+});
 
-  test("holds the whole call back, and the text says how to post to the others", async () => {
-    const computer = await afterLost();
+test("A platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
+  const computer = await afterLost();
 
-    expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
-      nextStep: expect.stringMatching(
-        /with platforms \["youtube","tiktok"\] and confirmDuplicate: "\w+"\. To publish on youtube alone, call with platforms \["youtube"\]\.$/,
-      ),
-    });
-  });
-
-  test("is also one that the service's answer does not mention", async () => {
-    const computer = new Computer();
-    computer.onPublish = async () => ({ results: [TIKTOK], note: "partial" });
-    expect(await computer.process().publish(["tiktok", "x"])).toMatchObject({
-      unmentioned: ["x"],
-      answer: { note: "partial" },
-    });
-
-    expect(await errorOf(computer.process().publish(["x"]))).toMatchObject({ code: "duplicate" });
-  });
-
-  test("stays unknown after a confirmed attempt that failed, and is posted after one that succeeded", async () => {
-    const computer = await afterLost();
-    const confirmed = async () => {
-      const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
-      return computer.process().publish(["tiktok"], { confirmDuplicate });
-    };
-    computer.onPublish = async () => ({ results: [{ platform: "tiktok", ok: false }] });
-    await confirmed();
-    computer.onPublish = async () => ({ results: [TIKTOK] });
-    await confirmed();
-
-    expect(await computer.process().publish(["tiktok"])).toMatchObject({
-      results: [{ alreadyPublished: true }],
-    });
-    expect(computer.posts).toHaveLength(3);
-  });
-
-  test("is also one that was posted before a confirmed repeat whose answer was lost", async () => {
-    const computer = await afterFirst();
-    const { code } = await computer.process().publish(["tiktok"]);
-    computer.onPublish = fails("unknown");
-    await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate: code }));
-
-    expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
+  expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
+    nextStep: expect.stringMatching(
+      /with platforms \["youtube","tiktok"\] and confirmDuplicate: "\w+"\. To publish on youtube alone, call with platforms \["youtube"\]\.$/,
+    ),
   });
 });
 
-describe("a post that is under way", () => {
-  test("is waited for by other processes, which send only what is left", async () => {
-    const computer = new Computer();
-    computer.waitMs = 1;
-    const calls = [["a", "b"], ["b", "c"], ["c", "a"], ["a"]].map((platforms) =>
-      computer.process().publish(platforms),
-    );
-    await Promise.all(calls);
-
-    expect(sentTo(computer).flat().sort()).toEqual(["a", "b", "c"]);
+test("The outcome is not known of a platform that the service's answer does not mention", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({ results: [TIKTOK], note: "partial" });
+  expect(await computer.process().publish(["tiktok", "x"])).toMatchObject({
+    unmentioned: ["x"],
+    answer: { note: "partial" },
   });
 
-  test("is an error without a code where it lasts, also for a call that brings a code", async () => {
-    const computer = await afterLost();
+  expect(await errorOf(computer.process().publish(["x"]))).toMatchObject({ code: "duplicate" });
+});
+
+test("A platform with an unknown outcome stays unknown after a confirmed attempt that failed, and is posted after one that succeeded", async () => {
+  const computer = await afterLost();
+  const confirmed = async () => {
     const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
-    const never = new Promise<Publication>(() => {});
-    computer.onPublish = () => never;
-    void computer.process().publish(["tiktok"], { confirmDuplicate });
-    await expect.poll(() => computer.posts).toHaveLength(2);
-
-    const calls = [{}, { confirmDuplicate }].map((caller) => computer.process().publish(["tiktok"], caller));
-    for (const error of await Promise.all(calls.map(errorOf)))
-      expect(error).toEqual({
-        code: "in_progress",
-        message:
-          "Not sent: the same publication is being requested by another call at this moment, and its outcome is not known yet.",
-        nextStep: "Make the same call again in a minute: it answers with what became of the other one.",
-        outcome: "not_sent",
-        retryable: true,
-      });
-    expect(computer.posts).toHaveLength(2);
-  });
-
-  test("is recorded when its answer comes late", async () => {
-    const computer = new Computer();
-    computer.onPublish = (_, options) => {
-      options?.onLate?.(Promise.resolve({ results: [TIKTOK] }));
-      return Promise.reject(failure("unknown"));
-    };
-    await errorOf(computer.process().publish(["tiktok"]));
-
-    expect(await computer.process().publish(["tiktok"])).toMatchObject({
-      results: [{ ...TIKTOK, alreadyPublished: true }],
-    });
-  });
-});
-
-describe("the code", () => {
-  test("posts a second time, once", async () => {
-    const computer = await afterFirst();
-    const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
-    await Promise.allSettled([
-      computer.process().publish(["tiktok"], { confirmDuplicate }),
-      computer.process().publish(["tiktok"], { confirmDuplicate }),
-    ]);
-    await computer.process().publish(["tiktok"], { confirmDuplicate });
-
-    expect(computer.posts).toHaveLength(2);
-  });
-
-  test("is valid for exactly the platforms that were named with it", async () => {
-    const computer = new Computer();
-    await computer.process().publish(["tiktok", "youtube"]);
-    const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
-    await computer.process().publish(["tiktok", "youtube"], { confirmDuplicate });
-    await computer.process().publish(["youtube"], { confirmDuplicate });
-    expect(computer.posts).toHaveLength(1);
-    await computer.process().publish(["tiktok"], { confirmDuplicate });
-
-    expect(sentTo(computer)).toEqual([["tiktok", "youtube"], ["tiktok"]]);
-  });
-
-  test("does not change when another platform changes", async () => {
-    const computer = await afterFirst();
-    const { code } = await computer.process().publish(["tiktok"]);
-    await computer.process().publish(["youtube"]);
-
-    expect(await computer.process().publish(["tiktok"])).toMatchObject({ code });
-  });
-
-  test("is called not valid once something newer is known", async () => {
-    const computer = await afterLost();
-    const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
-    computer.onPublish = fails("unknown");
-    await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }));
-
-    expect(await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }))).toMatchObject({
-      message: expect.stringMatching(/^The confirmDuplicate code of this call is not valid\. Not sent: /),
-    });
-  });
-
-  test("never makes a text say that waiting makes a repeat safe", async () => {
-    const computer = await afterFirst();
-    const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
-    computer.onPublish = () =>
-      Promise.reject(
-        Object.assign(failure("rejected"), {
-          facts: { ...failure("rejected").facts, retryable: true, retryAfterSeconds: 30 },
-        }),
-      );
-
-    expect(await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }))).toEqual({
-      ...failure("rejected").facts,
-      nextStep: "Ask the user whether they still want it posted a second time before you call again.",
-    });
-  });
-});
-
-describe("the user", () => {
-  const recording = () => {
-    const plans: PublicationPlan[] = [];
-    return { plans, ask: async (plan: PublicationPlan) => void plans.push(plan) };
+    return computer.process().publish(["tiktok"], { confirmDuplicate });
   };
+  computer.onPublish = async () => ({ results: [{ platform: "tiktok", ok: false }] });
+  await confirmed();
+  computer.onPublish = async () => ({ results: [TIKTOK] });
+  await confirmed();
 
-  test("is asked about exactly what would be sent, and not at all if nothing would", async () => {
-    const computer = await afterFirst();
-    const { plans, ask } = recording();
-    await computer.process().publish(["tiktok", "youtube"], {}, ask);
-    await computer.process().publish(["tiktok", "youtube"], {}, ask);
-
-    expect(plans).toMatchObject([{ jobId: JOB, platforms: ["youtube"], repeated: [] }]);
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({
+    results: [{ alreadyPublished: true }],
   });
+  expect(computer.posts).toHaveLength(3);
+});
 
-  test("is told what would be posted a second time", async () => {
-    const computer = await afterFirst();
-    const { plans, ask } = recording();
-    const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
-    await computer.process().publish(["tiktok"], { confirmDuplicate }, ask);
+test("The outcome is not known of a platform whose confirmed repeat got no answer", async () => {
+  const computer = await afterFirst();
+  const { code } = await computer.process().publish(["tiktok"]);
+  computer.onPublish = fails("unknown");
+  await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate: code }));
 
-    expect(plans).toMatchObject([
-      { platforms: ["tiktok"], repeated: [{ platform: "tiktok", state: { kind: "posted", atMs: NOW } }] },
-    ]);
-  });
+  expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
+});
 
-  test("who refuses keeps everything from being published", async () => {
-    const computer = new Computer();
-    const no = () => Promise.reject(failure("not_sent"));
+test("A post that is under way is waited for by other processes, which send only what is left", async () => {
+  const computer = new Computer();
+  computer.waitMs = 1;
+  const calls = [["a", "b"], ["b", "c"], ["c", "a"], ["a"]].map((platforms) =>
+    computer.process().publish(platforms),
+  );
+  await Promise.all(calls);
 
-    expect(await errorOf(computer.process().publish(["tiktok"], {}, no))).toEqual(failure("not_sent").facts);
-    expect([computer.posts, await computer.process().journal.entries()]).toEqual([[], []]);
-  });
+  expect(sentTo(computer).flat().sort()).toEqual(["a", "b", "c"]);
+});
 
-  test("who agrees after another process has posted is asked anew, about the rest", async () => {
-    const computer = new Computer();
-    const asked: (readonly string[])[] = [];
-    await computer.process().publish(["tiktok", "youtube"], {}, async ({ platforms }) => {
-      asked.push(platforms);
-      if (asked.length === 1) await computer.process().publish(["tiktok"]);
+test("A post that stays under way is an error without a code, also for a call that brings one", async () => {
+  const computer = await afterLost();
+  const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
+  const never = new Promise<Publication>(() => {});
+  computer.onPublish = () => never;
+  void computer.process().publish(["tiktok"], { confirmDuplicate });
+  await expect.poll(() => computer.posts).toHaveLength(2);
+
+  const calls = [{}, { confirmDuplicate }].map((caller) => computer.process().publish(["tiktok"], caller));
+  for (const error of await Promise.all(calls.map(errorOf)))
+    expect(error).toEqual({
+      code: "in_progress",
+      message:
+        "Not sent: another call is making the same request at this moment, and its outcome is not known yet.",
+      nextStep: "Make the same call again in a minute: it answers with what became of the other one.",
+      outcome: "not_sent",
+      retryable: true,
     });
+  expect(computer.posts).toHaveLength(2);
+});
 
-    expect(asked).toEqual([["tiktok", "youtube"], ["youtube"]]);
-    expect(sentTo(computer)).toEqual([["tiktok"], ["youtube"]]);
+test("A post that is under way is recorded when its answer comes late", async () => {
+  const computer = new Computer();
+  computer.onPublish = (_, options) => {
+    options?.onLate?.(Promise.resolve({ results: [TIKTOK] }));
+    return Promise.reject(failure("unknown"));
+  };
+  await errorOf(computer.process().publish(["tiktok"]));
+
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({
+    results: [{ ...TIKTOK, alreadyPublished: true }],
+  });
+});
+
+test("The code posts a second time, once", async () => {
+  const computer = await afterFirst();
+  const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
+  await Promise.allSettled([
+    computer.process().publish(["tiktok"], { confirmDuplicate }),
+    computer.process().publish(["tiktok"], { confirmDuplicate }),
+  ]);
+  await computer.process().publish(["tiktok"], { confirmDuplicate });
+
+  expect(computer.posts).toHaveLength(2);
+});
+
+test("The code is valid for exactly the platforms that were named with it", async () => {
+  const computer = new Computer();
+  await computer.process().publish(["tiktok", "youtube"]);
+  const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
+  await computer.process().publish(["tiktok", "youtube"], { confirmDuplicate });
+  await computer.process().publish(["youtube"], { confirmDuplicate });
+  expect(computer.posts).toHaveLength(1);
+  await computer.process().publish(["tiktok"], { confirmDuplicate });
+
+  expect(sentTo(computer)).toEqual([["tiktok", "youtube"], ["tiktok"]]);
+});
+
+test("The code does not change when another platform changes", async () => {
+  const computer = await afterFirst();
+  const { code } = await computer.process().publish(["tiktok"]);
+  await computer.process().publish(["youtube"]);
+
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({ code });
+});
+
+test("The code is called not valid once something newer is known", async () => {
+  const computer = await afterLost();
+  const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
+  computer.onPublish = fails("unknown");
+  await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }));
+
+  expect(await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }))).toMatchObject({
+    message: expect.stringMatching(/^The confirmDuplicate code of this call is not valid\. Not sent: /),
+  });
+});
+
+test("No failure of a confirmed repeat says that waiting makes it safe", async () => {
+  const computer = await afterFirst();
+  const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
+  computer.onPublish = () =>
+    Promise.reject(
+      Object.assign(failure("rejected"), {
+        facts: { ...failure("rejected").facts, retryable: true, retryAfterSeconds: 30 },
+      }),
+    );
+
+  expect(await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }))).toEqual({
+    ...failure("rejected").facts,
+    nextStep: "Ask the user whether they still want it posted a second time before you call again.",
+  });
+});
+
+const recording = () => {
+  const plans: PublicationPlan[] = [];
+  return { plans, ask: async (plan: PublicationPlan) => void plans.push(plan) };
+};
+
+test("The user is asked about exactly what would be sent, and not at all if nothing would", async () => {
+  const computer = await afterFirst();
+  const { plans, ask } = recording();
+  await computer.process().publish(["tiktok", "youtube"], {}, ask);
+  await computer.process().publish(["tiktok", "youtube"], {}, ask);
+
+  expect(plans).toMatchObject([{ jobId: JOB, platforms: ["youtube"], repeated: [] }]);
+});
+
+test("The user is told what would be posted a second time", async () => {
+  const computer = await afterFirst();
+  const { plans, ask } = recording();
+  const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
+  await computer.process().publish(["tiktok"], { confirmDuplicate }, ask);
+
+  expect(plans).toMatchObject([
+    { platforms: ["tiktok"], repeated: [{ platform: "tiktok", state: { kind: "posted", atMs: NOW } }] },
+  ]);
+});
+
+test("A user who refuses keeps everything from being published", async () => {
+  const computer = new Computer();
+  const no = () => Promise.reject(failure("not_sent"));
+
+  expect(await errorOf(computer.process().publish(["tiktok"], {}, no))).toEqual(failure("not_sent").facts);
+  expect([computer.posts, await computer.process().journal.entries()]).toEqual([[], []]);
+});
+
+test("A user who agrees after another process has posted is asked anew, about the rest", async () => {
+  const computer = new Computer();
+  const asked: (readonly string[])[] = [];
+  await computer.process().publish(["tiktok", "youtube"], {}, async ({ platforms }) => {
+    asked.push(platforms);
+    if (asked.length === 1) await computer.process().publish(["tiktok"]);
   });
 
-  test("may take minutes: the request then has its whole time", async () => {
-    const computer = new Computer();
-    await computer.process().publish(["tiktok"], {}, async () => computer.pass(5 * MINUTE_MS));
+  expect(asked).toEqual([["tiktok", "youtube"], ["youtube"]]);
+  expect(sentTo(computer)).toEqual([["tiktok"], ["youtube"]]);
+});
 
-    expect(computer.options).toMatchObject([{ deadlineMs: 38_000 }]);
-  });
+test("The user may take minutes: the request then has its whole time", async () => {
+  const computer = new Computer();
+  await computer.process().publish(["tiktok"], {}, async () => computer.pass(5 * MINUTE_MS));
 
-  test("who agrees after the process began to end publishes nothing", async () => {
-    const computer = new Computer();
-    const process = computer.process();
-    const call = process.publish(["tiktok"], {}, async () => process.calls.finish());
+  expect(computer.options).toMatchObject([{ deadlineMs: 38_000 }]);
+});
 
-    expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
-    expect(computer.posts).toEqual([]);
-  });
+test("A user who agrees after the process began to end publishes nothing", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  const call = process.publish(["tiktok"], {}, async () => process.calls.finish());
+
+  expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
+  expect(computer.posts).toEqual([]);
 });
 
 test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {

@@ -355,16 +355,14 @@ export class World {
               if (this.#files.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
               return [...this.#files].map(([name, { text, version }]) => ({
                 name,
-                size: text.length,
-                modifiedMs: version,
+                version: `${text.length} ${version}`,
               }));
             },
           ],
         ]),
-      read: async (name, offset) => Buffer.from(this.#files.get(name)?.text ?? "").subarray(offset),
-      append: (name, bytes) => {
+      read: async (name) => this.#files.get(name)?.text ?? "",
+      append: (name, text) => {
         const call = this.#caller();
-        const text = Buffer.from(bytes).toString();
         const outcome = /"outcome":"(\w+)"/.exec(text)?.[1];
         // From now on its own process knows it, and the others can't see it as anything but under way.
         if (outcome !== undefined) this.#begun.delete(idOf(text));
