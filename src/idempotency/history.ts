@@ -1,6 +1,6 @@
 // What this computer's journal knows of jobs: how they were ordered, and where they were posted.
 
-import type { GenerationArguments, JournalEntry } from "./journal.ts";
+import type { GenerationArguments, JournalEntry, PublicationEntry } from "./journal.ts";
 import { mayHaveBeenCarriedOut, platformState } from "./same-request.ts";
 
 /** A post of a job. */
@@ -32,9 +32,9 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
 }
 
 function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
-  const start = ofJob.find(({ operation }) => operation === "generate");
-  const publications = ofJob.filter(({ operation }) => operation === "publish");
-  const platforms = new Set(publications.flatMap((entry) => entry.platforms ?? []));
+  const start = ofJob.find((entry) => entry.operation === "generate");
+  const publications = ofJob.filter((entry) => entry.operation === "publish");
+  const platforms = new Set(publications.flatMap((entry) => entry.platforms));
   return {
     arguments: start?.arguments,
     createdAtMs: start?.atMs,
@@ -44,15 +44,15 @@ function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
 
 /** The jobs that this computer has started for an account, the latest first. Times are milliseconds since the epoch. */
 export function startedJobs(entries: readonly JournalEntry[], account: string) {
-  return entries
-    .filter((entry) => entry.operation === "generate" && entry.account === account)
-    .flatMap(({ jobId, arguments: { topic = "" } = {}, atMs }) =>
-      jobId === undefined ? [] : [{ jobId, topic: String(topic), createdAtMs: atMs }],
-    )
-    .reverse();
+  const jobs = entries.flatMap((entry) =>
+    entry.operation === "generate" && entry.account === account && entry.jobId !== undefined
+      ? [{ jobId: entry.jobId, topic: String(entry.arguments["topic"]), createdAtMs: entry.atMs }]
+      : [],
+  );
+  return jobs.reverse();
 }
 
-function postOn(publications: readonly JournalEntry[], platform: string): Post[] {
+function postOn(publications: readonly PublicationEntry[], platform: string): Post[] {
   const state = platformState(publications, platform);
   if (state.kind === "free") return [];
   const at = new Date(state.atMs).toISOString();

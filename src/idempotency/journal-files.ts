@@ -23,7 +23,7 @@ const MAX_FILES = 90;
 const MAX_DISK_MS = 4_000;
 const NO_ANSWER = `no answer in ${MAX_DISK_MS / 1000} s`;
 const READ_ATTEMPTS = 3;
-const READ_RETRY_MS = 50;
+const READ_RETRY_MS = 75;
 const FILE_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 
 export class JournalFiles {
@@ -71,7 +71,7 @@ export class JournalFiles {
     for (const { name, version } of files.slice(-MAX_FILES)) {
       if (this.#versions.get(name) === version) continue;
       const text = await retried(join(disk.path, name), () => disk.read(name), "");
-      for (const line of text.split("\n")) if (line !== "") onLine(line, name);
+      for (const line of text.split("\n")) onLine(line, name);
       this.#versions.set(name, version);
     }
   }
@@ -134,7 +134,7 @@ async function retried<Result>(path: string, read: () => Promise<Result>, absent
       if (isMissing(error)) return absent;
       const code = codeOf(error);
       if (attempt === READ_ATTEMPTS || code === NO_ANSWER) throw unreadableError(path, code);
-      await sleep(READ_RETRY_MS * attempt);
+      await sleep(READ_RETRY_MS);
     }
   }
 }

@@ -7,49 +7,56 @@ import { lazyValue } from "../lazy.ts";
 import { codeOf, type Disk, JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
-const entrySchema = lazyValue(() =>
-  z.object({
+const entrySchema = lazyValue(() => {
+  const common = {
     id: z.string(),
-    operation: z.enum(["generate", "publish"]),
     /** When it was begun, in milliseconds since the epoch. */
     atMs: z.number(),
     /** The same on the machine's monotonic clock. */
     machineMs: z.number(),
-    /** Of a generation: hash of the base URL and the key. */
-    account: z.string().optional(),
-    /** Of a generation: hash of the account and the arguments, equal for equal requests. */
-    fingerprint: z.string().optional(),
-    /** Of a generation: how the video was ordered. */
-    arguments: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-    /** Of a publication: the job it posts. Of a generation that is done: the job it started. */
-    jobId: z.string().optional(),
-    /** Of a publication. */
-    platforms: z.array(z.string()).optional(),
     /** None as long as it is not known. */
     outcome: z.enum(["done", "rejected", "not_sent", "unknown"]).optional(),
     /** When the outcome was known, in milliseconds since the epoch. */
     endedAtMs: z.number().optional(),
-    /** Of a publication that is done: what the service said of each platform. */
+  };
+  const generation = z.object({
+    ...common,
+    operation: z.literal("generate"),
+    /** Hash of the base URL and the key. */
+    account: z.string(),
+    /** Hash of the account and the arguments, equal for equal requests. */
+    fingerprint: z.string(),
+    arguments: z.record(z.string(), z.union([z.string(), z.number()])),
+    /** The job that it has started. */
+    jobId: z.string().optional(),
+  });
+  const publication = z.object({
+    ...common,
+    operation: z.literal("publish"),
+    jobId: z.string(),
+    platforms: z.array(z.string()),
+    /** What the service said of each platform. */
     results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })).optional(),
-  }),
-);
+  });
+  return z.discriminatedUnion("operation", [generation, publication]);
+});
 type StoredEntry = z.infer<ReturnType<typeof entrySchema>>;
+type StoredGeneration = Extract<StoredEntry, { operation: "generate" }>;
+type StoredPublication = Extract<StoredEntry, { operation: "publish" }>;
 
 /** What the service said of one platform. */
-export type PlatformResult = NonNullable<StoredEntry["results"]>[number];
+export type PlatformResult = NonNullable<StoredPublication["results"]>[number];
 
 /** The arguments of generate_video. */
-export type GenerationArguments = NonNullable<StoredEntry["arguments"]>;
+export type GenerationArguments = StoredGeneration["arguments"];
 
 /** A request that is about to be sent. */
 export type Intent =
-  | (Pick<Required<StoredEntry>, "account" | "fingerprint" | "arguments"> & {
-      readonly operation: "generate";
-    })
-  | (Pick<Required<StoredEntry>, "jobId" | "platforms"> & { readonly operation: "publish" });
+  | Pick<StoredGeneration, "operation" | "account" | "fingerprint" | "arguments">
+  | Pick<StoredPublication, "operation" | "jobId" | "platforms">;
 
 /** What became of it; with the job of a generation that is done. */
-export type RequestOutcome = Pick<Readonly<StoredEntry>, "jobId"> & {
+export type RequestOutcome = Pick<Readonly<StoredGeneration>, "jobId"> & {
   readonly outcome: "done" | Outcome;
   readonly results?: readonly PlatformResult[];
 };
@@ -60,11 +67,15 @@ export type RequestOutcome = Pick<Readonly<StoredEntry>, "jobId"> & {
  */
 export type RequestState = "under way" | "unknown" | "over";
 
-export interface JournalEntry extends Readonly<StoredEntry> {
+interface Known {
   readonly state: RequestState;
   /** The file that holds its first line; none while this process alone knows it. */
   readonly file?: string | undefined;
 }
+
+export type GenerationEntry = Readonly<StoredGeneration> & Known;
+export type PublicationEntry = Readonly<StoredPublication> & Known;
+export type JournalEntry = GenerationEntry | PublicationEntry;
 
 /** An intent that this process has recorded. */
 export interface Recorded {
@@ -89,7 +100,6 @@ export interface JournalOptions {
 }
 
 const UNDER_WAY_MS = 60_000;
-const MAX_ARGUMENT_CHARACTERS = 20_000;
 /** Which outcome counts where two lines differ: an unknown one may become known, and no known one changes. */
 const CERTAINTY = { none: 0, unknown: 1, not_sent: 2, rejected: 2, done: 2 } as const;
 
@@ -111,30 +121,20 @@ export class Journal {
 
   /** Resolves when the intent is on disk, or as soon as that has failed. Never rejects. */
   async begin(intent: Intent): Promise<Recorded> {
-    const { now, machineMs, redact, randomId = () => crypto.randomUUID() } = this.#options;
+    const { now, machineMs, randomId = () => crypto.randomUUID() } = this.#options;
     const id = randomId();
     const record: StoredEntry = { id, atMs: now(), machineMs: machineMs(), ...intent };
-    if (record.arguments !== undefined)
-      record.arguments = Object.fromEntries(
-        // Redacted before it is cut: redaction would not recognise the half of a key.
-        Object.entries(record.arguments).map(([name, value]) => [name, cut(value, redact)]),
-      );
     this.#own.add(id);
     return { id, isOnDisk: await this.#write(record) };
   }
 
   /** Resolves with whether the outcome is on disk. Never rejects. */
-  async recordOutcome(id: string, { outcome, jobId, results }: RequestOutcome): Promise<boolean> {
+  async recordOutcome(id: string, { outcome, ...rest }: RequestOutcome): Promise<boolean> {
     const record = this.#read.get(id) ?? this.#unread.get(id);
     if (record === undefined) throw new TypeError("This request was never begun.");
-    return this.#write({
-      // Without the file that it was read from.
-      ...entrySchema().parse(record),
-      outcome,
-      endedAtMs: this.#options.now(),
-      ...(jobId !== undefined && { jobId }),
-      ...(results !== undefined && { results: [...results] }),
-    });
+    // Without the file that it was read from.
+    const ended = { ...record, outcome, endedAtMs: this.#options.now(), ...rest };
+    return this.#write(entrySchema().parse(ended));
   }
 
   /**
@@ -173,27 +173,17 @@ export class Journal {
   }
 
   #add(line: string, file: string): void {
-    const read = parseRecord(line);
-    // Torn by a crash, or of another kind.
-    if (read === undefined) return;
+    let read: StoredEntry;
+    try {
+      read = entrySchema().parse(JSON.parse(line));
+    } catch {
+      // Empty, torn by a crash, or of another kind.
+      return;
+    }
     const placed = this.#read.get(read.id);
     const known = placed ?? this.#unread.get(read.id) ?? read;
     const isNewer = CERTAINTY[read.outcome ?? "none"] > CERTAINTY[known.outcome ?? "none"];
     this.#unread.delete(read.id);
     this.#read.set(read.id, { ...(isNewer ? read : known), file: placed?.file ?? file });
   }
-}
-
-function parseRecord(line: string): StoredEntry | undefined {
-  try {
-    return entrySchema().parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-}
-
-function cut(value: string | number, redact: (text: string) => string): string | number {
-  return typeof value === "string"
-    ? Array.from(redact(value)).slice(0, MAX_ARGUMENT_CHARACTERS).join("")
-    : value;
 }

@@ -5,7 +5,7 @@ import type { Service } from "../service/client.ts";
 import type { Publication, PublishRequest } from "../service/answers.ts";
 import { duplicatePublicationError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
-import type { JournalEntry, PlatformResult } from "./journal.ts";
+import type { PlatformResult, PublicationEntry } from "./journal.ts";
 import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
   confirmationCode,
@@ -95,7 +95,7 @@ export class PublishOnce {
   async #send(
     call: PaidCall,
     wanted: PublishRequest,
-    { plan, seen }: { plan: PublicationPlan; seen: readonly JournalEntry[] },
+    { plan, seen }: { plan: PublicationPlan; seen: readonly PublicationEntry[] },
   ): Promise<Published | undefined> {
     const { jobId, platforms, already, code } = plan;
     const sending = this.#options.calls.send<Publication>(call, {
@@ -127,7 +127,7 @@ export class PublishOnce {
  */
 async function planPublication(
   { jobId, platforms }: PublishRequest,
-  seen: readonly JournalEntry[],
+  seen: readonly PublicationEntry[],
   confirmDuplicate: string | undefined,
   nowMs: number,
 ): Promise<PublicationPlan> {

@@ -55,9 +55,9 @@ export class PaidCalls {
   }
 
   /** All entries, and those that `select` takes of them, once none of these is under way. Throws when the call's time is over. */
-  async look(
+  async look<Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
-    select: (entries: readonly JournalEntry[]) => readonly JournalEntry[],
+    select: (entries: readonly JournalEntry[]) => readonly Entry[],
   ) {
     const { journal, monotonicMs, sleep } = this.#options;
     for (;;) {

@@ -3,7 +3,14 @@
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
-import type { GenerationArguments, JournalEntry, PlatformResult, Recorded } from "./journal.ts";
+import type {
+  GenerationArguments,
+  GenerationEntry,
+  JournalEntry,
+  PlatformResult,
+  PublicationEntry,
+  Recorded,
+} from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
@@ -11,19 +18,17 @@ const CODE_CHARACTERS = 6;
 /** What is not compared in a topic: white space, and characters that nobody sees. */
 const NOT_COMPARED = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** 22 characters of base64url; nobody can tell the text from it. */
+/** Base64url; nobody can tell the text from it. */
 export async function fingerprintOf(text: string): Promise<string> {
-  return (await sha256(text)).toString("base64url").slice(0, 22);
+  return (await sha256(text)).toString("base64url");
 }
 
 /** Equal for requests that would make the same video for the same account. */
 export function generationFingerprint(account: string, request: GenerationRequest): Promise<string> {
   const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
-  // Upper case first, which makes ß and SS equal.
-  const topic = visible.toUpperCase().toLowerCase().normalize("NFC");
-  const compared = Object.entries({ ...DEFAULTS, ...argumentsOf(request), topic }).sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
+  // In upper case, ß and SS are equal too.
+  const topic = visible.toUpperCase().normalize("NFC");
+  const compared = { ...DEFAULTS, ...argumentsOf(request), topic };
   return fingerprintOf(`${account} generate ${JSON.stringify(compared)}`);
 }
 
@@ -36,8 +41,10 @@ export function argumentsOf(request: GenerationRequest): GenerationArguments {
 }
 
 /** The requests for the same video that were or may have been carried out, in the journal's order. */
-export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): JournalEntry[] {
-  return entries.filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
+export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): GenerationEntry[] {
+  return entries
+    .filter((entry) => entry.operation === "generate")
+    .filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
 }
 
 /** How many videos were or may have been started in the last 24 hours; those that a clock ahead has dated later count too. */
@@ -52,15 +59,16 @@ export function publicationsOn(
   entries: readonly JournalEntry[],
   jobId: string,
   platforms: readonly string[],
-): JournalEntry[] {
+): PublicationEntry[] {
   const id = jobId.toLowerCase();
-  return entries.filter(
-    (entry) =>
-      entry.operation === "publish" &&
-      entry.jobId?.toLowerCase() === id &&
-      entry.platforms?.some((platform) => platforms.includes(platform)) === true &&
-      mayHaveBeenCarriedOut(entry),
-  );
+  return entries
+    .filter((entry) => entry.operation === "publish")
+    .filter(
+      (entry) =>
+        entry.jobId.toLowerCase() === id &&
+        entry.platforms.some((platform) => platforms.includes(platform)) &&
+        mayHaveBeenCarriedOut(entry),
+    );
 }
 
 export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
@@ -75,9 +83,9 @@ export type PlatformState =
   | { readonly kind: "unknown"; readonly atMs: number };
 
 /** `publications` are those of one job that may have been carried out. */
-export function platformState(publications: readonly JournalEntry[], platform: string): PlatformState {
+export function platformState(publications: readonly PublicationEntry[], platform: string): PlatformState {
   let state: PlatformState = { kind: "free" };
-  for (const { platforms = [], results = [], atMs, endedAtMs = atMs, state: requestState } of publications) {
+  for (const { platforms, results = [], atMs, endedAtMs = atMs, state: requestState } of publications) {
     if (!platforms.includes(platform) || requestState === "under way") continue;
     const said = results.filter((result) => platformOf(result) === platform);
     const posted = said.find(({ ok }) => ok);

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
 import {
   codeIn,
   Computer,
@@ -17,7 +17,7 @@ import {
   TIDES,
 } from "./computer.ts";
 import { startedJobs } from "../../src/idempotency/history.ts";
-import { generationsOfLastDay } from "../../src/idempotency/same-request.ts";
+import { fingerprintOf, generationsOfLastDay } from "../../src/idempotency/same-request.ts";
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
 
@@ -261,6 +261,44 @@ test("A request whose late answer is a refusal can be made again", async () => {
   expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
 });
 
+test("A request that another process records in the next day's file meanwhile is not made a second time", async () => {
+  const computer = new Computer();
+  const disk = openDisk(computer.folder);
+  const { journal } = computer.process();
+  let isFirst = true;
+  const append: Disk["append"] = async (name, line) => {
+    await disk.append(name, line);
+    if (!isFirst) return;
+    isFirst = false;
+    // Between this request's line and its last look.
+    computer.pass(12 * HOUR_MS);
+    const { operation, account, fingerprint, arguments: ordered } = JSON.parse(line);
+    const { id } = await journal.begin({ operation, account, fingerprint, arguments: ordered });
+    await journal.recordOutcome(id, { outcome: "done", jobId: "job-9" });
+  };
+
+  expect(await computer.process({ disk: { ...disk, append } }).generate(TIDES)).toMatchObject({
+    alreadyStarted: true,
+    jobId: "job-9",
+  });
+  expect(computer.generations).toEqual([]);
+});
+
+test("A request whose line is gone when it is looked for is recorded once more before it is sent", async () => {
+  const computer = new Computer();
+  const disk = openDisk(computer.folder);
+  let isLost = true;
+  const append: Disk["append"] = async (...line) => (isLost ? void (isLost = false) : disk.append(...line));
+  const process = computer.process({ disk: { ...disk, append } });
+
+  expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-1" } });
+  expect(computer.generations).toHaveLength(1);
+  expect((await computer.process().journal.entries()).map(({ outcome }) => outcome)).toEqual([
+    "not_sent",
+    "done",
+  ]);
+});
+
 test("The code starts one more video, once, and is then not valid", async () => {
   const computer = await afterFirst();
   const again = await computer.process().generate(TIDES);
@@ -312,6 +350,8 @@ test("The limit of videos in 24 hours counts those that all processes and accoun
   await errorOf(computer.process({ accountName: "two" }).generate(TIDES));
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
   await limited().generate({ topic: "Moons" });
+  // No video, but a post.
+  await limited().publish(["tiktok"]);
 
   expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({
     code: "limit_reached",
@@ -342,6 +382,14 @@ test("The limit of videos in 24 hours is not passed by processes that start diff
   const ends = await Promise.allSettled(calls);
   expect(computer.generations).toHaveLength(2);
   expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(2);
+});
+
+test("A limit of one video in 24 hours is named in the singular", async () => {
+  const computer = await afterFirst();
+
+  expect(await errorOf(computer.process({ maxGenerations: 1 }).generate({ topic: "Moons" }))).toMatchObject({
+    message: "This computer has reached its limit of 1 video in 24 hours.",
+  });
 });
 
 test("A limit of 0 videos in 24 hours starts nothing", async () => {
@@ -397,9 +445,8 @@ test("The journal names the jobs of an account to a new process, the latest firs
   const process = computer.process();
   await process.generate({ topic: "Moons" });
   await computer.process({ accountName: "two" }).generate({ topic: "Stars" });
-  const [{ account = "" } = {}] = await process.journal.entries();
 
-  expect(startedJobs(await process.journal.entries(), account)).toEqual([
+  expect(startedJobs(await process.journal.entries(), await fingerprintOf("one"))).toEqual([
     { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
     { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW },
   ]);

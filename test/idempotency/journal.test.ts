@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { once } from "node:events";
@@ -43,7 +44,7 @@ function openJournal(disk: Disk | undefined, clock = { epochMs: NOON, machineMs:
 }
 
 const topics = async (journal: Journal) =>
-  (await journal.entries()).map((entry) => entry.arguments?.["topic"]);
+  (await journal.entries()).map((entry) => entry.operation === "generate" && entry.arguments["topic"]);
 const withTopic = (topic: string): Intent => ({ ...VIDEO, arguments: { topic } });
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error("disk"), { code }));
 
@@ -77,6 +78,27 @@ test.each([
   await journal.recordOutcome(id, outcome);
 
   expect(await journal.entries()).toMatchObject([{ state }]);
+});
+
+test.each(["done", "rejected", "not_sent", "unknown"] as const)(
+  "An entry that ended %s is read as that by another process, with the time",
+  async (outcome) => {
+    const disk = openDisk(temporaryFolder());
+    const { journal, clock } = openJournal(disk);
+    const { id } = await journal.begin(VIDEO);
+    clock.epochMs += 1_000;
+    await journal.recordOutcome(id, { outcome });
+
+    expect(await openJournal(disk).journal.entries()).toMatchObject([
+      { ...VIDEO, outcome, atMs: NOON, endedAtMs: NOON + 1_000 },
+    ]);
+  },
+);
+
+test("An outcome of a request that was never begun is a fault", async () => {
+  const { journal } = openJournal(undefined);
+
+  await expect(journal.recordOutcome("nobody", { outcome: "done" })).rejects.toThrow("never begun");
 });
 
 test("An entry becomes known when the answer comes after its outcome was called unknown", async () => {
@@ -147,12 +169,16 @@ test("The files are one per UTC day and read in order, and a clock set back begi
   await journal.begin(withTopic("first"));
   clock.epochMs += DAY_MS;
   await journal.begin(withTopic("second"));
+  clock.epochMs += DAY_MS;
+  await journal.begin(withTopic("third"));
   await journal.entries();
   clock.epochMs -= 30 * DAY_MS;
-  await journal.begin(withTopic("third"));
+  await journal.begin(withTopic("fourth"));
+  const disk = openDisk(folder);
+  const reversed = { ...disk, list: async () => (await disk.list()).toReversed() };
 
-  expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl"]);
-  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
+  expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl", "journal-2026-11-23.jsonl"]);
+  expect(await topics(openJournal(reversed).journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
 test("The files of the 90 newest days are kept, whatever the clock says, and older ones are removed", async () => {
@@ -169,6 +195,45 @@ test("The files of the 90 newest days are kept, whatever the clock says, and old
     false,
   ]);
 });
+
+test("A file older than the 90 newest is not read, even if it can't be removed", async () => {
+  const folder = temporaryFolder();
+  const disk = openDisk(folder);
+  await openJournal(disk).journal.begin(VIDEO);
+  for (let day = 1; day <= 90; day++)
+    writeFileSync(
+      join(folder, `journal-${new Date(NOON + day * DAY_MS).toISOString().slice(0, 10)}.jsonl`),
+      "",
+    );
+  const stuck = { ...disk, remove: failing("EPERM") };
+
+  expect(await openJournal(stuck).journal.entries()).toEqual([]);
+});
+
+test("A file that has not changed is not read again, and a foreign one is never read", async () => {
+  const folder = temporaryFolder();
+  const disk = openDisk(folder);
+  const names: string[] = [];
+  const { journal } = openJournal({ ...disk, read: (name) => (names.push(name), disk.read(name)) });
+  await journal.begin(VIDEO);
+  for (const name of [`my-${TODAY}`, `${TODAY}.bak`]) writeFileSync(join(folder, name), "{}");
+  await journal.entries();
+  await journal.entries();
+
+  expect(names).toEqual([TODAY]);
+});
+
+test.runIf(process.platform !== "win32")(
+  "A file that is gone when it is looked at holds nothing",
+  async () => {
+    const folder = temporaryFolder();
+    symlinkSync(join(folder, "nowhere"), join(folder, "journal-2026-11-20.jsonl"));
+    const { journal } = openJournal(openDisk(folder));
+    await journal.begin(withTopic("first"));
+
+    expect(await topics(journal)).toEqual(["first"]);
+  },
+);
 
 test("A look reads what was added since the last one, and nothing that was read is forgotten", async () => {
   const folder = temporaryFolder();
@@ -240,7 +305,11 @@ test("Processes that write at once lose and damage no line", async () => {
   );
 
   expect(
-    new Set(entries.map(({ account, fingerprint, jobId }) => `${account} ${fingerprint} ${jobId}`)),
+    new Set(
+      entries.map(
+        (entry) => entry.operation === "generate" && `${entry.account} ${entry.fingerprint} ${entry.jobId}`,
+      ),
+    ),
   ).toEqual(new Set(written));
   expect(entries).toHaveLength(written.length);
 });
@@ -284,6 +353,23 @@ test.each(["EBUSY", "EMFILE", "EIO"])(
     const list = () => (failures-- > 0 ? failing(code)() : disk.list());
 
     expect(await openJournal({ ...disk, list }).journal.entries()).toHaveLength(1);
+  },
+);
+
+test.each([
+  ["no answer in 4 s", Object.assign(new Error("disk"), { code: "no answer in 4 s" })],
+  ["unknown reason", new Error("disk")],
+])(
+  "A disk that fails with %s is named with that, and one that is slow is not asked again",
+  async (reason, error) => {
+    const disk = openDisk(temporaryFolder());
+    let attempts = 0;
+    const list = () => ((attempts += 1), Promise.reject(error));
+
+    await expect(openJournal({ ...disk, list }).journal.entries()).rejects.toMatchObject({
+      facts: { message: expect.stringContaining(`(${reason}: ${disk.path})`) },
+    });
+    expect(attempts).toBe(reason.startsWith("no answer") ? 1 : 3);
   },
 );
 

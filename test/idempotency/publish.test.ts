@@ -335,6 +335,20 @@ test("A user who agrees after the process began to end publishes nothing", async
   expect(computer.posts).toEqual([]);
 });
 
+test("A post that is under way is no part of a job's history yet", async () => {
+  const computer = await afterFirst();
+  let answer: ((publication: Publication) => void) | undefined;
+  computer.onPublish = () => new Promise((resolve) => (answer = resolve));
+  const process = computer.process();
+  const posting = process.publish(["youtube"]);
+  await expect.poll(() => answer).toBeDefined();
+  const histories = jobHistories(await process.journal.entries());
+  answer?.({ results: [] });
+  await posting;
+
+  expect(histories.get(JOB)?.publishedTo).toMatchObject([{ platform: "tiktok" }]);
+});
+
 test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {
   const computer = new Computer();
   computer.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
