@@ -13,7 +13,7 @@ import { SETTINGS } from "../src/config.ts";
 import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const FOLDERS = ["", ".github/", "docs/", "docs/plugin/"];
+const FOLDERS = ["", ".github/", "docs/", "docs/plugin/", "docs/examples/backend/"];
 /** The names in it may be of the past. */
 const CHANGELOG = "CHANGELOG.md";
 /** Of mcp-proxy, supergateway and Claude Code. */

@@ -6,7 +6,7 @@ import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-li
 import { launch } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import type { ErrorCode } from "../src/errors.ts";
-import { describeSetting, SETTINGS } from "../src/config.ts";
+import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
@@ -96,7 +96,7 @@ function clientSection(client: ClientName): string {
   const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or (open this link|run there)/;
   const lines = notes
     .filter((note) => !saidOnce.test(note))
-    .map((note) => note.replace(/^This goes into /, "Into ").replace(/\\(?=[^\w\s])/g, "\\\\"));
+    .map((note) => note.replace(/^This goes into /, "File: ").replace(/\\(?=[^\w\s])/g, "\\\\"));
   const twin = CLIENTS.find((other) => entryFor(other) === text) ?? client;
   const entry = twin === client ? fenced(text, language) : `As for ${FORMATS[twin].title}.`;
   return `### ${FORMATS[client].title}\n\n${entry}\n\n${lines.join(" ")}`;
@@ -209,16 +209,20 @@ function firstSentence(text: string): string {
   return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
 }
 
+/** Each setting, and what a wrong value does. */
 function variablesTable(): string {
-  return table(
-    ["variable", "meaning", "value", "default"],
-    Object.values(SETTINGS).map(({ name, meaning, values, default: value }) => [
-      `\`${name}\``,
-      meaning,
-      values,
-      value,
-    ]),
-  );
+  const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
+  const rows = settings.map(({ name, meaning, values, default: value }) => [
+    `\`${name}\``,
+    meaning,
+    values,
+    value,
+  ]);
+  const harmless = settings.filter(({ isHarmless }) => isHarmless).map(({ name }) => `\`${name}\``);
+  return `${table(["variable", "meaning", "value", "default"], rows)}
+
+With a value that can't be used, every call fails and names the fix. For ${harmless.join(", ")},
+the default is used instead, with a warning on stderr.`;
 }
 
 /** The commands with their options, as --help has them. */
