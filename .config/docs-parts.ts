@@ -1,25 +1,30 @@
-// The parts of the documents that are generated from the code. Pure.
+// The parts of the documents that are generated from the code.
 
 import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
-import { CLIENTS, type ClientName } from "../src/command-line.ts";
+import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
+import { launch } from "../src/commands/server-entry.ts";
+import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import type { ErrorCode } from "../src/errors.ts";
-import { describeSetting, SETTINGS } from "../src/config.ts";
+import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
+import { describeTrial } from "./topic-trial.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
+
+const AGAIN = "Try again in a minute";
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    entry: fenced(entryFor("claude-desktop"), "json"),
-    "claude-code": fenced(`${claudeCodeCommand()}\n`, "sh"),
+    clients: firstClients(),
     tools: toolsTable(),
+    trial: describeTrial(),
   },
-  "docs/SETTINGS.md": { variables: variablesTable() },
+  "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
   "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
   "docs/ERRORS.md": { errors: errorsTable() },
 };
@@ -66,132 +71,116 @@ function claudeCodeCommand(): string {
   return command;
 }
 
-/** The entry of one client and what users have to know about it. The install links are in the README. */
+/** How the README adds the server to a client. */
+function firstClients(): string {
+  const start = { ...launch({ windows: false, sandbox: false }), sandbox: false };
+  const badge = (client: string, colour: string) =>
+    `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})]`;
+  return `**Claude Desktop** (Settings → Developer → Edit Config). Replace \`fl_example\` and the address:
+
+${fenced(entryFor("claude-desktop"), "json")}
+
+- **Claude Code**, in your project, with the key in the variable \`FACELESS_API_KEY\` of your shell. Replace the address:
+  \`${claudeCodeCommand()}\`
+- **VS Code**, which asks for both: ${badge("VS Code", "0098FF")}(${vscodeInstallLink(start)})
+- **Cursor**, which takes both from the environment: ${badge("Cursor", "black")}(${cursorInstallLink(start)})
+- **Others:** \`npx -y ${manifest.name} config CLIENT\` prints the entry for your system, and says where it goes. CLIENT is
+  ${CLIENTS.map((client) => `\`${client}\``).join(", ")}.
+  [Clients](docs/CLIENTS.md) has all entries, also without npx. Claude Code, Codex, Cursor and Gemini CLI also take a [plugin](docs/plugin/README.md).`;
+}
+
+/** The entry of one client and what users have to know about it, but for what the document says of all. The install links are in the README. */
 function clientSection(client: ClientName): string {
   const { text, notes } = printedFor(client);
   const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";
-  const lines = notes.filter(
-    (note) => !note.includes("https://cursor.com/") && !note.includes("https://insiders."),
-  );
-  return `### ${FORMATS[client].title}\n\n${fenced(text, language)}\n\n${fenced(`${lines.join("\n")}\n`, "text")}`;
+  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or (open this link|run there)/;
+  const lines = notes
+    .filter((note) => !saidOnce.test(note))
+    .map((note) => note.replace(/^This goes into /, "File: ").replace(/\\(?=[^\w\s])/g, "\\\\"));
+  const twin = CLIENTS.find((other) => entryFor(other) === text) ?? client;
+  const entry = twin === client ? fenced(text, language) : `As for ${FORMATS[twin].title}.`;
+  return `### ${FORMATS[client].title}\n\n${entry}\n\n${lines.join(" ")}`;
 }
 
 function errorsTable(): string {
-  /** What happened, why, and what to do. */
-  const errors: Readonly<Record<ErrorCode, readonly [string, string, string]>> = {
+  /** What happened, and what to do. */
+  const errors: Readonly<Record<ErrorCode, readonly [string, string]>> = {
     invalid_input: [
-      "The arguments can't be used. Nothing was sent",
-      "One is missing, unknown or out of bounds, or the service is known to allow less",
+      "Not sent: an argument is missing, unknown or out of bounds",
       "Correct what the text names",
     ],
     not_configured: [
-      "The server is not set up. Nothing was sent",
-      "A setting is missing or can't be used",
-      "Set what the text names and restart the server, or start it with `--sandbox`, which needs no settings",
+      "Not sent: a setting is missing or can't be used",
+      "Set what the text names and restart the server, or start it with `--sandbox`",
     ],
     limit_reached: [
-      "A limit of this server forbids the call. Nothing was sent",
-      "`FACELESS_MAX_GENERATIONS` videos were started in 24 hours, or too many jobs are being watched",
-      "Videos: only the user can raise the limit. Jobs: end another subscription, or ask with `get_video_status`",
+      "Not sent: `FACELESS_MAX_GENERATIONS` videos were started in 24 hours, or too many jobs are followed",
+      "Only the user can raise the limit. End another subscription, or ask with `get_video_status`",
     ],
     duplicate: [
-      "A paid or public call was held back. Nothing was sent",
-      "The same request was sent before, and what became of it is not known: for a video in the last 24 hours, for a post in the last 90 days",
-      "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call again with `confirmDuplicate` and the code that the text gives",
+      "Not sent: the same video was requested in the last 24 hours, or posted in the last 90 days, and the outcome is not known",
+      "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call with `confirmDuplicate` and the code in the text",
     ],
     in_progress: [
-      "A paid or public call was held back. Nothing was sent",
-      "The same request is being made by another call or process, and has no outcome yet",
-      "Make the same call again in a minute: it answers with what became of the other one",
+      "Not sent: another call or process is making the same request at this moment",
+      "Call again in a minute: the answer is the outcome of the other request",
     ],
     not_ready: [
-      "The video can't be published. Nothing was sent",
-      "It is still rendering, or its render failed",
-      "Wait with `get_video_status` until it is done. A failed video can be generated again",
+      "Not sent: the video to publish is still rendering, or its render failed",
+      "Wait with `get_video_status`. A failed video can be generated again",
     ],
     not_connected: [
-      "The video can't be published there. Nothing was sent",
-      "No account of a platform is connected",
-      "Take an id from `list_connected_platforms`, or have the user connect the account on the service's website",
+      "Not sent: no account of a platform is connected",
+      "Take an id from `list_connected_platforms`, or have the user connect the account",
     ],
     journal_unreadable: [
-      "A paid or public call was held back. Nothing was sent",
-      "The journal, which guards against paying or posting twice, is there but can't be read",
-      "Give the server the right to read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
+      "Not sent: the journal, which prevents paying or posting twice, can't be read",
+      "Let the server read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
     ],
     declined: [
-      "The user did not agree to publish. Nothing was sent",
-      "They said no or gave no answer, or their client answered by itself",
-      "Ask them what they would like. If no question was shown to them, `FACELESS_CONFIRM_PUBLISH=off` leaves the question to the client's own approval",
+      "Not sent: the user, or their client by itself, did not agree to publish",
+      "Don't ask again. If no question was shown, see `FACELESS_CONFIRM_PUBLISH`",
     ],
     unauthorized: [
-      "The service refused the key",
-      "401: it does not accept the key. 403: the key may not do this",
-      "Check `FACELESS_API_KEY` in the service's account settings, section API, and restart the server",
+      "The service does not accept the key (401), or the key may not do this (403)",
+      "Check `FACELESS_API_KEY` in the service's account settings, and restart the server",
     ],
-    out_of_credits: [
-      "The service refused the call",
-      "The account has no credits left",
-      "Add credits, then call again",
-    ],
+    out_of_credits: ["The account has no credits left", "Add credits, then call again"],
     not_found: [
-      "The service has nothing there",
-      "It knows no such job, or `FACELESS_BASE_URL` leads elsewhere",
-      "Take the `jobId` unchanged from `generate_video` or `list_videos`, and check `FACELESS_BASE_URL`",
+      "The service knows no such job, or `FACELESS_BASE_URL` leads elsewhere",
+      "Take the `jobId` unchanged from `generate_video` or `list_videos`",
     ],
     rate_limited: [
-      "Too many requests for now",
-      "The service said so (429), or its rate limit is known to be used up and nothing was sent",
-      "Wait as long as `retryAfterSeconds` says, or a minute",
+      "Too many requests: the service said so (429), or it was clear before and nothing was sent",
+      "Wait for `retryAfterSeconds`, or a minute",
     ],
-    refused: [
-      "The service refused the call",
-      "Another 4xx, such as a video that is not ready to be published",
-      "Change what the service's words object to",
-    ],
-    service_failed: [
-      "The service failed",
-      "It, or a gateway in front of it, answered 408, 499 or 5xx",
-      "A call that reads: try again in a minute. A paid or public call: look first, as the text says",
-    ],
+    refused: ["The service refused the call with another 4xx", "Change what the service's words object to"],
+    service_failed: ["The service, or a gateway in front of it, answered 408, 499 or 5xx", AGAIN],
     redirected: [
-      "The service answered with a redirect, which is never followed",
-      "`FACELESS_BASE_URL` is not where the service is, and the key goes to one origin only",
-      "Set `FACELESS_BASE_URL` to the service's real address. A paid or public call: look first",
+      "The service answered with a redirect, which is not followed: the key goes to one origin only",
+      "Set `FACELESS_BASE_URL` to the service's real address",
     ],
     bad_answer: [
-      "The answer can't be used",
-      "It is not JSON, not as documented, or larger than 4 MB: often it comes from another program at a wrong address",
-      "Check `FACELESS_BASE_URL`. A paid or public call: look first",
+      "The answer is not JSON, not as documented, or larger than 4 MB: often another program is at the address",
+      "Check `FACELESS_BASE_URL`",
     ],
-    timeout: [
-      "No answer in time",
-      "The service or the network is slow, or no connection could be made",
-      "A call that reads, or that was not sent: try again. A paid or public call that was sent: look first",
-    ],
+    timeout: ["No answer in time", AGAIN],
     network: [
-      "No connection, or it broke",
-      "The host name, the proxy, TLS or the network failed; the text says which",
-      "Run `faceless-video-mcp doctor`. A paid or public call that was sent: look first",
+      "No connection, or it broke: the text says whether by host name, proxy, TLS or network",
+      "Run `faceless-video-mcp doctor`",
     ],
     paging_loop: [
-      "The list would go round for ever",
       "The service gave back the cursor that was sent: it does not know the paging parameter",
       "List without `cursor` and with a larger `limit`",
     ],
     cancelled: [
-      "The call was cancelled",
-      "The caller withdrew it, or the server was told to end",
-      "Call again if it is still wanted. A paid or public call that was sent: look first",
+      "The caller withdrew the call, or the server was told to end",
+      "Call again if it is still wanted",
     ],
-    internal: [
-      "This server itself failed",
-      "A fault in its code",
-      "Report it, with the log at `FACELESS_LOG_LEVEL=debug`",
-    ],
+    internal: ["This server itself failed", "Report it, with the log at `FACELESS_LOG_LEVEL=debug`"],
   };
   return table(
-    ["code", "what happened", "why", "what to do"],
+    ["code", "what happened", "what to do"],
     Object.entries(errors).map(([code, texts]) => [`\`${code}\``, ...texts]),
   );
 }
@@ -220,14 +209,34 @@ function firstSentence(text: string): string {
   return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
 }
 
+/** Each setting, and what a wrong value does. */
 function variablesTable(): string {
+  const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
+  const rows = settings.map(({ name, meaning, values, default: value }) => [
+    `\`${name}\``,
+    meaning,
+    values,
+    value,
+  ]);
+  const harmless = settings.filter(({ isHarmless }) => isHarmless).map(({ name }) => `\`${name}\``);
+  return `${table(["variable", "meaning", "value", "default"], rows)}
+
+With a value that can't be used, every call fails and names the fix. For ${harmless.join(", ")},
+the default is used instead, with a warning on stderr.`;
+}
+
+/** The commands with their options, as --help has them. */
+function commandsTable(): string {
   return table(
-    ["variable", "meaning", "value", "default"],
-    Object.values(SETTINGS).map(({ name, meaning, values, default: value }) => [
-      `\`${name}\``,
-      meaning,
-      values,
-      value,
+    ["command", "what it does", "options"],
+    COMMANDS.map(({ name, argument, summary, options }) => [
+      name === "" ? "none" : `\`${`${name} ${argument}`.trim()}\``,
+      summary.replace(/: .*/, ""),
+      Object.entries(options)
+        .map(
+          ([option, meaning]) => `\`${`--${option} ${OPTION_VALUES[option] ?? ""}`.trimEnd()}\`: ${meaning}`,
+        )
+        .join("; "),
     ]),
   );
 }
@@ -262,12 +271,10 @@ CLIENT is one of ${CLIENTS.join(", ")}.
 - [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
 - [Plugins](docs/plugin/README.md): for Claude Code, Codex, Cursor and Gemini CLI, with a skill
 - [Gateways](docs/GATEWAYS.md): teams on one key, HTTP clients, and a backend for thousands of videos, with an example
-- [Watching](docs/WATCHING.md): how jobs are polled, and the measured delays
-- [Tasks](docs/TASKS.md): clients that wait for a video by themselves
+- [Following a video](docs/FOLLOWING.md): waiting, tasks, subscriptions, webhooks, and how jobs are polled
 - [Card](docs/CARD.md): the video in the chats of clients with MCP Apps
-- [Performance](docs/PERFORMANCE.md): measured start time, memory and throughput
-- [Stress tests](docs/STRESS.md): what is promised, with the figures of the last long run
-- [Security](.github/SECURITY.md): what leaves the computer, the journal, the API key
+- [Figures](docs/PERFORMANCE.md): start time, memory, throughput, delays, stress tests
+- [Security and privacy](.github/SECURITY.md): what leaves the computer and what is kept on it, publishing, the API key
 - [Changelog](CHANGELOG.md)
 
 ## Tools

@@ -1,20 +1,45 @@
-// npm run docs: writes the generated parts into the documents, server.json and the plugins. A test fails while they are out of date.
+// npm run docs: writes the generated parts into the documents, server.json and the plugins. `npm run docs -- check` writes nothing and finds
+// what the documents say that is not so.
 
+import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { DOCUMENTS, findFaults, readDocument, runBlock, runnableBlocks } from "./docs-check.ts";
 import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
 import { PLUGIN_FILES } from "./plugin-files.ts";
 import { serverJson } from "./settings-forms.ts";
 
-for (const [name, parts] of Object.entries(PARTS)) {
-  const file = new URL(`../${name}`, import.meta.url);
-  let text = await readFile(file, "utf8");
-  for (const [mark, part] of Object.entries(parts)) text = withPart(text, mark, part);
-  await writeFile(file, text);
+const FORMATTED = ["README.md", "server.json", "docs", ".agents", ".claude-plugin", ".cursor-plugin"];
+
+if (process.argv[2] === "check") await check();
+else await write();
+
+async function check(): Promise<void> {
+  for (const name of DOCUMENTS) {
+    for (const fault of findFaults(name)) report(name, fault);
+    for (const block of runnableBlocks(readDocument(name)))
+      // eslint-disable-next-line no-await-in-loop -- one after the other, as a reader runs them
+      await runBlock(block).catch((error: unknown) => report(name, String(error)));
+  }
 }
-await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
-await writeFile(new URL("../server.json", import.meta.url), serverJson());
-for (const [name, text] of Object.entries(PLUGIN_FILES)) {
-  const file = new URL(`../${name}`, import.meta.url);
-  await mkdir(new URL(".", file), { recursive: true });
-  await writeFile(file, text);
+
+function report(name: string, fault: string): void {
+  process.stdout.write(`${name}: ${fault}\n`);
+  process.exitCode = 1;
+}
+
+async function write(): Promise<void> {
+  for (const [name, parts] of Object.entries(PARTS)) {
+    const file = new URL(`../${name}`, import.meta.url);
+    let text = await readFile(file, "utf8");
+    for (const [mark, part] of Object.entries(parts)) text = withPart(text, mark, part);
+    await writeFile(file, text);
+  }
+  await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
+  await writeFile(new URL("../server.json", import.meta.url), serverJson());
+  for (const [name, text] of Object.entries(PLUGIN_FILES)) {
+    const file = new URL(`../${name}`, import.meta.url);
+    await mkdir(new URL(".", file), { recursive: true });
+    await writeFile(file, text);
+  }
+  process.exitCode = spawnSync("oxfmt", FORMATTED, { stdio: "inherit" }).status ?? 1;
 }

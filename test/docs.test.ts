@@ -1,75 +1,65 @@
-// The documents agree with the code and with each other.
+// The documents say what is so. `npm run docs -- check` does the same from a terminal.
 
-import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { entryFor, llmsTxt, PARTS, withPart } from "../.config/docs-parts.ts";
+import { DOCUMENTS, findFaults, readDocument, runBlock, runnableBlocks } from "../.config/docs-check.ts";
 import manifest from "../package.json" with { type: "json" };
-import { CLIENTS } from "../src/command-line.ts";
 import packages from "./checks/clients/packages.json" with { type: "json" };
-import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
-import { launch } from "../src/commands/server-entry.ts";
 
-const root = new URL("../", import.meta.url);
-const read = (name: string) => readFile(new URL(name, root), "utf8");
-const markdownIn = async (folder: string) =>
-  (await readdir(new URL(folder, root))).flatMap((name) =>
-    name.endsWith(".md") ? [`${folder}${name}`] : [],
-  );
-const DOCUMENTS = [
-  ...(await markdownIn("./")),
-  ...(await markdownIn("docs/")),
-  ...(await markdownIn(".github/")),
-];
+const README = "README.md";
 
-test.each(
-  Object.entries(PARTS).flatMap(([file, parts]) =>
-    Object.entries(parts).map(([name, part]) => [file, name, part] as const),
-  ),
-)("%s has its generated part %s up to date", async (file, name, part) => {
-  const document = await read(file);
-  expect(document).toBe(withPart(document, name, part));
+test.each(DOCUMENTS)("%s is up to date, and all that it names and links to exists", (name) => {
+  expect(findFaults(name)).toEqual([]);
 });
 
-test("llms.txt is up to date", async () => {
-  expect(await read("llms.txt")).toBe(llmsTxt());
+test.each([
+  ["a page that does not exist", "[x](docs/NO.md)", "there is no such link: docs/NO.md"],
+  ["a heading that does not exist", "[x](docs/SETTINGS.md#no)", "there is no such link: docs/SETTINGS.md#no"],
+  ["a picture that does not exist", '<img src="no.png">', "there is no such link: no.png"],
+  ["an address without https", "[x](http://example.com)", "there is no such link: http://example.com"],
+  ["a setting that does not exist", "Set `FACELESS_NO`.", "there is no such setting: FACELESS_NO"],
+  ["a file that does not exist", "See `service/no.ts`.", "there is no such file: service/no.ts"],
+  ["a script that does not exist", "Run `npm run no`.", "there is no such script: no"],
+  ["an option that does not exist", "Add `--no`.", "there is no such option: --no"],
+  [
+    "another Node.js than the package",
+    "Node.js 18.0.0 or newer",
+    "Node.js 18.0.0 is not what package.json needs",
+  ],
+  [
+    "a changed part",
+    readDocument(README).replace("`jobId`", "`id`"),
+    "its part tools is out of date: npm run docs",
+  ],
+])("a document with %s is refused", (_, text, fault) => {
+  const marked = text.includes("<!-- tools -->") ? text : `${readDocument(README)}\n${text}\n`;
+  expect(findFaults(README, marked)).toEqual([fault]);
 });
 
-test.each([...DOCUMENTS, "llms.txt"])("every file that %s links to exists", async (name) => {
-  const links = [...(await read(name)).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
-  expect(links.filter((path) => !existsSync(new URL(path, new URL(name, root))))).toEqual([]);
+test.each([
+  ["```sh\nnpx -y faceless-video-mcp doctor --no\n```", "unknown option --no"],
+  ["`faceless-video-mcp no`", "unknown command no"],
+  ["`config no`", "unknown client no"],
+])("a document with the command %j is refused", (text, problem) => {
+  expect(findFaults(README, `${readDocument(README)}\n${text}\n`)).toEqual([
+    expect.stringContaining(problem),
+  ]);
 });
 
-test("every source file that the architecture names exists", async () => {
-  const named = [...(await read("docs/ARCHITECTURE.md")).matchAll(/`(?:src\/)?((?:[\w-]+\/)+[\w-]+\.ts)`/g)];
-  const paths = named.map(([, path = ""]) => path);
-  expect(paths.length).toBeGreaterThan(50);
-  expect(paths.filter((path) => !existsSync(new URL(`src/${path}`, root)))).toEqual([]);
+test("each command block that is marked as runnable runs", async () => {
+  const blocks = DOCUMENTS.flatMap((name) => runnableBlocks(readDocument(name)));
+  expect(blocks.join("")).toContain("faceless-video-mcp demo");
+  for (const block of blocks) await expect(runBlock(block)).resolves.not.toBe("");
 });
 
-test("Cursor's entry is the one that the README shows, with the key from the environment", () => {
-  expect(PARTS["README.md"].entry.replace("fl_example", "${env:FACELESS_API_KEY}")).toBe(
-    `\`\`\`json\n${entryFor("cursor")}\`\`\``,
-  );
+test("a runnable block that fails is refused", async () => {
+  await expect(runBlock("npx -y faceless-video-mcp no\n")).rejects.toThrow("unknown command no");
 });
 
-test("the README names every client that `config` knows", async () => {
-  const readme = await read("README.md");
-  expect(CLIENTS.filter((client) => !readme.includes(`\`${client}\``))).toEqual([]);
-});
-
-test("the README's install links are those that the code makes", async () => {
-  const readme = await read("README.md");
-  const start = { ...launch({ windows: false, sandbox: false }), sandbox: false };
-  expect(readme).toContain(`](${cursorInstallLink(start)})`);
-  expect(readme).toContain(`](${vscodeInstallLink(start)})`);
-});
-
-test("the clients' document names the versions that the tests run", async () => {
-  const document = await read("docs/CLIENTS.md");
+test("the clients' document names the versions that the tests run", () => {
+  const document = readDocument("docs/CLIENTS.md");
   const { devDependencies } = manifest;
   const minor = (version: string) => version.replace(/\.\d+$/, "");
-  expect(document.match(/(?:SDK|Inspector) \d[\d.]*/g)).toEqual([
+  expect(document.match(/(?:SDK|Inspector) \d[\d.]*\d/g)).toEqual([
     `SDK ${minor(devDependencies["@modelcontextprotocol/sdk"])}`,
     `SDK ${minor(devDependencies["@modelcontextprotocol/client"])}`,
     `Inspector ${minor(devDependencies["@modelcontextprotocol/inspector"])}`,

@@ -1,11 +1,11 @@
-// npm run stress: runs all stress tests one after the other, prints a table of figures for each and writes it to docs/STRESS.md. Fails if a
+// npm run stress: runs all stress tests one after the other, prints the figures of each and writes it to docs/PERFORMANCE.md. Fails if a
 // promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry` the mutants of one module. The
 // command in the document has the seed that repeats a run.
 
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { cpus, release, type as system } from "node:os";
-import { table, withPart } from "../../../.config/docs-parts.ts";
+import { cpus, type as system } from "node:os";
+import { withPart } from "../../../.config/docs-parts.ts";
 import { deadline } from "./deadline.ts";
 import { exits } from "./exits.ts";
 import { model } from "./model.ts";
@@ -84,8 +84,8 @@ function isAsked(name: string): boolean {
   return words.length === 0 || (words.includes(test) && isOfModule);
 }
 
-const document = new URL("../../../docs/STRESS.md", import.meta.url);
-const machine = `Node.js ${process.versions.node}, ${system()} ${release()}, ${cpus().length} cores`;
+const document = new URL("../../../docs/PERFORMANCE.md", import.meta.url);
+const machine = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores`;
 const asked = Object.entries(TESTS).filter(([name]) => isAsked(name));
 if (asked.length === 0) throw new Error(`There are: ${Object.keys(TESTS).join(", ")}.`);
 for (const [name, test] of asked) {
@@ -99,14 +99,16 @@ for (const [name, test] of asked) {
     const [measured = ""] = String(error).split("\n", 1);
     rows = [{ test: name, promised: "runs to its end", measured, met: false }];
   }
-  const text = table(
-    ["test", "promised", "measured", "met"],
-    rows.map(({ test: what, promised, measured, met }) => [what, promised, measured, met ? "yes" : "**no**"]),
-  );
+  const text = rows
+    .map(
+      ({ test: what, promised, measured, met }) =>
+        `- **${what}**: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
+    )
+    .join("\n");
   process.stdout.write(`${text}\n`);
   if (rows.some(({ met }) => !met)) process.exitCode = 1;
   const when = new Date().toISOString().slice(0, 10);
-  const part = `${text}\n\nMeasured on ${when}, ${machine}, by \`${command}\`.`;
+  const part = `${text}\n\n${when}, ${machine}: \`${command}\`.`;
   await writeFile(document, withPart(await readFile(document, "utf8"), name, part));
 }
 // A server that could not be killed must not hold this process.

@@ -1,5 +1,5 @@
 // npm run test:windows: drives the built server from a Node for Windows, on Windows itself or under Wine, against the sandbox, and prints
-// what was found. Under Wine it also writes the table of docs/CLIENTS.md.
+// what was found.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import * as z from "zod";
-import { table, withPart } from "../../../.config/docs-parts.ts";
+import { table } from "../../../.config/docs-parts.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed } from "../../fixtures/npm-tools.ts";
@@ -86,9 +86,7 @@ try {
     `Not told by this: ${UNTOLD.join("; ")}.`,
   ].join("\n\n");
   process.stdout.write(`${text}\n`);
-  const document = here("../../../docs/CLIENTS.md");
   if (!rows.every(({ ok }) => ok)) process.exitCode = 1;
-  else if (!IS_WINDOWS) writeFileSync(document, withPart(readFileSync(document, "utf8"), "windows", text));
 } finally {
   sandbox.kill();
   if (!IS_WINDOWS) spawnSync("wineserver", ["--kill"], { env: wineEnv });

@@ -1,0 +1,44 @@
+// What the README says of the blind trial of topics: one example and the figures, read from the trial's own record. Another trial is named
+// here and nowhere else.
+
+import { readFileSync } from "node:fs";
+
+const RECORD = "test/checks/topics/protocol/2026-11-22-blind.md";
+/** A wish of that trial whose topic is the example, and what it wishes for. */
+const EXAMPLE = "spokesperson-bike-repair";
+const WISH = "a 20-second reel in which a happy customer of a mobile bike repair tells a friend";
+
+const record = readFileSync(new URL(`../${RECORD}`, import.meta.url), "utf8");
+
+export function describeTrial(): string {
+  const section = record.split(/^## /m).find((text) => text.startsWith(`${EXAMPLE}\n`)) ?? "";
+  const topic = found(
+    /(?<=^Topic of prompt:\n\n```text\n).*?(?=\n```$)/ms.exec(section),
+    `topic of ${EXAMPLE}`,
+  );
+  const judges = new Set(record.match(/^Judge \d+(?=:$)/gm)).size;
+  const [againstDescription, prompt, description] = [
+    wins("prompt before description"),
+    wins("prompt before bare"),
+    wins("description before bare"),
+  ];
+  return `A topic holds all that is spoken and, in brackets, seen. For ${WISH},
+a model with the prompt \`write_video_topic\` wrote:
+
+\`\`\`text
+${topic}
+\`\`\`
+
+In a [blind trial](${RECORD}), ${judges} judges preferred topics written with this prompt to topics written with the tool's
+description alone in ${againstDescription} comparisons, and to topics written without either in ${prompt}. They preferred the description alone to neither in ${description}.`;
+}
+
+/** Such as "27 of 48". */
+function wins(pair: string): string {
+  return found(new RegExp(`(?<=^\\| ${pair} +\\| )\\d+ of \\d+`, "m").exec(record), pair);
+}
+
+function found(match: RegExpExecArray | null, what: string): string {
+  if (match === null) throw new Error(`${RECORD} has no ${what}.`);
+  return match[0];
+}
