@@ -2,8 +2,6 @@
 // answer is not 2xx. The documentation leaves the signature open: it is made the way of https://www.standardwebhooks.com.
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { type ClientRequest, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 
 /** How a render is going to end. */
 export interface RenderEnd {
@@ -49,7 +47,7 @@ const ANSWER_MS = 10_000;
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #timers = new Set<() => void>();
-  readonly #inFlight = new Set<ClientRequest>();
+  readonly #inFlight = new Set<AbortController>();
   #closed = false;
 
   constructor(options: WebhookSenderOptions) {
@@ -62,7 +60,7 @@ export class WebhookSender {
     this.#after(Math.max(0, end.endsAtMs - now()), () => {
       // The clock may go more slowly than timers.
       if (now() < end.endsAtMs) this.expect(end);
-      else this.#send(this.#deliveryOf(end), 0);
+      else void this.#send(this.#deliveryOf(end), 0);
     });
   }
 
@@ -70,7 +68,7 @@ export class WebhookSender {
   close(): void {
     this.#closed = true;
     for (const cancel of this.#timers) cancel();
-    for (const request of this.#inFlight) request.destroy();
+    for (const request of this.#inFlight) request.abort();
   }
 
   #deliveryOf({ jobId, video }: RenderEnd): Delivery {
@@ -84,42 +82,45 @@ export class WebhookSender {
     return { type, jobId, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
   }
 
-  #send(delivery: Delivery, retries: number): void {
-    const { url, onAttempt } = this.#options;
-    const headers = this.#headersOf(delivery);
-    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const request = send(url, { method: "POST", headers, agent: false });
+  async #send(delivery: Delivery, retries: number): Promise<void> {
+    const { onAttempt } = this.#options;
+    const { type, jobId } = delivery;
+    const outcome = await this.#post(delivery);
+    if (this.#closed) return;
+    if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt({ type, jobId, outcome });
+    const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
+    onAttempt({ type, jobId, outcome, retryInSeconds });
+    this.#after(retryInSeconds * 1000, () => void this.#send(delivery, retries + 1));
+  }
+
+  /** The status of the answer, or why there was none. */
+  async #post(delivery: Delivery): Promise<string> {
+    const request = new AbortController();
     this.#inFlight.add(request);
-    const timer = setTimeout(() => request.destroy(new Error("no answer")), ANSWER_MS).unref();
-    request.on("close", () => {
+    const timer = setTimeout(() => request.abort(), ANSWER_MS).unref();
+    try {
+      const { status, body } = await fetch(this.#options.url, {
+        method: "POST",
+        headers: this.#headersOf(delivery),
+        body: delivery.body,
+        redirect: "manual",
+        signal: request.signal,
+      });
+      void body?.cancel();
+      return String(status);
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      return cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
+    } finally {
       clearTimeout(timer);
       this.#inFlight.delete(request);
-    });
-    let isOver = false;
-    const over = (outcome: string, isDelivered: boolean) => {
-      if (isOver || this.#closed) return;
-      isOver = true;
-      const { type, jobId } = delivery;
-      const attempt = { type, jobId, outcome };
-      if (isDelivered || retries === RETRIES) return onAttempt(attempt);
-      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-      onAttempt({ ...attempt, retryInSeconds });
-      this.#after(retryInSeconds * 1000, () => this.#send(delivery, retries + 1));
-    };
-    request.on("response", (response) => {
-      const { statusCode = 0 } = response;
-      response.resume();
-      over(String(statusCode), statusCode >= 200 && statusCode < 300);
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => over(error.code ?? error.message, false));
-    request.end(delivery.body);
+    }
   }
 
   #headersOf({ id, body }: Delivery): Record<string, string> {
     const timestamp = String(Math.floor(this.#options.now() / 1000));
     return {
       "Content-Type": "application/json",
-      "Content-Length": String(Buffer.byteLength(body)),
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": `v1,${sign(this.#options.secret, `${id}.${timestamp}.${body}`)}`,
