@@ -8,10 +8,10 @@ import type { Post } from "./account.ts";
 import { createApp } from "./app.ts";
 import type { Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
-import { createMedia } from "./media.ts";
+import { mediaReply } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
-import { type Behaviour, restRoutes } from "./rest.ts";
+import { restRoutes } from "./rest.ts";
 import type { Attempt, WebhookSender } from "./webhook-sender.ts";
 
 export interface SandboxOptions {
@@ -23,7 +23,6 @@ export interface SandboxOptions {
   /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
   readonly webhook?: WebhookOptions;
-  readonly behaviour?: Behaviour;
   /** Whether the open port keeps the process running. */
   readonly keepAlive?: boolean;
 }
@@ -81,8 +80,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     now,
     onStart: (end) => webhooks?.sender.expect(end),
   });
-  const media = createMedia(account);
-  const serveMedia: Handler = ({ incoming, url: { pathname } }) => media(incoming, pathname);
+  const serveMedia: Handler = ({ incoming, url: { pathname } }) => mediaReply(account, incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
   const serveMcp: Handler = async (request) => {
     mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
@@ -90,7 +88,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createApp({
     routes: [
-      ...restRoutes(account, url, options.behaviour),
+      ...restRoutes(account, url),
       { path: /^\/api\/mcp$/, methods: { POST: serveMcp, GET: serveMcp, DELETE: serveMcp } },
       { path: /^\/media\//, methods: { GET: serveMedia, HEAD: serveMedia } },
     ],
