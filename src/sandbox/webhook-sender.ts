@@ -21,15 +21,13 @@ export interface Attempt {
   readonly retryInSeconds?: number;
 }
 
-export interface WebhookSenderOptions {
-  /** http or https. */
+export interface WebhookOptions {
+  /** Where the ends of renders are delivered: http or https. */
   readonly url: string;
-  /** `whsec_` and the key in base64. */
-  readonly secret: string;
-  readonly now: () => number;
-  /** Runs `action` later unless the returned function is called first. */
-  readonly after: (delayMs: number, action: () => void) => () => void;
-  readonly onAttempt: (attempt: Attempt) => void;
+  /** Called after each attempt to deliver one. */
+  readonly onAttempt?: (attempt: Attempt) => void;
+  /** As setTimeout: runs `action` later unless the returned function is called first. */
+  readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 interface Delivery {
@@ -45,21 +43,24 @@ const FIRST_RETRY_SECONDS = 1;
 const ANSWER_MS = 10_000;
 
 export class WebhookSender {
-  readonly #options: WebhookSenderOptions;
+  /** What deliveries are signed with, in the form of Standard Webhooks: `whsec_` and the key in base64. */
+  readonly secret = `whsec_${randomBytes(24).toString("base64")}`;
+  readonly #options: Required<WebhookOptions>;
+  readonly #now: () => number;
   readonly #timers = new Set<() => void>();
   readonly #inFlight = new Set<AbortController>();
   #closed = false;
 
-  constructor(options: WebhookSenderOptions) {
-    this.#options = options;
+  constructor(options: WebhookOptions, now: () => number) {
+    this.#options = { onAttempt: () => {}, after: timeout, ...options };
+    this.#now = now;
   }
 
   /** Sends the event when the render ends, and not before its status says so. */
   expect(end: RenderEnd): void {
-    const { now } = this.#options;
-    this.#after(Math.max(0, end.endsAtMs - now()), () => {
+    this.#after(Math.max(0, end.endsAtMs - this.#now()), () => {
       // The clock may go more slowly than timers.
-      if (now() < end.endsAtMs) this.expect(end);
+      if (this.#now() < end.endsAtMs) this.expect(end);
       else void this.#send(this.#deliveryOf(end), 0);
     });
   }
@@ -77,7 +78,7 @@ export class WebhookSender {
       type,
       jobId,
       ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
-      deliveredAt: new Date(this.#options.now()).toISOString(),
+      deliveredAt: new Date(this.#now()).toISOString(),
     };
     return { type, jobId, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
   }
@@ -118,12 +119,12 @@ export class WebhookSender {
   }
 
   #headersOf({ id, body }: Delivery): Record<string, string> {
-    const timestamp = String(Math.floor(this.#options.now() / 1000));
+    const timestamp = String(Math.floor(this.#now() / 1000));
     return {
       "Content-Type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${sign(this.#options.secret, `${id}.${timestamp}.${body}`)}`,
+      "webhook-signature": `v1,${sign(this.secret, `${id}.${timestamp}.${body}`)}`,
     };
   }
 
@@ -136,9 +137,9 @@ export class WebhookSender {
   }
 }
 
-/** A new secret, in the form of Standard Webhooks. */
-export function createSecret(): string {
-  return `whsec_${randomBytes(24).toString("base64")}`;
+function timeout(delayMs: number, action: () => void): () => void {
+  const timer = setTimeout(action, delayMs).unref();
+  return () => clearTimeout(timer);
 }
 
 function sign(secret: string, text: string): string {

@@ -5,11 +5,12 @@ import { join } from "node:path";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 
-/** What the places of files depend on. */
+/** The computer, and the terminal that doctor was started in. */
 export interface Machine {
   readonly env: Environment;
+  /** What `~` stands for. */
   readonly homeDir: string;
-  /** The folder that doctor was started in: that of the project, if there is one. */
+  /** The folder of the project, if there is one. */
   readonly workingDir: string;
   readonly platform: NodeJS.Platform;
 }
