@@ -42,7 +42,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const expected = entry.start?.flags.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
   const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, { client, colours });
+  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, client, colours);
   print(
     redactReport(
       text,

@@ -156,7 +156,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "claude-desktop",
     file: CLAUDE_DESKTOP,
     content: (url) => servers({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY }),
-    told: "Swap the values of FACELESS_API_KEY and FACELESS_BASE_URL.",
+    told: "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back.",
   },
   {
     what: "quotes around the key",

@@ -165,7 +165,7 @@ async function checkEntry(
   const flags = readFlags(words);
   if ("problem" in flags && problems.length === 0)
     addProblem(`the server does not start: ${flags.problem}`, `Correct "args" in ${file}`);
-  const { values, hidden, checks } = await fillIn(client, entry, filed ?? {}, machine);
+  const { values, checks } = await fillIn(client, entry, filed ?? {}, machine);
   const found = [...problems, ...program, ...checks];
   if ("problem" in flags || [...problems, ...program].some(({ status }) => status === "fail"))
     return { checks: found };
@@ -174,53 +174,39 @@ async function checkEntry(
     start: {
       flags,
       env: { ...(inherits === true && machine.env), ...values },
-      hidden: [...hidden, ...checks.map(({ name }) => name)],
+      hidden: checks.map(({ name }) => name),
     },
   };
 }
 
-interface Filled {
-  readonly values: Environment;
-  readonly hidden: readonly string[];
-  /** Named by the variable that has no value. */
-  readonly checks: readonly Check[];
-}
-
-/** The variables as the client passes them on. */
+/** The variables as the client passes them on, and checks that are named by those that have no value. */
 async function fillIn(
   client: ClientName,
   entry: Entry,
   filed: Environment,
   machine: Machine,
-): Promise<Filled> {
+): Promise<{ readonly values: Environment; readonly checks: readonly Check[] }> {
   const { envField, envFiles = [], placeholder, hasSecrets } = CLIENT_FILES[client];
   const { title, key = "" } = FORMATS[client];
   const files = await Promise.all(pathsOf(envFiles, machine).map(readVariables));
   const known: Environment = Object.assign({}, ...files, machine.env);
-  const hidden: string[] = [];
   const checks: Check[] = [];
   const values: Record<string, string | undefined> = { ...filed };
-  const hide = (name: string) => {
-    const value = machine.env[name];
-    if (value !== undefined) values[name] = value;
-    else {
-      hidden.push(name);
-      const detail = `${title} keeps it, so doctor can't see it`;
-      checks.push(warn(name, detail, "To have it checked too, set it in this terminal and run doctor again"));
-    }
+  const addHidden = (name: string) => {
+    const fix = "To have it checked too, set it in this terminal and run doctor again";
+    if (machine.env[name] !== undefined) values[name] = machine.env[name];
+    else checks.push(warn(name, `${title} keeps it, so doctor can't see it`, fix));
   };
-  const unset = (name: string, variable: string) =>
-    fail(
-      name,
-      `the entry takes it from the variable ${variable}, which is not set in this terminal`,
-      `Write the value itself into the entry, or set ${variable} where ${title} starts`,
-    );
+  const addUnset = (name: string, variable: string) => {
+    const detail = `the entry takes it from the variable ${variable}, which is not set in this terminal`;
+    const fix = `Write the value itself into the entry, or set ${variable} where ${title} starts`;
+    checks.push(fail(name, detail, fix));
+  };
   for (const variable of [...entry.env_vars, ...entry.env_keys].filter((word) => typeof word === "string")) {
-    const value = known[variable];
-    if (value !== undefined) values[variable] = value;
+    if (known[variable] !== undefined) values[variable] = known[variable];
     else if (!variable.startsWith("FACELESS_")) continue;
-    else if (hasSecrets === true) hide(variable);
-    else checks.push(unset(variable, variable));
+    else if (hasSecrets === true) addHidden(variable);
+    else addUnset(variable, variable);
   }
   for (const [name, written] of Object.entries(entry[envField])) {
     const missing: string[] = [];
@@ -233,8 +219,8 @@ async function fillIn(
             return found ?? whole;
           });
     const left = OTHER_PLACEHOLDER.exec(value)?.[0];
-    if (missing[0] !== undefined) checks.push(unset(name, missing[0]));
-    else if (left === undefined && /\$?\{\w+:/.test(value)) hide(name);
+    if (missing[0] !== undefined) addUnset(name, missing[0]);
+    else if (left === undefined && /\$?\{\w+:/.test(value)) addHidden(name);
     else if (left === undefined) values[name] = value.replaceAll("${userHome}", machine.homeDir);
     else {
       const own = key.includes("FACELESS_API_KEY")
@@ -243,7 +229,7 @@ async function fillIn(
       checks.push(fail(name, `${title} does not fill in ${left}`, `Write ${own} instead`));
     }
   }
-  return { values, hidden, checks };
+  return { values, checks };
 }
 
 /** The variables of the file that the entry names, over which its own win. */
