@@ -56,11 +56,6 @@ export const VSCODE_INPUTS = [
   },
 ] as const;
 
-export interface VscodeEntry extends Launch {
-  readonly type: "stdio";
-  readonly env?: Readonly<Record<string, string>>;
-}
-
 /** How a server is started, and whether it needs variables. */
 export interface ServerStart extends Launch {
   readonly sandbox: boolean;
@@ -70,7 +65,7 @@ export interface ServerStart extends Launch {
 export function vscodeEntry(
   { command, args, sandbox }: ServerStart,
   baseUrl = "${input:faceless_url}",
-): VscodeEntry {
+): object {
   const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: baseUrl };
   return { type: "stdio", command, args, ...(!sandbox && { env }) };
 }

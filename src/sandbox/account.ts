@@ -19,10 +19,6 @@ export interface AccountOptions {
   readonly onStart: (end: RenderEnd) => void;
 }
 
-type PublishResult =
-  | { readonly platform: string; readonly ok: true; readonly url: string }
-  | { readonly platform: string; readonly ok: false; readonly error: string };
-
 export interface Post {
   readonly jobId: string;
   readonly platform: string;
@@ -163,7 +159,7 @@ export class Account {
     if (nowMs < untilMs) throw rateLimited(Math.ceil((untilMs - nowMs) / 1000));
   }
 
-  #post(jobId: string, platform: string): PublishResult {
+  #post(jobId: string, platform: string) {
     if (!CONNECTED_PLATFORMS.some((connected) => connected.platform === platform))
       return { platform, ok: false, error: `No ${platform} account is connected.` };
     if (platform === EXPIRED_PLATFORM)

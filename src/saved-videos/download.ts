@@ -13,13 +13,14 @@ import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
 
-export interface DownloadLimits {
-  readonly maxBytes: number;
+const LIMITS = {
+  maxBytes: 500 * 1024 * 1024,
   /** Without a byte for so long, the connection is given up. */
-  readonly stallMs: number;
+  stallMs: 30_000,
   /** For the whole download. */
-  readonly deadlineMs: number;
-}
+  deadlineMs: 30 * 60_000,
+};
+export type DownloadLimits = Readonly<typeof LIMITS>;
 
 /** Resolves to all IP addresses of a host name. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -34,11 +35,6 @@ export interface DownloaderOptions {
   readonly limits?: Partial<DownloadLimits>;
 }
 
-const LIMITS: DownloadLimits = {
-  maxBytes: 500 * 1024 * 1024,
-  stallMs: 30_000,
-  deadlineMs: 30 * 60_000,
-};
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
