@@ -39,20 +39,15 @@ async function run(command: Command): Promise<void> {
       return;
     }
     case "serve":
-      await runServer(configOf(command.flags));
-      return;
+      return runServer(configOf(command.flags));
     case "demo":
-      await runDemoCommand();
-      return;
+      return runDemoCommand();
     case "sandbox":
-      await runSandboxCommand(command);
-      return;
+      return runSandboxCommand(command);
     case "doctor":
-      await runDoctorCommand(command.json, command.client);
-      return;
+      return runDoctorCommand(command.json, command.client);
     case "config":
-      await runConfigCommand(command.client, command.options);
-      return;
+      return runConfigCommand(command.client, command.options);
   }
 }
 

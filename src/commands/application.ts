@@ -59,7 +59,8 @@ export function createApplication(options: ApplicationOptions): Application {
       );
     return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
   };
-  const folder = journalFolder(config);
+  // A server that is not set up touches no file.
+  const folder = config.problems.length > 0 ? undefined : stateFolder(config);
   const journal = new Journal({
     disk: folder === undefined ? undefined : openDisk(folder),
     now: clock.now,
@@ -149,9 +150,4 @@ const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };
 function accountOf({ service, sandbox }: Config): string {
   if (service !== undefined) return `${service.baseUrl.href} ${service.apiKey}`;
   return sandbox ? crypto.randomUUID() : "none";
-}
-
-/** A server that is not set up touches no file. */
-function journalFolder(config: Config): string | undefined {
-  return config.problems.length > 0 ? undefined : stateFolder(config);
 }

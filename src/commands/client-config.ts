@@ -1,6 +1,8 @@
 // What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. Pure: of the environment it shows
 // only the service's URL.
 
+import { dump } from "js-yaml";
+import { stringify } from "smol-toml";
 import type { ClientName } from "../command-line.ts";
 import { type Entry, FORMATS } from "./client-formats.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, launch, type LaunchOptions } from "./server-entry.ts";
@@ -18,7 +20,7 @@ export function clientEntry(
   options: LaunchOptions,
   baseUrl: URL | undefined,
 ): ClientEntry {
-  const { where, whereOnWindows, findsNpx, key, keySource, write, hints } = FORMATS[client];
+  const { where, whereOnWindows, findsNpx, key, keySource, document, language, hints } = FORMATS[client];
   const { windows, sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
@@ -29,7 +31,7 @@ export function clientEntry(
       env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
     }),
   };
-  const text = write(entry);
+  const text = print(document(entry), language);
   const examples = [
     ...(text.includes(JSON.stringify(EXAMPLE_KEY)) ? [`${EXAMPLE_KEY} with your key`] : []),
     ...(text.includes(JSON.stringify(EXAMPLE_URL)) ? [`${EXAMPLE_URL} with the service's address`] : []),
@@ -47,6 +49,18 @@ export function clientEntry(
     ...(hints?.(entry) ?? []),
   ];
   return { text, notes: `${notes.join("\n")}\n` };
+}
+
+function print(document: object, language: "json" | "toml" | "yaml" = "json"): string {
+  // Lists without blanks inside, as in JSON.
+  if (language === "toml") return stringify(document).replace(/\[ (.+) \]$/gm, "[$1]");
+  if (language === "yaml") return dump(document, { forceQuotes: true, quoteStyle: "double", lineWidth: -1 });
+  // Each list of strings on one line.
+  const text = JSON.stringify(document, undefined, 2).replace(
+    /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
+    (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
+  );
+  return `${text}\n`;
 }
 
 function withWindowsPaths(sentence: string): string {

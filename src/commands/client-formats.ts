@@ -34,7 +34,10 @@ interface ClientFormat {
   readonly key?: string;
   /** Where the client takes the key from, unless the entry holds it. */
   readonly keySource?: string;
-  readonly write: (entry: Entry) => string;
+  /** What the file holds. */
+  readonly document: (entry: Entry) => object;
+  /** The language of the file, unless it is JSON. */
+  readonly language?: "toml" | "yaml";
   /** Further notes for the user. */
   readonly hints?: (entry: Entry) => readonly string[];
 }
@@ -62,7 +65,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     whereOnWindows:
       "claude_desktop_config.json (Settings, Developer, Edit Config) in %APPDATA%\\Claude\\. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
     hints: networkHint,
   },
   "claude-code": {
@@ -70,7 +73,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: ".mcp.json in the project's folder.",
     keySource: FROM_VARIABLE,
     key: "${FACELESS_API_KEY}",
-    write: servers("mcpServers", claudeCodeServer),
+    document: servers("mcpServers", claudeCodeServer),
     hints: (entry) => [`Or run there${entry.windows ? " in PowerShell" : ""}: ${claudeMcpAdd(entry)}`],
   },
   cursor: {
@@ -78,7 +81,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: "~/.cursor/mcp.json, or .cursor/mcp.json in a project.",
     keySource: FROM_VARIABLE,
     key: "${env:FACELESS_API_KEY}",
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
     hints: linkHint(
       (entry) =>
         `Or open this link${entry.sandbox ? "" : ", which takes the service's address from FACELESS_BASE_URL"}: ${cursorInstallLink(entry)}`,
@@ -89,9 +92,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     findsNpx: true,
     where:
       '.vscode/mcp.json in a project, or the file that the command "MCP: Open User Configuration" opens.',
-    key: "${input:faceless-key}",
+    key: "${input:faceless_key}",
     keySource: "VS Code asks for the key and keeps it.",
-    write: vscodeJson,
+    document: vscodeDocument,
     hints: linkHint((entry) => `Or open this link: ${vscodeInstallLink(entry)}`),
   },
   codex: {
@@ -99,7 +102,17 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     findsNpx: true,
     where: "~/.codex/config.toml.",
     keySource: FROM_VARIABLE,
-    write: codexToml,
+    language: "toml",
+    document: servers("mcp_servers", ({ command, args, env, sandbox, installation }) => ({
+      command,
+      args,
+      ...(!sandbox && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+      // Codex gives a server 1 s to be ready for the first message, which npx misses, unless the server is required.
+      ...(installation === undefined && { required: true }),
+      startup_timeout_sec: START_SECONDS,
+      tool_timeout_sec: CALL_SECONDS,
+      env,
+    })),
     hints: ({ installation }) =>
       installation === undefined
         ? [
@@ -113,19 +126,14 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
     keySource: FROM_VARIABLE,
     key: "$FACELESS_API_KEY",
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
   },
   zed: {
     title: "Zed",
     findsNpx: true,
     where: 'Zed\'s settings.json (the command "zed: open settings").',
     key: EXAMPLE_KEY,
-    write: servers("context_servers", ({ command, args, env }) => ({
-      command,
-      args,
-      env,
-      timeout: CALL_SECONDS,
-    })),
+    document: servers("context_servers", (entry) => ({ ...startOf(entry), timeout: CALL_SECONDS })),
   },
   cline: {
     title: "Cline",
@@ -133,10 +141,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where:
       "cline_mcp_settings.json: in the editor through MCP Servers, Configure; for the CLI in ~/.cline/data/settings/.",
     key: EXAMPLE_KEY,
-    write: servers("mcpServers", ({ command, args, env }) => ({
-      command,
-      args,
-      env,
+    document: servers("mcpServers", (entry) => ({
+      ...startOf(entry),
       disabled: false,
       autoApprove: [],
       timeout: CALL_SECONDS,
@@ -151,39 +157,30 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       "%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json, or in later versions %APPDATA%\\devin\\mcp_config.json or .devin\\mcp_config.json in a project.",
     keySource: FROM_VARIABLE,
     key: "${env:FACELESS_API_KEY}",
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
   },
   copilot: {
     title: "Copilot CLI",
     where: "~/.copilot/mcp-config.json, or .mcp.json in a project.",
     keySource: FROM_VARIABLE,
     key: "${FACELESS_API_KEY}",
-    write: servers("mcpServers", ({ command, args, env }) => ({
-      type: "local",
-      command,
-      args,
-      env,
-      tools: ["*"],
-    })),
+    document: servers("mcpServers", (entry) => ({ type: "local", ...startOf(entry), tools: ["*"] })),
   },
   opencode: {
     title: "opencode",
     where: "~/.config/opencode/opencode.json, or opencode.json in a project.",
     keySource: FROM_VARIABLE,
     key: "{env:FACELESS_API_KEY}",
-    write: ({ command, args, env }) =>
-      json({
-        $schema: "https://opencode.ai/config.json",
-        mcp: {
-          [SERVER]: {
-            type: "local",
-            command: [command, ...args],
-            environment: env,
-            enabled: true,
-            timeout: CALL_SECONDS * 1000,
-          },
-        },
-      }),
+    document: (entry) => ({
+      $schema: "https://opencode.ai/config.json",
+      ...servers("mcp", ({ command, args, env }) => ({
+        type: "local",
+        command: [command, ...args],
+        environment: env,
+        enabled: true,
+        timeout: CALL_SECONDS * 1000,
+      }))(entry),
+    }),
   },
   continue: {
     title: "Continue",
@@ -193,7 +190,13 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     keySource:
       "The key is taken from FACELESS_API_KEY in ~/.continue/.env, in .env of the project, or in the environment.",
     key: "${{ secrets.FACELESS_API_KEY }}",
-    write: continueYaml,
+    language: "yaml",
+    document: (entry) => ({
+      name: SERVER,
+      version: "0.0.1",
+      schema: "v1",
+      mcpServers: [{ name: SERVER, type: "stdio", ...startOf(entry) }],
+    }),
   },
   goose: {
     title: "goose",
@@ -203,42 +206,48 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       "%APPDATA%\\Block\\goose\\config\\config.yaml. If it has extensions already, add this one to them.",
     keySource:
       "The key is taken from the variable FACELESS_API_KEY of the shell that goose starts from, or from goose's own secrets.",
-    write: gooseYaml,
+    language: "yaml",
+    document: servers("extensions", ({ command, args, env, sandbox }) => ({
+      enabled: true,
+      type: "stdio",
+      name: SERVER,
+      description: "Makes and publishes short faceless videos",
+      cmd: command,
+      args,
+      envs: env,
+      ...(!sandbox && { env_keys: ["FACELESS_API_KEY"] }),
+      timeout: CALL_SECONDS,
+    })),
   },
   "lm-studio": {
     title: "LM Studio",
     where: "~/.lmstudio/mcp.json (Program, Install, Edit mcp.json).",
     key: EXAMPLE_KEY,
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
   },
   kiro: {
     title: "Kiro",
     where: "~/.kiro/settings/mcp.json, or .kiro/settings/mcp.json in a project.",
     keySource: `${FROM_VARIABLE} Kiro fills in only variables that its setting "Mcp Approved Env Vars" names.`,
     key: "${FACELESS_API_KEY}",
-    write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
+    document: servers("mcpServers"),
   },
   "visual-studio": {
     title: "Visual Studio",
     where: "%USERPROFILE%\\.mcp.json, or .mcp.json beside the solution.",
     key: "${input:faceless_key}",
     keySource: "Visual Studio asks for the key.",
-    // Its inputs may have no hyphens in their names.
-    write: (entry) => vscodeJson(entry).replaceAll(/faceless-(key|url)\b/g, "faceless_$1"),
+    document: vscodeDocument,
   },
 };
 
-function servers(root: string, shape: (entry: Entry) => object): (entry: Entry) => string {
-  return (entry) => json({ [root]: { [SERVER]: shape(entry) } });
+/** What most clients need of an entry. */
+function startOf({ command, args, env }: Entry): object {
+  return { command, args, env };
 }
 
-/** With each list of strings on one line. */
-function json(value: unknown): string {
-  const text = JSON.stringify(value, undefined, 2).replace(
-    /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
-    (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
-  );
-  return `${text}\n`;
+function servers(root: string, server: (entry: Entry) => object = startOf): (entry: Entry) => object {
+  return (entry) => ({ [root]: { [SERVER]: server(entry) } });
 }
 
 /** Links to an entry with npx. */
@@ -247,82 +256,15 @@ function linkHint(hint: (entry: Entry) => string): (entry: Entry) => readonly st
 }
 
 /** The URL is one more question if it is not known. */
-function vscodeJson({ baseUrl, ...entry }: Entry): string {
+function vscodeDocument({ baseUrl, ...entry }: Entry): object {
   const url = baseUrl === EXAMPLE_URL ? undefined : baseUrl;
   const inputs = VSCODE_INPUTS.filter(({ password }) => password || url === undefined);
-  return json({
-    ...(!entry.sandbox && { inputs }),
-    servers: { [SERVER]: vscodeEntry(entry, url) },
-  });
-}
-
-/** JSON strings and lists of strings are valid TOML and YAML. */
-function list(values: readonly string[]): string {
-  return `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
-}
-
-function continueYaml({ command, args, env }: Entry): string {
-  const lines = [
-    `name: ${SERVER}`,
-    "version: 0.0.1",
-    "schema: v1",
-    "mcpServers:",
-    `  - name: ${SERVER}`,
-    "    type: stdio",
-    `    command: ${JSON.stringify(command)}`,
-    `    args: ${list(args)}`,
-    ...(env === undefined ? [] : ["    env:", ...yamlMap(env, "      ")]),
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-function gooseYaml({ command, args, env }: Entry): string {
-  const lines = [
-    "extensions:",
-    `  ${SERVER}:`,
-    "    enabled: true",
-    "    type: stdio",
-    `    name: ${SERVER}`,
-    "    description: Makes and publishes short faceless videos",
-    `    cmd: ${JSON.stringify(command)}`,
-    `    args: ${list(args)}`,
-    ...(env === undefined
-      ? []
-      : ["    envs:", ...yamlMap(env, "      "), `    env_keys: ${list(["FACELESS_API_KEY"])}`]),
-    `    timeout: ${CALL_SECONDS}`,
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-function yamlMap(values: Readonly<Record<string, string>>, indent: string): readonly string[] {
-  return Object.entries(values).map(([name, value]) => `${indent}${name}: ${JSON.stringify(value)}`);
-}
-
-/** Codex gives a server 1 s to be ready for the first message, which npx misses, unless the server is required. */
-function codexToml({ command, args, env, installation }: Entry): string {
-  const variables = ["FACELESS_API_KEY", ...NETWORK_VARIABLES];
-  const lines = [
-    `[mcp_servers.${SERVER}]`,
-    `command = ${JSON.stringify(command)}`,
-    `args = ${list(args)}`,
-    ...(env === undefined ? [] : [`env_vars = ${list(variables)}`]),
-    ...(installation === undefined ? ["required = true"] : []),
-    `startup_timeout_sec = ${START_SECONDS}`,
-    `tool_timeout_sec = ${CALL_SECONDS}`,
-    ...(env === undefined
-      ? []
-      : [
-          "",
-          `[mcp_servers.${SERVER}.env]`,
-          ...Object.entries(env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
-        ]),
-  ];
-  return `${lines.join("\n")}\n`;
+  return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
 }
 
 /** Claude Code keeps tools behind its own search unless told otherwise, and the model then has to know that they exist. */
-function claudeCodeServer({ command, args, env }: Entry): object {
-  return { type: "stdio", command, args, env, alwaysLoad: true };
+function claudeCodeServer(entry: Entry): object {
+  return { type: "stdio", ...startOf(entry), alwaysLoad: true };
 }
 
 /** In single quotes, so that Claude Code fills the variable in, not the shell. PowerShell loses the quotes within JSON. */

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
 import { VERSION } from "../version.ts";
-import { createTerminalUi, type Streams, type TerminalUi } from "./terminal-ui.ts";
+import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
 export interface DemoOptions extends Streams {
   /** How to start this server; its flags follow. */
@@ -34,29 +34,27 @@ const jobSchema = z.looseObject({
 });
 type Job = z.output<typeof jobSchema>;
 const generationSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
-const platformsSchema = z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) });
-const publicationSchema = z.looseObject({
-  results: z.array(
-    z.looseObject({
-      platform: z.string(),
-      ok: z.boolean(),
-      url: z.string().optional(),
-      error: z.string().optional(),
-    }),
-  ),
+const platformSchema = z.looseObject({
+  platform: z.string(),
+  ok: z.boolean().optional(),
+  url: z.string().optional(),
+  error: z.string().optional(),
 });
-const videosSchema = z.looseObject({
-  videos: z.array(
-    z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: z.string().optional() }),
-  ),
+const platformsSchema = z.looseObject({ platforms: z.array(platformSchema) });
+const publicationSchema = z.looseObject({ results: z.array(platformSchema) });
+const videoSchema = z.looseObject({
+  jobId: z.string(),
+  status: z.string(),
+  finalVideoUrl: z.string().optional(),
 });
+const videosSchema = z.looseObject({ videos: z.array(videoSchema) });
 
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
 export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions): Promise<number> {
-  const ui = await createTerminalUi(streams);
+  const ui = new TerminalUi(streams);
   const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
   try {
-    ui.open(
+    ui.print(
       "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
     );
     await client.connect(
@@ -72,13 +70,13 @@ export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions
       }),
     );
     const published = await drive(client, ui, (renderSeconds * 2 + 60) * 1000);
-    await ui.pause("The links work until this demo ends.");
-    ui.close(
+    await ui.pause("The links work until this demo ends: press Enter.");
+    ui.step(
       "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
     );
     return published ? 0 : 1;
   } catch (error) {
-    ui.fail(error instanceof Error ? error.message : String(error));
+    ui.step(`Failed: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   } finally {
     await client.close();
@@ -124,7 +122,9 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
-      ok ? `${platform}: posted ${url ?? ""}` : `${platform}: not posted, ${error ?? "no reason given"}`,
+      ok === true
+        ? `${platform}: posted ${url ?? ""}`
+        : `${platform}: not posted, ${error ?? "no reason given"}`,
     ),
   );
 
@@ -133,7 +133,7 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
     "list_videos shows it from now on",
     videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl ?? ""}`),
   );
-  return results.some(({ ok }) => ok);
+  return results.some(({ ok }) => ok === true);
 }
 
 /** Follows the job through a subscription until it ends, with a progress bar of its clips. */
@@ -146,13 +146,10 @@ async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: num
     if (content === undefined || !("text" in content)) throw new Error(`${uri} has no text`);
     return jobSchema.parse(JSON.parse(content.text));
   };
-  let bar: ReturnType<TerminalUi["bar"]> | undefined;
   const show = ({ done, status, videoUrls, progress }: Job) => {
-    if (progress !== undefined) {
-      bar ??= ui.bar(progress.total);
-      bar.update(progress.completed, `${progress.completed} of ${progress.total} clips`);
-    }
-    if (done) bar?.end(`${status}: ${videoUrls.length} clips`);
+    if (progress !== undefined)
+      ui.progress(progress.completed, progress.total, `${progress.completed} of ${progress.total} clips`);
+    if (done) ui.print(`  ${status}: ${videoUrls.length} clips`);
   };
   return new Promise<Job>((resolve, reject) => {
     setTimeout(() => reject(new Error(`${uri} has not ended in time`)), timeoutMs).unref();

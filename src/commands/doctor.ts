@@ -2,26 +2,19 @@
 // reads: it sends GETs, spends nothing and leaves nothing behind.
 
 import type { ClientName } from "../command-line.ts";
-import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
+import { NO_FLAGS, readConfig } from "../config.ts";
 import type { ClientEntry } from "./doctor/client-entry.ts";
+import type { Machine } from "./doctor/client-files.ts";
 import { type Check, pass } from "./doctor/check.ts";
 import { checkConfig, readTarget } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/saved-videos.ts";
 import { formatReport, redactReport } from "./doctor/report.ts";
 import { checkService } from "./doctor/service.ts";
-import { checkWebhooks } from "./doctor/webhooks.ts";
 
-export interface DoctorOptions {
+export interface DoctorOptions extends Machine {
   /** The client whose entry is checked; absent for this terminal's settings. */
   readonly client?: ClientName | undefined;
-  /** Of this terminal. */
-  readonly env: Environment;
-  /** What `~` stands for. */
-  readonly homeDir: string;
-  /** Where the files of a project are. */
-  readonly workingDir: string;
-  readonly platform: NodeJS.Platform;
   /** As in process.versions.node. */
   readonly nodeVersion: string;
   readonly json: boolean;
@@ -33,7 +26,7 @@ export interface DoctorOptions {
 }
 
 /** Checks of which each report says how they ended, or that they were skipped. */
-const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "clock", "platforms", "journal"];
+const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "platforms", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 
 /** Prints the report. Returns the exit code: 1 if no video could be made. */
@@ -46,11 +39,10 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = checks.every(({ status }) => status !== "fail");
-  const sandbox = entry.start?.flags.sandbox === true;
-  const expected = sandbox ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
+  const expected = entry.start?.flags.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
   const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, { client, colours });
+  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, client, colours);
   print(
     redactReport(
       text,
@@ -77,6 +69,5 @@ async function checkStart({ start }: ClientEntry, options: DoctorOptions): Promi
     ...(flags.sandbox ? [] : await checkService(readTarget(env, homeDir), now)),
     await checkJournal(config),
     ...(await checkSavedVideos(config)),
-    ...(await checkWebhooks(config)),
   ];
 }

@@ -40,26 +40,21 @@ export function isInNpxCache({ script }: Installation): boolean {
   return /[/\\]_npx[/\\]/.test(script);
 }
 
-/** What VS Code asks the user for when it first starts the server. */
+/** What VS Code and Visual Studio, which allows no hyphen in an id, ask the user for when they first start the server. */
 export const VSCODE_INPUTS = [
   {
     type: "promptString",
-    id: "faceless-key",
+    id: "faceless_key",
     description: "Faceless Video API key, begins with fl_",
     password: true,
   },
   {
     type: "promptString",
-    id: "faceless-url",
+    id: "faceless_url",
     description: "Faceless Video service address, such as https://videos.example.com",
     password: false,
   },
 ] as const;
-
-export interface VscodeEntry extends Launch {
-  readonly type: "stdio";
-  readonly env?: Readonly<Record<string, string>>;
-}
 
 /** How a server is started, and whether it needs variables. */
 export interface ServerStart extends Launch {
@@ -69,8 +64,8 @@ export interface ServerStart extends Launch {
 /** Without a URL, VS Code asks for it too. */
 export function vscodeEntry(
   { command, args, sandbox }: ServerStart,
-  baseUrl = "${input:faceless-url}",
-): VscodeEntry {
-  const env = { FACELESS_API_KEY: "${input:faceless-key}", FACELESS_BASE_URL: baseUrl };
+  baseUrl = "${input:faceless_url}",
+): object {
+  const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: baseUrl };
   return { type: "stdio", command, args, ...(!sandbox && { env }) };
 }

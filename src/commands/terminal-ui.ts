@@ -1,84 +1,50 @@
-// The user interface of a command: colours and a progress bar in a terminal, plain lines elsewhere.
+// What a command shows: colours and a progress bar that moves in a terminal, plain lines elsewhere.
 
+import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-
-export interface TerminalUi {
-  open(title: string): void;
-  /** Shows the beginning of a step, with `lines` about it. */
-  step(title: string, lines?: readonly string[]): void;
-  /** Shows a progress bar of `total` units. */
-  bar(total: number): ProgressBar;
-  fail(message: string): void;
-  close(message: string): void;
-  /** Waits for Enter at a terminal. */
-  pause(message: string): Promise<void>;
-}
-
-export interface ProgressBar {
-  update(done: number, label: string): void;
-  end(label: string): void;
-}
+import { styleText } from "node:util";
 
 export interface Streams {
   readonly input: Readable & { readonly isTTY?: boolean };
-  readonly output: Writable & { readonly isTTY?: boolean };
+  readonly output: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
 }
 
-export async function createTerminalUi(streams: Streams): Promise<TerminalUi> {
-  return streams.output.isTTY === true ? createDecoratedUi(streams) : createPlainUi(streams);
-}
+export class TerminalUi {
+  readonly #streams: Streams;
+  #bar = ""; // as it was drawn last
 
-function createPlainUi({ output }: Streams): TerminalUi {
-  const print = (text: string) => void output.write(`${text}\n`);
-  return {
-    open: print,
-    step(title, lines = []) {
-      print(`\n${title}`);
-      for (const line of lines) print(`  ${line}`);
-    },
-    bar(total) {
-      let last = "";
-      return {
-        update(done, label) {
-          const line = `  [${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] ${label}`;
-          if (line !== last) print(line);
-          last = line;
-        },
-        end: (label) => print(`  ${label}`),
-      };
-    },
-    fail: (message) => print(`\nFailed: ${message}`),
-    close: (message) => print(`\n${message}`),
-    pause: () => Promise.resolve(),
-  };
-}
+  constructor(streams: Streams) {
+    this.#streams = streams;
+  }
 
-async function createDecoratedUi({ input, output }: Streams): Promise<TerminalUi> {
-  const clack = await import("@clack/prompts");
-  const common = { input, output };
-  return {
-    open: (title) => clack.intro(title, common),
-    step(title, lines = []) {
-      clack.log.step(title, common);
-      if (lines.length > 0) clack.log.message([...lines], common);
-    },
-    bar(total) {
-      const bar = clack.progress({ ...common, max: total, style: "block" });
-      bar.start("");
-      let shown = 0;
-      return {
-        update(done, label) {
-          bar.advance(done - shown, label);
-          shown = done;
-        },
-        end: (label) => bar.stop(label),
-      };
-    },
-    fail: (message) => clack.log.error(message, common),
-    close: (message) => clack.outro(message, common),
-    async pause(message) {
-      if (input.isTTY === true)
-        await clack.select({ ...common, message, options: [{ value: true, label: "Done" }] });
-    },
-  };
+  print(text: string): void {
+    this.#streams.output.write(`${text}\n`);
+  }
+
+  /** Shows the beginning of a step, with `lines` about it. */
+  step(title: string, lines: readonly string[] = []): void {
+    const { output } = this.#streams;
+    const isColoured = output.hasColors?.() === true;
+    this.print(`\n${isColoured ? styleText(["bold", "magenta"], title) : title}`);
+    for (const line of lines) this.print(`  ${line}`);
+  }
+
+  /** Shows how far something is. In a terminal the next bar takes the place of this one. */
+  progress(done: number, total: number, label: string): void {
+    const { output } = this.#streams;
+    const bar = `  [${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] ${label}`;
+    if (bar === this.#bar) return;
+    if (output.isTTY === true && this.#bar !== "") output.write("\u001B[A\u001B[2K");
+    this.#bar = bar;
+    this.print(bar);
+  }
+
+  /** Waits for Enter at a terminal. */
+  async pause(message: string): Promise<void> {
+    const { input } = this.#streams;
+    if (input.isTTY !== true) return;
+    this.print(`\n${message}`);
+    await once(input, "data");
+    input.pause();
+  }
 }

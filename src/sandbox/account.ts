@@ -12,47 +12,12 @@ export interface AccountOptions {
   /** The sandbox's own address, for the links in its answers. */
   readonly url: string;
   readonly renderSeconds: number;
-  /** The credits at the start. A video costs one. */
+  /** The credits at the start. A video costs one, unless it fails. */
   readonly credits: number;
   readonly now: () => number;
   /** Called when a render starts. */
   readonly onStart: (end: RenderEnd) => void;
 }
-
-interface Generation {
-  readonly jobId: string;
-  readonly status: "processing";
-}
-
-interface JobStatus {
-  readonly status: RenderState["status"];
-  readonly videoUrls: readonly string[];
-  readonly audioUrl?: string;
-  readonly progress: { readonly total: number; readonly completed: number; readonly failed: number };
-}
-
-interface VideoItem {
-  readonly jobId: string;
-  readonly status: RenderState["status"];
-  readonly topic: string;
-  readonly createdAt: string;
-  readonly finalVideoUrl?: string;
-}
-
-interface VideoPage {
-  readonly videos: readonly VideoItem[];
-  readonly nextCursor: string | null;
-}
-
-interface ConnectedPlatform {
-  readonly platform: string;
-  readonly account: string;
-  readonly connectedAt: string;
-}
-
-type PublishResult =
-  | { readonly platform: string; readonly ok: true; readonly url: string }
-  | { readonly platform: string; readonly ok: false; readonly error: string };
 
 export interface Post {
   readonly jobId: string;
@@ -64,15 +29,13 @@ export interface Post {
 interface Job {
   readonly jobId: string;
   readonly topic: string;
-  /** The ordered length. */
-  readonly durationSeconds: number;
   readonly startedAtMs: number;
   /** Strictly increasing from job to job, so that a page's last createdAt is a cursor that skips and repeats nothing. */
   readonly createdAtMs: number;
   readonly plan: RenderPlan;
 }
 
-const CONNECTED_PLATFORMS: readonly ConnectedPlatform[] = [
+const CONNECTED_PLATFORMS = [
   { platform: "tiktok", account: "@sandbox.clips", connectedAt: "2026-01-12T09:00:00.000Z" },
   { platform: "youtube", account: "Sandbox Clips", connectedAt: "2026-01-12T09:05:00.000Z" },
   { platform: "instagram", account: "@sandbox.reels", connectedAt: "2026-01-12T09:10:00.000Z" },
@@ -84,71 +47,62 @@ const EXPIRED_PLATFORM = "instagram";
 const TOPIC_REFUSAL_MS = 2000;
 
 export class Account {
-  readonly #url: string;
-  readonly #renderSeconds: number;
-  readonly #credits: number; // at the start; jobs that have not failed are subtracted
-  readonly #now: () => number;
-  readonly #onStart: (end: RenderEnd) => void;
+  readonly #options: AccountOptions;
   readonly #jobs = new Map<string, Job>(); // by jobId, oldest first
   readonly #posts: Post[] = []; // oldest first
   readonly #topicsRefusedUntilMs = new Map<string, number>();
 
-  constructor({ url, renderSeconds, credits, now, onStart }: AccountOptions) {
-    this.#url = url;
-    this.#renderSeconds = renderSeconds;
-    this.#credits = credits;
-    this.#now = now;
-    this.#onStart = onStart;
+  constructor(options: AccountOptions) {
+    this.#options = options;
   }
 
-  generate(request: GenerateRequest): Generation {
+  generate(request: GenerateRequest) {
     const { topic, duration } = request;
     if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
     if (topic.includes("[out_of_credits]") || this.#creditsLeft() < 1)
       throw new ServiceError(402, "out_of_credits", "No credits remain on this account.");
-    const startedAtMs = this.#now();
+    const startedAtMs = this.#options.now();
     const newest = [...this.#jobs.values()].at(-1);
     const job: Job = {
       jobId: randomUUID(),
       topic,
-      durationSeconds: duration,
       startedAtMs,
       createdAtMs: Math.max(startedAtMs, (newest?.createdAtMs ?? 0) + 1),
-      plan: planRender(request, this.#renderSeconds),
+      plan: planRender(request, this.#options.renderSeconds),
     };
     this.#jobs.set(job.jobId, job);
-    this.#onStart({
+    this.#options.onStart({
       jobId: job.jobId,
       endsAtMs: startedAtMs + renderEndsAfterMs(job.plan),
       ...(!job.plan.fails && {
         video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration },
       }),
     });
-    return { jobId: job.jobId, status: "processing" };
+    return { jobId: job.jobId, status: "processing" as const };
   }
 
-  status(jobId: string): JobStatus {
+  status(jobId: string) {
     const job = this.#find(jobId);
     const { status, clipsDone, clipsFailed, voiceDone } = this.#stateOf(job);
     return {
       status,
       videoUrls: Array.from(
         { length: clipsDone },
-        (_, index) => `${this.#url}/media/clips/${jobId}/${index + 1}.mp4`,
+        (_, index) => `${this.#options.url}/media/clips/${jobId}/${index + 1}.mp4`,
       ),
-      ...(voiceDone && { audioUrl: `${this.#url}/media/voice/${jobId}.wav` }),
+      ...(voiceDone && { audioUrl: `${this.#options.url}/media/voice/${jobId}.wav` }),
       progress: { total: job.plan.clips, completed: clipsDone, failed: clipsFailed },
     };
   }
 
-  publish({ jobId, platforms }: PublishRequest): { readonly results: readonly PublishResult[] } {
+  publish({ jobId, platforms }: PublishRequest) {
     const { status } = this.#stateOf(this.#find(jobId));
     if (status !== "completed")
       throw new ServiceError(409, "not_ready", `The video can't be published: its status is ${status}.`);
     return { results: [...new Set(platforms)].map((platform) => this.#post(jobId, platform)) };
   }
 
-  videos({ limit, cursor }: VideosRequest): VideoPage {
+  videos({ limit, cursor }: VideosRequest) {
     const beforeMs = cursor === undefined ? Infinity : Date.parse(cursor);
     const older = [...this.#jobs.values()].filter(({ createdAtMs }) => createdAtMs < beforeMs).reverse();
     const page = older.slice(0, limit).map((job) => {
@@ -164,7 +118,7 @@ export class Account {
     return { videos: page, nextCursor: older.length > limit ? (page.at(-1)?.createdAt ?? null) : null };
   }
 
-  platforms(): { readonly platforms: readonly ConnectedPlatform[] } {
+  platforms() {
     return { platforms: CONNECTED_PLATFORMS };
   }
 
@@ -172,10 +126,10 @@ export class Account {
     return [...this.#posts];
   }
 
-  /** What media files a job has so far, and its ordered length; undefined for an unknown job. */
-  render(jobId: string): { readonly state: RenderState; readonly durationSeconds: number } | undefined {
+  /** How a render stands; undefined for an unknown job. */
+  state(jobId: string): RenderState | undefined {
     const job = this.#jobs.get(jobId);
-    return job && { state: this.#stateOf(job), durationSeconds: job.durationSeconds };
+    return job && this.#stateOf(job);
   }
 
   #find(jobId: string): Job {
@@ -185,27 +139,27 @@ export class Account {
   }
 
   #finalVideoUrl(jobId: string): string {
-    return `${this.#url}/media/final/${jobId}.mp4`;
+    return `${this.#options.url}/media/final/${jobId}.mp4`;
   }
 
   #stateOf(job: Job): RenderState {
-    return renderStateAt(job.plan, this.#now() - job.startedAtMs);
+    return renderStateAt(job.plan, this.#options.now() - job.startedAtMs);
   }
 
   /** A failed render refunds its credit: it is not counted. */
   #creditsLeft(): number {
     const charged = [...this.#jobs.values()].filter((job) => this.#stateOf(job).status !== "failed");
-    return this.#credits - charged.length;
+    return this.#options.credits - charged.length;
   }
 
   #refuseForAWhile(topic: string): void {
-    const nowMs = this.#now();
+    const nowMs = this.#options.now();
     const untilMs = this.#topicsRefusedUntilMs.get(topic) ?? nowMs + TOPIC_REFUSAL_MS;
     this.#topicsRefusedUntilMs.set(topic, untilMs);
     if (nowMs < untilMs) throw rateLimited(Math.ceil((untilMs - nowMs) / 1000));
   }
 
-  #post(jobId: string, platform: string): PublishResult {
+  #post(jobId: string, platform: string) {
     if (!CONNECTED_PLATFORMS.some((connected) => connected.platform === platform))
       return { platform, ok: false, error: `No ${platform} account is connected.` };
     if (platform === EXPIRED_PLATFORM)
@@ -214,8 +168,8 @@ export class Account {
         ok: false,
         error: `The ${platform} access token has expired. Reconnect the account.`,
       };
-    const url = `${this.#url}/media/posts/${platform}/${jobId}.mp4`;
-    this.#posts.push({ jobId, platform, url, publishedAt: new Date(this.#now()).toISOString() });
+    const url = `${this.#options.url}/media/posts/${platform}/${jobId}.mp4`;
+    this.#posts.push({ jobId, platform, url, publishedAt: new Date(this.#options.now()).toISOString() });
     return { platform, ok: true, url };
   }
 }

@@ -52,16 +52,12 @@ function createToolServer(account: Account): McpServer {
   const server = new McpServer({ name: "faceless-video-sandbox", version: "1.0.0" });
   server.registerTool(
     "generate_video",
-    { description: "Start the generation of a video; costs one credit.", inputSchema: generateRequestSchema },
+    { description: "Start a video; costs one credit.", inputSchema: generateRequestSchema },
     (input) => result(() => account.generate(input)),
   );
   server.registerTool(
     "get_video_status",
-    {
-      description: "The status and clips of a job.",
-      inputSchema: statusRequestSchema,
-      annotations: { readOnlyHint: true },
-    },
+    { description: "The status and clips of a job.", inputSchema: statusRequestSchema },
     ({ jobId }) => result(() => account.status(jobId)),
   );
   server.registerTool(
@@ -71,20 +67,12 @@ function createToolServer(account: Account): McpServer {
   );
   server.registerTool(
     "list_videos",
-    {
-      description: "The account's videos, newest first.",
-      inputSchema: videosRequestSchema,
-      annotations: { readOnlyHint: true },
-    },
+    { description: "The account's videos, newest first.", inputSchema: videosRequestSchema },
     (input) => result(() => account.videos(input)),
   );
   server.registerTool(
     "list_connected_platforms",
-    {
-      description: "The platforms that the account can publish to.",
-      inputSchema: z.object({}),
-      annotations: { readOnlyHint: true },
-    },
+    { description: "The platforms that the account can publish to.", inputSchema: z.object({}) },
     () => result(() => account.platforms()),
   );
   return server;

@@ -1,89 +1,47 @@
-// The files behind the sandbox's links: three looks for clips and voiceovers, shared among the jobs by a hash of the jobId,
-// and one final video, as long as the job ordered. A file exists once its job is that far. No key is needed: players have none.
+// The files behind the sandbox's links: three looks that a job's clips take in turn, one voiceover and one final video for all jobs. A file
+// exists once its job is that far. No key is needed: players have none.
 
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import type { Account } from "./account.ts";
 import type { Reply } from "./reply.ts";
 import { ServiceError } from "./service-error.ts";
-import { stretchVideo } from "./video-length.ts";
 
 /** Answers GET and HEAD of a path under /media/. */
-export type Media = (incoming: IncomingMessage, path: string) => Promise<Reply>;
-
-const LOOKS = ["dusk", "tide", "grove"] as const;
-const CONTENT_TYPES = { mp4: "video/mp4", wav: "audio/wav" } as const;
-
-interface Asset {
-  /** Without the extension. */
-  readonly name: (typeof LOOKS)[number] | "final";
-  readonly kind: keyof typeof CONTENT_TYPES;
-  /** Present if the file is stretched to this length. */
-  readonly seconds?: number;
+export async function mediaReply(
+  account: Account,
+  { headers }: IncomingMessage,
+  path: string,
+): Promise<Reply> {
+  const name = findFile(account, path);
+  if (name === undefined) throw new ServiceError(404, "not_found", "No such file.");
+  const file = await readFile(new URL(`./media/${name}`, import.meta.url));
+  return serve(file, name.endsWith(".wav") ? "audio/wav" : "video/mp4", headers.range);
 }
 
-export function createMedia(account: Account): Media {
-  const files = new Map<string, Promise<Buffer>>();
+const LOOKS = ["dusk.mp4", "tide.mp4", "grove.mp4"] as const;
 
-  function read(name: string): Promise<Buffer> {
-    const known = files.get(name);
-    if (known !== undefined) return known;
-    const file = readFile(new URL(`./media/${name}`, import.meta.url));
-    files.set(name, file);
-    return file;
+function findFile(account: Account, path: string): string | undefined {
+  const [, clipJob, clip] = /^\/media\/clips\/([^/]+)\/([1-9]\d*)\.mp4$/.exec(path) ?? [];
+  if (clipJob !== undefined) {
+    const isReady = Number(clip) <= (account.state(clipJob)?.clipsDone ?? 0);
+    return isReady ? LOOKS[Number(clip) % LOOKS.length] : undefined;
   }
-
-  return async (incoming, path) => {
-    const asset = findAsset(account, path);
-    if (asset === undefined) throw new ServiceError(404, "not_found", "No such file.");
-    const file = await read(`${asset.name}.${asset.kind}`);
-    const body = asset.seconds === undefined ? file : stretchVideo(file, asset.seconds);
-    return serve(body, CONTENT_TYPES[asset.kind], incoming.headers.range);
-  };
-}
-
-function findAsset(account: Account, path: string): Asset | undefined {
-  const [, , folder, ...rest] = path.split("/");
-  const file = /^(.+)\.(mp4|wav)$/.exec(rest.at(-1) ?? "");
-  const name = file?.[1] ?? "";
-  const kind = file?.[2] === "wav" ? "wav" : "mp4";
-  const jobId = folder === "clips" && rest.length === 2 ? (rest[0] ?? "") : name;
-  const render = account.render(jobId);
-  if (render === undefined) return undefined;
-  const { state, durationSeconds } = render;
-  const firstLook = createHash("sha256").update(jobId).digest().readUInt32BE(0);
-
-  switch (`${folder}/${rest.length}/${kind}`) {
-    case "clips/2/mp4": {
-      const ready = /^[1-9]\d*$/.test(name) && Number(name) <= state.clipsDone;
-      // Neighbouring clips of one job look different.
-      return ready ? { name: lookAt(firstLook + Number(name) - 1), kind } : undefined;
-    }
-    case "voice/1/wav":
-      return state.voiceDone ? { name: lookAt(firstLook), kind } : undefined;
-    case "final/1/mp4":
-      return state.status === "completed" ? { name: "final", kind, seconds: durationSeconds } : undefined;
-    case "posts/2/mp4": {
-      const posted = account.posts().some((post) => post.jobId === jobId && post.platform === rest[0]);
-      return posted ? { name: "final", kind, seconds: durationSeconds } : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
-
-function lookAt(index: number): (typeof LOOKS)[number] {
-  return LOOKS[index % LOOKS.length] ?? LOOKS[0];
+  const [, voiceJob] = /^\/media\/voice\/([^/]+)\.wav$/.exec(path) ?? [];
+  if (voiceJob !== undefined) return account.state(voiceJob)?.voiceDone === true ? "voice.wav" : undefined;
+  const [, finalJob] = /^\/media\/final\/([^/]+)\.mp4$/.exec(path) ?? [];
+  const isFinal = finalJob !== undefined && account.state(finalJob)?.status === "completed";
+  return isFinal || account.posts().some(({ url }) => new URL(url).pathname === path)
+    ? "final.mp4"
+    : undefined;
 }
 
 function serve(file: Buffer, type: string, rangeHeader: string | undefined): Reply {
   const range = parseRange(rangeHeader, file.length);
-  if (range === "unsatisfiable") {
+  if (range === "unsatisfiable")
     throw new ServiceError(416, "range_not_satisfiable", `The file has ${file.length} bytes.`, {
       "Content-Range": `bytes */${file.length}`,
     });
-  }
   const body = range === undefined ? file : file.subarray(range.first, range.last + 1);
   return {
     status: range === undefined ? 200 : 206,

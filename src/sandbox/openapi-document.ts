@@ -15,10 +15,7 @@ export function openApiDocument(url: string): object {
           operationId: "generateVideo",
           summary: "Start the generation of a video; costs one credit",
           requestBody: jsonBody(generateRequestSchema),
-          responses: {
-            "201": jsonResponse("The job was created", "Generation"),
-            ...refusals(400, 401, 402, 413, 415, 429),
-          },
+          responses: { "201": jsonResponse("The job was created", "Generation"), default: REFUSED },
         },
       },
       "/api/v1/status/{jobId}": {
@@ -28,7 +25,7 @@ export function openApiDocument(url: string): object {
           parameters: [
             { name: "jobId", in: "path", required: true, schema: { type: "string", format: "uuid" } },
           ],
-          responses: { "200": jsonResponse("The job", "JobStatus"), ...refusals(401, 404, 429) },
+          responses: { "200": jsonResponse("The job", "JobStatus"), default: REFUSED },
         },
       },
       "/api/v1/publish": {
@@ -36,10 +33,7 @@ export function openApiDocument(url: string): object {
           operationId: "publishVideo",
           summary: "Publish a completed video to connected platforms",
           requestBody: jsonBody(publishRequestSchema),
-          responses: {
-            "200": jsonResponse("One result for each platform", "PublishResults"),
-            ...refusals(400, 401, 404, 409, 413, 415, 429),
-          },
+          responses: { "200": jsonResponse("One result per platform", "PublishResults"), default: REFUSED },
         },
       },
       "/api/v1/videos": {
@@ -49,22 +43,12 @@ export function openApiDocument(url: string): object {
           parameters: Object.entries(publishedSchema(videosRequestSchema).properties ?? {}).map(
             ([name, schema]) => ({ name, in: "query", required: false, schema }),
           ),
-          responses: { "200": jsonResponse("One page", "VideoPage"), ...refusals(400, 401, 429) },
+          responses: { "200": jsonResponse("One page", "VideoPage"), default: REFUSED },
         },
       },
     },
     components: {
-      securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "fl_sandbox" },
-      },
-      headers: {
-        "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests allowed in a minute" },
-        "X-RateLimit-Remaining": { schema: { type: "integer" }, description: "Requests left in this minute" },
-        "X-RateLimit-Reset": {
-          schema: { type: "integer" },
-          description: "End of this minute, in epoch seconds",
-        },
-      },
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "fl_sandbox" } },
       schemas: responseSchemas,
     },
   };
@@ -130,14 +114,10 @@ function jsonBody(schema: z.ZodType): object {
 }
 
 function jsonResponse(description: string, schema: keyof typeof responseSchemas): object {
-  const headers = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
   return {
     description,
-    headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
   };
 }
 
-function refusals(...statuses: readonly number[]): Record<string, object> {
-  return Object.fromEntries(statuses.map((code) => [String(code), jsonResponse("Refused", "Error")]));
-}
+const REFUSED = jsonResponse("Refused", "Error");

@@ -3,18 +3,6 @@
 
 import { z } from "zod";
 
-const CATALOG_VOICES = [
-  "adam",
-  "charlotte",
-  "will",
-  "audrey",
-  "bryan",
-  "jett",
-  "amber",
-  "vanessa",
-  "kai",
-] as const;
-
 // The ids of native voices are not documented, so anything that looks like an id is accepted.
 const VOICE_PATTERN = /^(?:clone:[A-Za-z0-9_-]+|[a-z0-9]+(?:[-_][a-z0-9]+)*)$/;
 
@@ -34,7 +22,9 @@ export const generateRequestSchema = z.strictObject({
     .string()
     .regex(VOICE_PATTERN, "must be a catalog id, a native voice's id, or clone:<id>")
     .default("charlotte")
-    .describe(`One of ${CATALOG_VOICES.join(", ")}, a native voice of the language, or clone:<id>`),
+    .describe(
+      "adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, a native voice, or clone:<id>",
+    ),
   music: z.enum(["none", "cinematic", "upbeat", "educational", "dramatic"]).default("none"),
   pacing: z.enum(["slow", "normal", "fast"]).default("normal"),
 });

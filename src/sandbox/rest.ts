@@ -1,6 +1,5 @@
 // The documented REST endpoints: what each reads from the request, and which operation of the account it calls.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "./account.ts";
 import type { Route } from "./app.ts";
 import { openApiDocument } from "./openapi-document.ts";
@@ -8,31 +7,13 @@ import { jsonReply } from "./reply.ts";
 import { parseRequest, readJson } from "./request-body.ts";
 import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./request-schemas.ts";
 
-/** What the real service may do and the sandbox does not by itself, for tests of clients. */
-export interface Behaviour {
-  /** The video list and the results of publish hold documented fields alone: no topic, no time, no link of a post. */
-  readonly documentedFieldsOnly?: boolean;
-  /** Milliseconds from carrying out a paid or public request to its answer. */
-  readonly answerDelayMs?: number;
-  /** The HTTP status of an answer of publish, which holds its results all the same. */
-  readonly publishStatus?: number;
-}
-
-export function restRoutes(
-  account: Account,
-  url: string,
-  { documentedFieldsOnly = false, answerDelayMs = 0, publishStatus = 200 }: Behaviour = {},
-): readonly Route[] {
-  const answerLate = async (status: number, body: object) => {
-    await sleep(answerDelayMs, undefined, { ref: false });
-    return jsonReply(status, body);
-  };
+export function restRoutes(account: Account, url: string): readonly Route[] {
   return [
     {
       path: /^\/api\/v1\/generate$/,
       methods: {
         POST: async ({ incoming }) =>
-          answerLate(201, account.generate(parseRequest(generateRequestSchema, await readJson(incoming)))),
+          jsonReply(201, account.generate(parseRequest(generateRequestSchema, await readJson(incoming)))),
       },
     },
     {
@@ -42,11 +23,8 @@ export function restRoutes(
     {
       path: /^\/api\/v1\/publish$/,
       methods: {
-        POST: async ({ incoming }) => {
-          const { results } = account.publish(parseRequest(publishRequestSchema, await readJson(incoming)));
-          const documented = results.map(({ platform, ok }) => ({ platform, ok }));
-          return answerLate(publishStatus, { results: documentedFieldsOnly ? documented : results });
-        },
+        POST: async ({ incoming }) =>
+          jsonReply(200, account.publish(parseRequest(publishRequestSchema, await readJson(incoming)))),
       },
     },
     {
@@ -59,13 +37,7 @@ export function restRoutes(
             ...(limit !== null && { limit: /^\d+$/.test(limit) ? Number(limit) : limit }),
             ...(cursor !== null && { cursor }),
           };
-          const { videos, nextCursor } = account.videos(parseRequest(videosRequestSchema, query));
-          const documented = videos.map(({ jobId, status, finalVideoUrl }) => ({
-            jobId,
-            status,
-            finalVideoUrl,
-          }));
-          return jsonReply(200, { videos: documentedFieldsOnly ? documented : videos, nextCursor });
+          return jsonReply(200, account.videos(parseRequest(videosRequestSchema, query)));
         },
       },
     },

@@ -8,11 +8,11 @@ import type { Post } from "./account.ts";
 import { createApp } from "./app.ts";
 import type { Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
-import { createMedia } from "./media.ts";
+import { mediaReply } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
-import { type Behaviour, restRoutes } from "./rest.ts";
-import type { Attempt, WebhookSender } from "./webhook-sender.ts";
+import { restRoutes } from "./rest.ts";
+import type { WebhookOptions } from "./webhook-sender.ts";
 
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
@@ -23,18 +23,8 @@ export interface SandboxOptions {
   /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
   readonly webhook?: WebhookOptions;
-  readonly behaviour?: Behaviour;
   /** Whether the open port keeps the process running. */
   readonly keepAlive?: boolean;
-}
-
-export interface WebhookOptions {
-  /** Where the ends of renders are delivered: http or https. */
-  readonly url: string;
-  /** Called after each attempt to deliver one. */
-  readonly onAttempt?: (attempt: Attempt) => void;
-  /** As setTimeout: runs `action` later unless the returned function is called first. */
-  readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 interface RequestRecord {
@@ -73,16 +63,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     server.on("connection", (socket) => socket.unref());
   }
 
-  const webhooks = options.webhook && (await startWebhooks(options.webhook, now));
+  const webhooks =
+    options.webhook && new (await import("./webhook-sender.ts")).WebhookSender(options.webhook, now);
   const account = new Account({
     url,
     renderSeconds,
     credits,
     now,
-    onStart: (end) => webhooks?.sender.expect(end),
+    onStart: (end) => webhooks?.expect(end),
   });
-  const media = createMedia(account);
-  const serveMedia: Handler = ({ incoming, url: { pathname } }) => media(incoming, pathname);
+  const serveMedia: Handler = ({ incoming, url: { pathname } }) => mediaReply(account, incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
   const serveMcp: Handler = async (request) => {
     mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
@@ -90,7 +80,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createApp({
     routes: [
-      ...restRoutes(account, url, options.behaviour),
+      ...restRoutes(account, url),
       { path: /^\/api\/mcp$/, methods: { POST: serveMcp, GET: serveMcp, DELETE: serveMcp } },
       { path: /^\/media\//, methods: { GET: serveMedia, HEAD: serveMedia } },
     ],
@@ -120,27 +110,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     requests: () => [...records],
     posts: () => account.posts(),
     async close() {
-      webhooks?.sender.close();
+      webhooks?.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
       await (await mcp)?.close();
     },
   };
-}
-
-async function startWebhooks(
-  { url, onAttempt = () => {}, after = timeout }: WebhookOptions,
-  now: () => number,
-): Promise<{ readonly sender: WebhookSender; readonly secret: string }> {
-  const { createSecret, WebhookSender } = await import("./webhook-sender.ts");
-  const secret = createSecret();
-  return { sender: new WebhookSender({ url, secret, now, after, onAttempt }), secret };
-}
-
-function timeout(delayMs: number, action: () => void): () => void {
-  const timer = setTimeout(action, delayMs).unref();
-  return () => clearTimeout(timer);
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -2,8 +2,6 @@
 // answer is not 2xx. The documentation leaves the signature open: it is made the way of https://www.standardwebhooks.com.
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { type ClientRequest, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 
 /** How a render is going to end. */
 export interface RenderEnd {
@@ -23,15 +21,13 @@ export interface Attempt {
   readonly retryInSeconds?: number;
 }
 
-export interface WebhookSenderOptions {
-  /** http or https. */
+export interface WebhookOptions {
+  /** Where the ends of renders are delivered: http or https. */
   readonly url: string;
-  /** `whsec_` and the key in base64. */
-  readonly secret: string;
-  readonly now: () => number;
-  /** Runs `action` later unless the returned function is called first. */
-  readonly after: (delayMs: number, action: () => void) => () => void;
-  readonly onAttempt: (attempt: Attempt) => void;
+  /** Called after each attempt to deliver one. */
+  readonly onAttempt?: (attempt: Attempt) => void;
+  /** As setTimeout: runs `action` later unless the returned function is called first. */
+  readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 interface Delivery {
@@ -47,22 +43,25 @@ const FIRST_RETRY_SECONDS = 1;
 const ANSWER_MS = 10_000;
 
 export class WebhookSender {
-  readonly #options: WebhookSenderOptions;
+  /** What deliveries are signed with, in the form of Standard Webhooks: `whsec_` and the key in base64. */
+  readonly secret = `whsec_${randomBytes(24).toString("base64")}`;
+  readonly #options: Required<WebhookOptions>;
+  readonly #now: () => number;
   readonly #timers = new Set<() => void>();
-  readonly #inFlight = new Set<ClientRequest>();
+  readonly #inFlight = new Set<AbortController>();
   #closed = false;
 
-  constructor(options: WebhookSenderOptions) {
-    this.#options = options;
+  constructor(options: WebhookOptions, now: () => number) {
+    this.#options = { onAttempt: () => {}, after: timeout, ...options };
+    this.#now = now;
   }
 
   /** Sends the event when the render ends, and not before its status says so. */
   expect(end: RenderEnd): void {
-    const { now } = this.#options;
-    this.#after(Math.max(0, end.endsAtMs - now()), () => {
+    this.#after(Math.max(0, end.endsAtMs - this.#now()), () => {
       // The clock may go more slowly than timers.
-      if (now() < end.endsAtMs) this.expect(end);
-      else this.#send(this.#deliveryOf(end), 0);
+      if (this.#now() < end.endsAtMs) this.expect(end);
+      else void this.#send(this.#deliveryOf(end), 0);
     });
   }
 
@@ -70,7 +69,7 @@ export class WebhookSender {
   close(): void {
     this.#closed = true;
     for (const cancel of this.#timers) cancel();
-    for (const request of this.#inFlight) request.destroy();
+    for (const request of this.#inFlight) request.abort();
   }
 
   #deliveryOf({ jobId, video }: RenderEnd): Delivery {
@@ -79,50 +78,53 @@ export class WebhookSender {
       type,
       jobId,
       ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
-      deliveredAt: new Date(this.#options.now()).toISOString(),
+      deliveredAt: new Date(this.#now()).toISOString(),
     };
     return { type, jobId, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
   }
 
-  #send(delivery: Delivery, retries: number): void {
-    const { url, onAttempt } = this.#options;
-    const headers = this.#headersOf(delivery);
-    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const request = send(url, { method: "POST", headers, agent: false });
+  async #send(delivery: Delivery, retries: number): Promise<void> {
+    const { onAttempt } = this.#options;
+    const { type, jobId } = delivery;
+    const outcome = await this.#post(delivery);
+    if (this.#closed) return;
+    if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt({ type, jobId, outcome });
+    const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
+    onAttempt({ type, jobId, outcome, retryInSeconds });
+    this.#after(retryInSeconds * 1000, () => void this.#send(delivery, retries + 1));
+  }
+
+  /** The status of the answer, or why there was none. */
+  async #post(delivery: Delivery): Promise<string> {
+    const request = new AbortController();
     this.#inFlight.add(request);
-    const timer = setTimeout(() => request.destroy(new Error("no answer")), ANSWER_MS).unref();
-    request.on("close", () => {
+    const timer = setTimeout(() => request.abort(), ANSWER_MS).unref();
+    try {
+      const { status, body } = await fetch(this.#options.url, {
+        method: "POST",
+        headers: this.#headersOf(delivery),
+        body: delivery.body,
+        redirect: "manual",
+        signal: request.signal,
+      });
+      void body?.cancel();
+      return String(status);
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      return cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
+    } finally {
       clearTimeout(timer);
       this.#inFlight.delete(request);
-    });
-    let isOver = false;
-    const over = (outcome: string, isDelivered: boolean) => {
-      if (isOver || this.#closed) return;
-      isOver = true;
-      const { type, jobId } = delivery;
-      const attempt = { type, jobId, outcome };
-      if (isDelivered || retries === RETRIES) return onAttempt(attempt);
-      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-      onAttempt({ ...attempt, retryInSeconds });
-      this.#after(retryInSeconds * 1000, () => this.#send(delivery, retries + 1));
-    };
-    request.on("response", (response) => {
-      const { statusCode = 0 } = response;
-      response.resume();
-      over(String(statusCode), statusCode >= 200 && statusCode < 300);
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => over(error.code ?? error.message, false));
-    request.end(delivery.body);
+    }
   }
 
   #headersOf({ id, body }: Delivery): Record<string, string> {
-    const timestamp = String(Math.floor(this.#options.now() / 1000));
+    const timestamp = String(Math.floor(this.#now() / 1000));
     return {
       "Content-Type": "application/json",
-      "Content-Length": String(Buffer.byteLength(body)),
       "webhook-id": id,
       "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${sign(this.#options.secret, `${id}.${timestamp}.${body}`)}`,
+      "webhook-signature": `v1,${sign(this.secret, `${id}.${timestamp}.${body}`)}`,
     };
   }
 
@@ -135,9 +137,9 @@ export class WebhookSender {
   }
 }
 
-/** A new secret, in the form of Standard Webhooks. */
-export function createSecret(): string {
-  return `whsec_${randomBytes(24).toString("base64")}`;
+function timeout(delayMs: number, action: () => void): () => void {
+  const timer = setTimeout(action, delayMs).unref();
+  return () => clearTimeout(timer);
 }
 
 function sign(secret: string, text: string): string {

@@ -13,13 +13,14 @@ import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
 
-export interface DownloadLimits {
-  readonly maxBytes: number;
+const LIMITS = {
+  maxBytes: 500 * 1024 * 1024,
   /** Without a byte for so long, the connection is given up. */
-  readonly stallMs: number;
+  stallMs: 30_000,
   /** For the whole download. */
-  readonly deadlineMs: number;
-}
+  deadlineMs: 30 * 60_000,
+};
+export type DownloadLimits = Readonly<typeof LIMITS>;
 
 /** Resolves to all IP addresses of a host name. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -34,11 +35,7 @@ export interface DownloaderOptions {
   readonly limits?: Partial<DownloadLimits>;
 }
 
-const LIMITS: DownloadLimits = {
-  maxBytes: 500 * 1024 * 1024,
-  stallMs: 30_000,
-  deadlineMs: 30 * 60_000,
-};
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** What is looked at to tell a video from text. */
@@ -94,12 +91,17 @@ export class Downloader {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: "GET",
-          headers: this.#headers(),
+          // Those of any visitor: neither key nor cookie.
+          headers: {
+            accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
+            "accept-encoding": "identity",
+            "user-agent": `faceless-video-mcp/${this.#version}`,
+          },
           signal,
         });
         const answer = await Promise.race([aborted, request]);
         answer.body.on("error", () => {});
-        if (!isRedirect(answer.statusCode)) return yield* this.#receive(answer);
+        if (!REDIRECTS.has(answer.statusCode)) return yield* this.#receive(answer);
         url = checkedUrl(headerOf(answer, "location"), serviceNetwork, url);
       } finally {
         // Ends what is still under way: behind a proxy that has not answered, nothing else does.
@@ -109,23 +111,13 @@ export class Downloader {
     throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** Those of any visitor: neither key nor cookie. */
-  #headers(): Record<string, string> {
-    return {
-      accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
-      "accept-encoding": "identity",
-      "user-agent": `faceless-video-mcp/${this.#version}`,
-    };
-  }
-
   async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
     const { statusCode } = answer;
     if (statusCode !== 200) {
       const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
       throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass });
     }
-    const [, kind] = /^(image|audio)\//i.exec(headerOf(answer, "content-type")) ?? [];
-    if (kind !== undefined) throw notVideo(kind.toLowerCase() === "image" ? "an image" : "sound");
+    if (/^(image|audio)\//i.test(headerOf(answer, "content-type"))) throw notVideo("an image or a sound");
     if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
       throw new DownloadFailure("its host compresses the file");
     this.#checkSize(Number(headerOf(answer, "content-length")));
@@ -227,18 +219,11 @@ function isAllowed(network: Network, serviceNetwork: Network): boolean {
  */
 function refuseText(head: Buffer): void {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return;
-  const start = head.toString().trimStart();
-  if (start.startsWith("<?xml") && !/<html/i.test(start)) throw notVideo("an XML document");
-  if (start.startsWith("<")) throw notVideo("a web page");
-  throw notVideo(/^[{[]/.test(start) ? "JSON" : "text");
+  throw notVideo("text, such as a page to sign in");
 }
 
 function notVideo(found: string): DownloadFailure {
   return new DownloadFailure(`its link leads to ${found}, not to a video`);
-}
-
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
 }
 
 /** The first value; empty where there is none. */

@@ -59,7 +59,6 @@ interface PendingVideo {
 }
 
 const NOT_WAITING: Unsubscribe = () => {};
-const MAX_PENDING = 500;
 const MAX_AT_ONCE = 2;
 const MAX_ATTEMPTS = 3;
 /** Before the second attempt; twice as long before the third. */
@@ -97,9 +96,6 @@ export class SavedVideos {
   /** Saves the video of a job that was started, watched or waited for, as soon as it is there. */
   saveWhenFinished(jobId: string): void {
     if (this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
-    // One that is rendering or failed can be asked for again.
-    const [oldest] = [...this.#pending.values()].filter(({ state }) => state !== "saving");
-    if (this.#pending.size >= MAX_PENDING && oldest !== undefined) this.#forget(oldest);
     const video: PendingVideo = {
       jobId,
       state: "rendering",

@@ -386,7 +386,7 @@ test("the entry for VS Code asks for the key as a password", async () => {
   "inputs": [
     {
       "type": "promptString",
-      "id": "faceless-key",
+      "id": "faceless_key",
       "description": "Faceless Video API key, begins with fl_",
       "password": true
     }
@@ -397,7 +397,7 @@ test("the entry for VS Code asks for the key as a password", async () => {
       "command": "npx",
       "args": ["-y", "faceless-video-mcp"],
       "env": {
-        "FACELESS_API_KEY": "\${input:faceless-key}",
+        "FACELESS_API_KEY": "\${input:faceless_key}",
         "FACELESS_BASE_URL": "https://videos.test/prefix"
       }
     }

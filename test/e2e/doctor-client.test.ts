@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
-import { CLIENT_FILES } from "../../src/commands/doctor/client-files.ts";
+import { CLIENT_FILES, pathsOf } from "../../src/commands/doctor/client-files.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -156,7 +156,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "claude-desktop",
     file: CLAUDE_DESKTOP,
     content: (url) => servers({ FACELESS_API_KEY: url, FACELESS_BASE_URL: CANARY }),
-    told: "Swap the values of FACELESS_API_KEY and FACELESS_BASE_URL.",
+    told: "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back.",
   },
   {
     what: "quotes around the key",
@@ -430,7 +430,7 @@ test("doctor --client warns of a program that a desktop application may not find
 });
 
 describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
-  const places = CLIENT_FILES[client].files({
+  const places = pathsOf(CLIENT_FILES[client].files, {
     env: {},
     homeDir: "home",
     workingDir: "work",
@@ -455,7 +455,6 @@ describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
         "ok settings",
         "ok service",
         "ok key",
-        "ok clock",
         "ok platforms",
         "ok journal",
         "",

@@ -301,14 +301,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     detail: /can't be read \(EISDIR: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
     fix: /^Give yourself the right to read it, or set FACELESS_STATE_DIR to another folder$/,
   },
-  {
-    what: "a clock that is an hour fast",
-    env: () => at({ ...NO_VIDEOS, headers: { date: new Date(Date.now() - 3_600_000).toUTCString() } }),
-    name: "clock",
-    status: "warn",
-    detail: /^this computer is 60 min ahead of the service$/,
-    fix: /^Set the clock of this computer/,
-  },
 ];
 
 test.each(BROKEN)(
@@ -343,7 +335,6 @@ test("doctor sends only GET requests and makes no journal", async () => {
     service: expect.stringMatching(new RegExp(`^${service.url} answers \\(\\d+ ms\\)$`)),
     key: "the service accepts it",
     requests: "59 of 60 requests left for now",
-    clock: "agrees with the service's",
     platforms: "tiktok, [redacted]",
     journal: `${folder} keeps what was paid and posted, so that nothing is done twice`,
   });
@@ -415,7 +406,6 @@ test("doctor prints about ten plain lines if all is well", async () => {
     "ok settings",
     "ok service",
     "ok key",
-    "ok clock",
     "ok platforms",
     "ok journal",
     "",
@@ -437,6 +427,6 @@ test("doctor prints what to fix first, and the skipped checks in one line", asyn
     "fail  service   Try again in a minute.",
   ]);
   expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
-    "Not checked: key, requests, clock, platforms.",
+    "Not checked: key, requests, platforms.",
   ]);
 });

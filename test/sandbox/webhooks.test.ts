@@ -134,7 +134,7 @@ test("a delivery that is not answered with 2xx is sent again five times, ever la
     "render.completed: 500, 1 s",
     "render.completed: 404, 2 s",
     "render.completed: 307, 4 s",
-    "render.completed: ECONNRESET, 8 s",
+    "render.completed: UND_ERR_SOCKET, 8 s",
     "render.completed: 300, 16 s",
     "render.completed: 503",
   ]);

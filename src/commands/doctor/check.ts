@@ -10,19 +10,13 @@ export interface Check {
   readonly fix?: string;
 }
 
+const finding =
+  (status: Check["status"]) =>
+  (name: string, detail: string, fix: string): Check => ({ name, status, detail, fix });
+
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
-export const warn = (name: string, detail: string, fix: string): Check => ({
-  name,
-  status: "warn",
-  detail,
-  fix,
-});
-export const fail = (name: string, detail: string, fix: string): Check => ({
-  name,
-  status: "fail",
-  detail,
-  fix,
-});
+export const warn = finding("warn");
+export const fail = finding("fail");
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -31,7 +25,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
-  EADDRINUSE: "another program has it",
 };
 
 /** In words, with the system's code. */

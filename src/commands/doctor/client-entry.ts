@@ -9,7 +9,7 @@ import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
-import { CLIENT_FILES, type ClientFiles, type Machine } from "./client-files.ts";
+import { CLIENT_FILES, type Machine, pathsOf } from "./client-files.ts";
 import { parseFile, UnreadableFile } from "./parse-file.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
@@ -54,7 +54,7 @@ const ENV_FIELDS = ["env", "environment", "envs"] as const;
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
   const { title } = FORMATS[client];
   const { files, root } = CLIENT_FILES[client];
-  const places = files(machine);
+  const places = pathsOf(files, machine);
   for (const file of places) {
     let text = "";
     let document: unknown;
@@ -128,7 +128,7 @@ function field(value: unknown, name: string): unknown {
 /** Whether another client reads the file with this root, so that it must stay. */
 function isOfAnotherClient(file: string, root: string, machine: Machine): boolean {
   return Object.values(CLIENT_FILES).some(
-    (other) => other.root === root && other.files(machine).includes(file),
+    (other) => other.root === root && pathsOf(other.files, machine).includes(file),
   );
 }
 
@@ -139,48 +139,33 @@ async function checkEntry(
   machine: Machine,
 ): Promise<ClientEntry> {
   const { title } = FORMATS[client];
-  const format = CLIENT_FILES[client];
+  const { envField, readsEnvFile, inherits } = CLIENT_FILES[client];
   const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
   const problems: Check[] = [];
+  const addProblem = (detail: string, fix: string) => problems.push(fail(NAME, detail, fix));
   if (entry.disabled || !entry.enabled)
-    problems.push(fail(NAME, `it is switched off in ${file}`, `Switch this server on in ${title}`));
+    addProblem(`it is switched off in ${file}`, `Switch this server on in ${title}`);
   if (words.some((word) => word.includes("fl_")))
-    problems.push(
-      fail(
-        NAME,
-        `the key is one of the arguments in ${file}, where other programs can see it`,
-        `Move the key from "args" to FACELESS_API_KEY under "${format.envField}"`,
-      ),
+    addProblem(
+      `the key is one of the arguments in ${file}, where other programs can see it`,
+      `Move the key from "args" to FACELESS_API_KEY under "${envField}"`,
     );
-  const other = ENV_FIELDS.find((field) => field !== format.envField && Object.keys(entry[field]).length > 0);
+  const other = ENV_FIELDS.find((field) => field !== envField && Object.keys(entry[field]).length > 0);
   if (other !== undefined)
-    problems.push(
-      fail(
-        NAME,
-        `${title} reads only "${format.envField}"`,
-        `Rename "${other}" to "${format.envField}" in ${file}`,
-      ),
-    );
-  const filed = await readEnvFile(client, entry, machine);
-  if (filed === undefined)
-    problems.push(
-      format.readsEnvFile === true
-        ? fail(
-            NAME,
-            `${title} can't read "${entry.envFile}"`,
-            `Correct the path of "envFile" in ${file}, or create that file`,
-          )
-        : fail(
-            NAME,
-            `${title} does not read "envFile"`,
-            `Write its variables under "${format.envField}" in ${file}`,
-          ),
+    addProblem(`${title} reads only "${envField}"`, `Rename "${other}" to "${envField}" in ${file}`);
+  const filed = readsEnvFile === true ? await readEnvFile(entry, machine) : undefined;
+  if (entry.envFile !== undefined && readsEnvFile !== true)
+    addProblem(`${title} does not read "envFile"`, `Write its variables under "${envField}" in ${file}`);
+  else if (entry.envFile !== undefined && filed === undefined)
+    addProblem(
+      `${title} can't read "${entry.envFile}"`,
+      `Correct the path of "envFile" in ${file}, or create that file`,
     );
   const program = await checkProgram(client, words, machine);
   const flags = readFlags(words);
   if ("problem" in flags && problems.length === 0)
-    problems.push(fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`));
-  const { values, hidden, checks } = await fillIn(client, entry, filed ?? {}, machine);
+    addProblem(`the server does not start: ${flags.problem}`, `Correct "args" in ${file}`);
+  const { values, checks } = await fillIn(client, entry, filed ?? {}, machine);
   const found = [...problems, ...program, ...checks];
   if ("problem" in flags || [...problems, ...program].some(({ status }) => status === "fail"))
     return { checks: found };
@@ -188,53 +173,40 @@ async function checkEntry(
     checks: [pass(NAME, file), ...found],
     start: {
       flags,
-      env: { ...(format.inherits === true && machine.env), ...values },
-      hidden: [...hidden, ...checks.map(({ name }) => name)],
+      env: { ...(inherits === true && machine.env), ...values },
+      hidden: checks.map(({ name }) => name),
     },
   };
 }
 
-interface Filled {
-  readonly values: Environment;
-  readonly hidden: readonly string[];
-  /** Named by the variable that has no value. */
-  readonly checks: readonly Check[];
-}
-
-/** The variables as the client passes them on. */
+/** The variables as the client passes them on, and checks that are named by those that have no value. */
 async function fillIn(
   client: ClientName,
   entry: Entry,
   filed: Environment,
   machine: Machine,
-): Promise<Filled> {
-  const { envField, placeholder, hasSecrets } = CLIENT_FILES[client];
+): Promise<{ readonly values: Environment; readonly checks: readonly Check[] }> {
+  const { envField, envFiles = [], placeholder, hasSecrets } = CLIENT_FILES[client];
   const { title, key = "" } = FORMATS[client];
-  const known = await knownVariables(CLIENT_FILES[client], machine);
-  const hidden: string[] = [];
+  const files = await Promise.all(pathsOf(envFiles, machine).map(readVariables));
+  const known: Environment = Object.assign({}, ...files, machine.env);
   const checks: Check[] = [];
   const values: Record<string, string | undefined> = { ...filed };
-  const hide = (name: string) => {
-    const value = machine.env[name];
-    if (value !== undefined) values[name] = value;
-    else {
-      hidden.push(name);
-      const detail = `${title} keeps it, so doctor can't see it`;
-      checks.push(warn(name, detail, "To have it checked too, set it in this terminal and run doctor again"));
-    }
+  const addHidden = (name: string) => {
+    const fix = "To have it checked too, set it in this terminal and run doctor again";
+    if (machine.env[name] !== undefined) values[name] = machine.env[name];
+    else checks.push(warn(name, `${title} keeps it, so doctor can't see it`, fix));
   };
-  const unset = (name: string, variable: string) =>
-    fail(
-      name,
-      `the entry takes it from the variable ${variable}, which is not set in this terminal`,
-      `Write the value itself into the entry, or set ${variable} where ${title} starts`,
-    );
+  const addUnset = (name: string, variable: string) => {
+    const detail = `the entry takes it from the variable ${variable}, which is not set in this terminal`;
+    const fix = `Write the value itself into the entry, or set ${variable} where ${title} starts`;
+    checks.push(fail(name, detail, fix));
+  };
   for (const variable of [...entry.env_vars, ...entry.env_keys].filter((word) => typeof word === "string")) {
-    const value = known[variable];
-    if (value !== undefined) values[variable] = value;
+    if (known[variable] !== undefined) values[variable] = known[variable];
     else if (!variable.startsWith("FACELESS_")) continue;
-    else if (hasSecrets === true) hide(variable);
-    else checks.push(unset(variable, variable));
+    else if (hasSecrets === true) addHidden(variable);
+    else addUnset(variable, variable);
   }
   for (const [name, written] of Object.entries(entry[envField])) {
     const missing: string[] = [];
@@ -247,8 +219,8 @@ async function fillIn(
             return found ?? whole;
           });
     const left = OTHER_PLACEHOLDER.exec(value)?.[0];
-    if (missing[0] !== undefined) checks.push(unset(name, missing[0]));
-    else if (left === undefined && /\$?\{\w+:/.test(value)) hide(name);
+    if (missing[0] !== undefined) addUnset(name, missing[0]);
+    else if (left === undefined && /\$?\{\w+:/.test(value)) addHidden(name);
     else if (left === undefined) values[name] = value.replaceAll("${userHome}", machine.homeDir);
     else {
       const own = key.includes("FACELESS_API_KEY")
@@ -257,26 +229,20 @@ async function fillIn(
       checks.push(fail(name, `${title} does not fill in ${left}`, `Write ${own} instead`));
     }
   }
-  return { values, hidden, checks };
+  return { values, checks };
 }
 
-/** The variables of the file that the entry names, which its own win over; undefined if the client can't read it. */
+/** The variables of the file that the entry names, over which its own win. */
 async function readEnvFile(
-  client: ClientName,
   { envFile }: Entry,
   { homeDir, workingDir }: Machine,
 ): Promise<Environment | undefined> {
-  if (envFile === undefined) return {};
-  if (CLIENT_FILES[client].readsEnvFile !== true) return undefined;
+  if (envFile === undefined) return undefined;
   const named = envFile.replaceAll("${userHome}", homeDir).replaceAll("${workspaceFolder}", workingDir);
-  const text = await readFile(resolve(workingDir, named), "utf8").catch(() => undefined);
-  return text === undefined ? undefined : parseEnv(text);
+  return readVariables(resolve(workingDir, named));
 }
 
-async function knownVariables({ envFiles }: ClientFiles, machine: Machine): Promise<Environment> {
-  const files = await Promise.all(
-    (envFiles?.(machine) ?? []).map((file) => readFile(file, "utf8").catch(() => "")),
-  );
-  const filed = files.reduce<Environment>((known, text) => ({ ...known, ...parseEnv(text) }), {});
-  return { ...filed, ...machine.env };
+/** undefined if the file can't be read. */
+function readVariables(file: string): Promise<Environment | undefined> {
+  return readFile(file, "utf8").then(parseEnv, () => undefined);
 }

@@ -36,17 +36,11 @@ export function checkConfig(env: Environment, config: Config, { isEntry, hidden 
         `Add --client and the name of your client, such as --client cursor, to check its entry; or set ${KEY} and ${BASE_URL} in this terminal`,
       ),
     ];
-  const [key, url] = problems;
-  if (key !== undefined && problems.length === 2 && key.fix === url?.fix)
-    return [
-      fail(
-        "settings",
-        "the key is where the address belongs, and the address where the key belongs",
-        `Swap the values of ${KEY} and ${BASE_URL}`,
-      ),
-    ];
   const checks = [
-    ...problems.map((problem) => problemCheck(problem, isEntry)),
+    // Values that were swapped have one fix.
+    ...problems
+      .filter(({ fix }, index) => fix !== problems[index - 1]?.fix)
+      .map((problem) => problemCheck(problem, isEntry)),
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
     ...(env[KEY]?.trim() === EXAMPLE_KEY
       ? [

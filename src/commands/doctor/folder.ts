@@ -6,16 +6,12 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf } from "./check.ts";
 
-const DEADLINE_MS = 2_000;
-
-/** Why the folder, or the nearest one above it that exists, can't be written; undefined if it can. */
+/**
+ * Why the folder, or the nearest one above it that exists, can't be written; undefined if it can. A disk that does not answer is a
+ * problem too.
+ */
 export function findFolderProblem(folder: string): Promise<string | undefined> {
-  return inTime(findProblem(folder));
-}
-
-/** A disk that does not answer is a problem too. */
-function inTime(search: Promise<string | undefined>): Promise<string | undefined> {
-  return Promise.race([search, sleep(DEADLINE_MS, "no answer within 2 s", { ref: false })]);
+  return Promise.race([findProblem(folder), sleep(2_000, "no answer within 2 s", { ref: false })]);
 }
 
 async function findProblem(folder: string): Promise<string | undefined> {

@@ -15,13 +15,12 @@ export interface Report {
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
 
-export interface ReportStyle {
-  /** Whose entry was checked. */
-  readonly client: ClientName | undefined;
-  readonly colours: boolean;
-}
-
-export function formatReport({ ok, checks, skipped }: Report, { client, colours }: ReportStyle): string {
+/** `client` is the one whose entry was checked. */
+export function formatReport(
+  { ok, checks, skipped }: Report,
+  client: ClientName | undefined,
+  colours: boolean,
+): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const line = ({ name, status, detail, fix }: Check) => {
     const start = `${colours ? MARKS[status] : status.padEnd(4)}  ${name.padEnd(width)}  `;

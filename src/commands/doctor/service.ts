@@ -1,4 +1,4 @@
-// Checks service, key, rate limit, clock and platforms, by the same requests that the server makes.
+// Checks service, key, rate limit and platforms, by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
 import { answerSchemas } from "../../service/answers.ts";
@@ -15,7 +15,6 @@ import type { Target } from "./environment.ts";
 // Together well below the 20 s in which the server answers any call.
 const ANSWER_MS = 8_000;
 const PLATFORMS_MS = 5_000;
-const MAX_SKEW_MS = 60_000;
 const MAX_NAMED_PLATFORMS = 10;
 
 /** Ends after the first check without which the others make no sense. Nothing is checked without a target. */
@@ -27,14 +26,13 @@ export async function checkService(target: Target | undefined, now: () => number
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
-    const endedMs = now();
+    const tookMs = now() - startedMs;
     if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(parseJson(answer.text)).success)
       return [otherServiceCheck(answer)];
     return [
-      pass("service", `${addressOf(target)} answers (${endedMs - startedMs} ms)`),
+      pass("service", `${addressOf(target)} answers (${tookMs} ms)`),
       ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRequests(answer),
-      ...checkClock(answer, (startedMs + endedMs) / 2),
       ...(target.hasKey ? [await checkPlatforms(new ServiceClient(options))] : []),
     ];
   } catch (error) {
@@ -117,22 +115,6 @@ function checkRequests({ headers }: Answer): readonly Check[] {
 
 function countOf(header: string | string[] | undefined): number | undefined {
   return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
-}
-
-/** `atMs` is half way between request and answer by this computer's clock. */
-function checkClock({ headers }: Answer, atMs: number): readonly Check[] {
-  const serviceMs = Date.parse(String(headers["date"]));
-  if (Number.isNaN(serviceMs)) return [];
-  const skewMs = atMs - serviceMs;
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return [pass("clock", "agrees with the service's")];
-  const minutes = Math.round(Math.abs(skewMs) / 60_000);
-  return [
-    warn(
-      "clock",
-      `this computer is ${minutes} min ${skewMs > 0 ? "ahead of" : "behind"} the service`,
-      "Set the clock of this computer, best by switching on automatic time",
-    ),
-  ];
 }
 
 async function checkPlatforms(service: ServiceClient): Promise<Check> {

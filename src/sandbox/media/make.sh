@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes the sandbox's three looks: NAME.mp4 (9:16, H.264 + AAC) and NAME.wav (the voiceover alone), under 400 kB in all,
-# and final.mp4, the final video of every job, under 100 kB. Its pictures are stretched to the ordered length when it is
-# served (see ../video-length.ts), so it has no B-frames and no edit list.
+# Makes the sandbox's three looks: NAME.mp4 (9:16, H.264 + AAC), the voiceover voice.wav, and final.mp4, the final video of every job: under
+# 300 kB in all.
 # Needs Debian's ffmpeg, espeak-ng and fonts-dejavu-core. Run it here: sh make.sh
 set -eu
 cd "$(dirname "$0")"
@@ -34,11 +33,11 @@ speak() {
 # look NAME VOICE SPEED COLOURS SPOKEN LINE1 LINE2 LINE3
 look() {
   name=$1
-  speak "$2" "$3" "$5" "$name.wav"
+  speak "$2" "$3" "$5" "$work/$name.wav"
 
   ffmpeg -hide_banner -loglevel error -y \
     -f lavfi -i "gradients=s=360x640:r=$fps:d=$length:type=linear:speed=0.012:seed=3:$4" \
-    -loop 1 -framerate $fps -t $length -i "$work/light.png" -i "$name.wav" \
+    -loop 1 -framerate $fps -t $length -i "$work/light.png" -i "$work/$name.wav" \
     -filter_complex "
       [1:v]split[near][far];
       [0:v][near]overlay=x='30+90*sin(2*PI*t/$length)':y='90+60*cos(2*PI*t/$length)':shortest=1[a];
@@ -60,6 +59,7 @@ look() {
 
 look dusk en-us+f3 200 "nb_colors=3:c0=0x2b1055:c1=0xd53369:c2=0xe0702c:x0=0:y0=0:x1=360:y1=640" \
   "This is a sandbox clip. Your story goes here." "This is" "a sandbox clip" "Your story here"
+cp "$work/dusk.wav" voice.wav
 look tide en-gb+m3 200 "nb_colors=3:c0=0x03304f:c1=0x1278a8:c2=0x249c98:x0=360:y0=0:x1=0:y1=640" \
   "A sandbox voiceover. Nothing was charged." "A sandbox" "voiceover" "Nothing charged"
 look grove en-us+f4 200 "nb_colors=3:c0=0x14503c:c1=0x3f8f4f:c2=0xc9a227:x0=0:y0=640:x1=360:y1=0" \
@@ -80,8 +80,8 @@ final() {
       drawbox=x=40:y=600:w=280:h=6:color=white@0.2:t=fill[card];
       [1:v]format=rgba,geq=r=255:g=255:b=255:a='if(lte(X,280*(N+1)/90),230,0)'[bar];
       [card][bar]overlay=x=40:y=600:shortest=1,format=yuv420p[v]" \
-    -map "[v]" -map 2:a -frames:v 90 -c:v libx264 -profile:v high -preset veryslow -bf 0 -crf 27 -g 45 \
-    -c:a aac -b:a 32k -ar 22050 -ac 1 -use_editlist 0 -bitexact -map_metadata -1 -movflags +faststart final.mp4
+    -map "[v]" -map 2:a -frames:v 90 -c:v libx264 -profile:v high -preset veryslow -crf 27 -g 45 \
+    -c:a aac -b:a 32k -ar 22050 -ac 1 -bitexact -map_metadata -1 -movflags +faststart final.mp4
 }
 
 final
