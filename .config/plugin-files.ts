@@ -205,16 +205,14 @@ ${markdown(craft.writingRules({}))}
 
 function styles(): string {
   const rules = STYLES.map((style) => {
-    const { settings, opening, course, ending, pictures, telling } = STYLE_BRIEFS[style];
+    const { settings, course, telling, pictures } = STYLE_BRIEFS[style];
     return `## \`${style}\`
 
 Pacing \`${settings.pacing}\`, music \`${settings.music}\`, ${craft.describeRange({ style })} for ${DEFAULTS.duration} seconds of English.
 
-- First line: ${opening}.
-- Then: ${course}
-- Last line: ${ending}
-- Pictures: ${pictures}
-- Tone: ${telling}`;
+- ${course}
+- ${telling}
+- Pictures: ${pictures}`;
   });
   return `# What each style needs\n\n${rules.join("\n\n")}\n`;
 }

@@ -34,24 +34,23 @@ function describeLanguage({ language }: Target): string {
   const name = languageOf({ language });
   if (language === undefined) return `${name}, as none was given; if I write in another, ask first`;
   if (new Intl.Locale(language).language === "en") return `${name} (\`${language}\`)`;
-  return `${name} (\`${language}\`), from the start and as people talk there; an opening as strong as in English`;
+  return `${name} (\`${language}\`), as people talk there; an opening as strong as in English`;
 }
 
-/** How to write a topic: the rules, filled in with the style's brief and the range of words. */
+/** How to write a topic: the steps and rules, filled in with the style's brief and the range of words. */
 export function writingRules(target: Target): string {
   const { style, duration = DEFAULTS.duration } = target;
-  const { opening, course, ending, pictures, telling } =
-    style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
-  return `${style === undefined ? styleChoice() : ""}- Decide first what the viewer knows, feels or does at the end; for a product, what gets better in their day and the next step. Keep only what leads there, and every name, price and wish of mine. The mood I want beats cleverness; thanks, wishes and calls are said outright.
-- Length: ${describeRange(target)} spoken, numbers as said and brackets aside, fill ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}, in about ${Math.round(duration / 4)} lines.
-- First line: ${FIRST_LINE[rangeOf(target).unit]}, ${opening}. Only the last line closes it. Draft three, keep the strongest.
-- Then: ${course} Early on, one plain sentence says what this is.
-- Last line: ${ending} No summary, no statistic.
-- Pictures: after each line, in [brackets], one thing that footage can show, in the same words if it returns. ${pictures} No talking or famous face, lettering or logo.
-- Tone: ${telling} One sure detail beats three likely ones.
+  const { course, telling, pictures } = style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
+  return `Note what the video is for, all that I named, and the one moment it is about. Then write two drafts with different ideas:
+${style === undefined ? styleChoice() : ""}- Nothing that I named is left out, nothing added that I would object to. The moment happens in full before the viewer's eyes, step by step, with what is said and done; it gets the most time.
+- ${course}
+- ${telling}
+- First line: ${FIRST_LINE[rangeOf(target).unit]} that stop a thumb: strange, funny or wrong, and true. Last line: lands it, in words that someone would repeat; no summary.
+- After each line, in [brackets], the one thing that is seen then, in the same words if it returns. ${pictures} No talking or famous face, lettering or logo.
+- Length: ${style === "asmr" ? "at most" : describeLeast(target)} ${describeMost(target)} spoken, numbers as said and brackets aside, in ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines.
 - No title, number or label (“Hook:”): it might be spoken.
 
-Read it aloud: is each line clear at first hearing, literally true, following, one with its picture? Fix, then count.`;
+Judge both drafts as a stranger about to scroll, as an editor who checks every word, and as me. Keep the one that I would send to a friend. Mend its weakest lines: wit that needs explaining, words nobody says, a “why” left open, a picture of something else. Read it aloud and count.`;
 }
 
 const FIRST_LINE = {
@@ -65,7 +64,7 @@ function styleChoice(): string {
     const { settings, fit } = STYLE_BRIEFS[style];
     return `  - ${style} (${settings.pacing}, ${settings.music}): ${fit}\n`;
   });
-  return `- Choose a style, with its pacing and music:\n${styles.join("")}`;
+  return `- Choose a style:\n${styles.join("")}`;
 }
 
 function rangeOf({ language = DEFAULTS.language, duration = DEFAULTS.duration, style }: Target) {
@@ -76,8 +75,16 @@ function rangeOf({ language = DEFAULTS.language, duration = DEFAULTS.duration, s
 
 /** "64 to 71 words". */
 export function describeRange(target: Target): string {
-  const { min, max, unit } = rangeOf(target);
-  return `${min} to ${max} ${unit}`;
+  return `${describeLeast(target)} ${describeMost(target)}`;
+}
+
+function describeLeast(target: Target): string {
+  return `${rangeOf(target).min} to`;
+}
+
+function describeMost(target: Target): string {
+  const { max, unit } = rangeOf(target);
+  return `${max} ${unit}`;
 }
 
 /** "30 seconds", with one decimal at most. */

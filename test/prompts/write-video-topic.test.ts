@@ -65,17 +65,18 @@ test("without settings the service's defaults are used, and the model chooses am
 });
 
 describe("the topic that write_video_topic asks for", () => {
-  test("serves what the viewer gets from it, from a first line of few words to a last one that closes it", async () => {
+  test("serves the wish, from a first line of few words to a last one that lands it, and is judged before it is shown", async () => {
     const rules = [
-      "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
-      "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
+      "Note what the video is for, all that I named, and the one moment it is about",
+      "two drafts",
+      "Nothing that I named is left out",
+      "The moment happens in full before the viewer's eyes",
       "First line: four to six words",
-      "Only the last line closes it",
-      "one plain sentence says what this is",
-      "Last line: the answer to the first",
-      "in [brackets], one thing that footage can show, in the same words if it returns",
+      "Last line: lands it",
+      "in [brackets], the one thing that is seen then, in the same words if it returns",
+      "64 to 71 words spoken, numbers as said and brackets aside, in 30 seconds",
       "No title, number or label",
-      "Read it aloud: is each line clear at first hearing, literally true",
+      "Judge both drafts as a stranger about to scroll, as an editor who checks every word, and as me",
     ];
 
     expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();
@@ -91,16 +92,16 @@ describe("the topic that write_video_topic asks for", () => {
     expect(japanese + thai).not.toMatch(/(\d|six) words/);
   });
 
-  test("is spoken for about two thirds of the time in asmr, and shows the finished thing", async () => {
+  test("is spoken for two thirds of the time at most in asmr, and shows the finished thing", async () => {
     const prompt = await text({ style: "asmr", duration: "30" });
 
-    expect(prompt).toContain("36 to 39 words spoken");
+    expect(prompt).toContain("at most 39 words spoken");
     expect(prompt).toContain("the last shows it finished");
   });
 
-  test("is written in its language from the start, with an opening as strong as in English", async () => {
+  test("is written as people talk there, with an opening as strong as in English", async () => {
     expect(await text({ language: "Deutsch" })).toContain(
-      "- Language: German (`de`), from the start and as people talk there; an opening as strong as in English",
+      "- Language: German (`de`), as people talk there; an opening as strong as in English",
     );
     expect(await text({ language: "en-GB" })).toContain("- Language: British English (`en-GB`)\n");
   });
@@ -109,12 +110,12 @@ describe("the topic that write_video_topic asks for", () => {
 test.each(STYLES)("write_video_topic has the brief of %s and none of another style", async (style) => {
   const prompt = await text({ style });
 
-  const { opening, course, ending, pictures, telling, settings } = STYLE_BRIEFS[style];
-  for (const sentence of [opening, course, ending, pictures, telling]) expect(prompt).toContain(sentence);
+  const { course, telling, pictures, settings } = STYLE_BRIEFS[style];
+  for (const sentence of [course, telling, pictures]) expect(prompt).toContain(sentence);
   expect(callIn(prompt)).toMatchObject({ style, ...settings });
   for (const other of STYLES.filter((name) => name !== style)) {
     const brief = STYLE_BRIEFS[other];
-    for (const sentence of [brief.course, brief.ending, brief.fit]) expect(prompt).not.toContain(sentence);
+    for (const sentence of [brief.course, brief.telling, brief.fit]) expect(prompt).not.toContain(sentence);
   }
 });
 

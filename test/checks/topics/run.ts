@@ -83,7 +83,10 @@ async function armsFor(client: Client, list: readonly Wish[]): Promise<Readonly<
   const wished = list.map(describeWish);
   const prompted = wished.map((wish, index) => `${wish}\n\n<prompt>\n${prompts[index] ?? ""}\n</prompt>`);
   return {
-    prompt: { texts: prompts, shown: `With each wish, the user ran a prompt.\n\n${prompted.join("\n\n")}` },
+    prompt: {
+      texts: prompts,
+      shown: [described, "With each wish, the user ran a prompt.", ...prompted].join("\n\n"),
+    },
     description: { texts: [described], shown: [described, ...wished].join("\n\n") },
     bare: { texts: [bare], shown: [bare, ...wished].join("\n\n") },
   };
