@@ -3,10 +3,10 @@
 
 import { readFileSync } from "node:fs";
 
-const RECORD = "test/checks/topics/protocol/2026-11-22-blind.md";
+const RECORD = "test/checks/topics/protocol/2026-11-22-blind-three.md";
 /** A wish of that trial whose topic is the example, and what it wishes for. */
-const EXAMPLE = "spokesperson-bike-repair";
-const WISH = "a 20-second reel in which a happy customer of a mobile bike repair tells a friend";
+const EXAMPLE = "fridge-meal-app";
+const WISH = "a 25-second reel about an app that makes three dinners of what is in the fridge, as a tired parent would tell it";
 
 const record = readFileSync(new URL(`../${RECORD}`, import.meta.url), "utf8");
 

@@ -42,6 +42,7 @@ export function writingRules(target: Target): string {
   const { style, duration = DEFAULTS.duration } = target;
   const { course, telling, pictures } = style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
   return `Note what the video is for, all that I named, and the one moment it is about. Then write two drafts with different ideas:
+
 ${style === undefined ? styleChoice() : ""}- Nothing that I named is left out, nothing added that I would object to. The moment happens in full before the viewer's eyes, step by step, with what is said and done; it gets the most time.
 - ${course}
 - ${telling}
