@@ -112,7 +112,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     findsNpx: true,
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
     keySource: FROM_VARIABLE,
-    key: "$FACELESS_API_KEY",
+    // Gemini CLI leaves an unset variable as it is written, and this form is known for a placeholder.
+    key: "${FACELESS_API_KEY}",
     write: servers("mcpServers", ({ command, args, env }) => ({ command, args, env })),
   },
   zed: {
