@@ -1,8 +1,10 @@
 // The plugin's files for each client, made from the code: names, versions and the server's entry, and the skill from the prompts' craft.
 // Pure. `npm run docs` writes them.
 
+import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import { CLIENTS } from "../src/command-line.ts";
+import { FORMATS } from "../src/commands/client-formats.ts";
 import { launch, SERVER } from "../src/commands/server-entry.ts";
 import * as craft from "../src/prompts/craft.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
@@ -18,12 +20,16 @@ const { version, description, homepage, license, keywords } = manifest;
 const repository = manifest.repository.url.replace(/^git\+|\.git$/g, "");
 const author = { name: manifest.author };
 const about = { name: NAME, version, description, author, homepage, repository, license, keywords };
-const server = launch({ windows: false, sandbox: false });
+
+const OPTIONS = { windows: false, sandbox: false };
+const { command, args } = launch(OPTIONS);
+/** Starts the sandbox until the user has given a key or an address. */
+const START = { ...OPTIONS, command, args: [...args, "--sandbox=auto"], baseUrl: "" };
 
 const KEY = {
   title: "API key",
   description:
-    "Begins with fl_. Create it in the account settings of the service, section API. Leave it empty to look around first.",
+    "Begins with fl_. Create it in the account settings of the service, section API. To try the sandbox first, leave this and the address empty.",
 };
 const URL = {
   title: "Service address",
@@ -40,12 +46,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
       api_key: { type: "string", ...KEY, sensitive: true },
       base_url: { type: "string", ...URL },
     },
-    mcpServers: {
-      [SERVER]: {
-        ...server,
-        env: { FACELESS_API_KEY: "${user_config.api_key}", FACELESS_BASE_URL: "${user_config.base_url}" },
-      },
-    },
+    mcpServers: servers("claude-code", (setting) => `\${user_config.${setting}}`),
   }),
   ".claude-plugin/marketplace.json": json({
     name: NAME,
@@ -54,7 +55,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
     plugins: [{ name: NAME, source: `./${FOLDER}`, description }],
   }),
 
-  // Codex. It starts servers with few variables, and passes these on from its shell.
+  // Codex. It starts servers with few variables, and passes those on from its shell that its list names.
   [`${FOLDER}/.codex-plugin/plugin.json`]: json({
     ...about,
     skills: "./skills/",
@@ -67,14 +68,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
     },
   }),
   [`${FOLDER}/codex-mcp.json`]: json({
-    mcpServers: {
-      [SERVER]: {
-        ...server,
-        env_vars: ["FACELESS_API_KEY", "FACELESS_BASE_URL"],
-        startup_timeout_sec: 60,
-        tool_timeout_sec: 120,
-      },
-    },
+    mcpServers: codexServers(),
   }),
   ".agents/plugins/marketplace.json": json({
     name: NAME,
@@ -94,15 +88,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
     ...about,
     displayName: DISPLAY_NAME,
     skills: "./skills/",
-    mcpServers: {
-      [SERVER]: {
-        ...server,
-        env: {
-          FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
-          FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
-        },
-      },
-    },
+    mcpServers: servers("cursor", (_, variable) => `\${env:${variable}}`),
   }),
   ".cursor-plugin/marketplace.json": json({
     name: NAME,
@@ -120,12 +106,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
       { name: KEY.title, description: KEY.description, envVar: "FACELESS_API_KEY", sensitive: true },
       { name: URL.title, description: URL.description, envVar: "FACELESS_BASE_URL" },
     ],
-    mcpServers: {
-      [SERVER]: {
-        ...server,
-        env: { FACELESS_API_KEY: "$FACELESS_API_KEY", FACELESS_BASE_URL: "$FACELESS_BASE_URL" },
-      },
-    },
+    mcpServers: servers("gemini", (_, variable) => `\${${variable}}`),
   }),
 
   // Cline's marketplace looks for it at the top level and nowhere else.
@@ -133,6 +114,29 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
   [`${FOLDER}/skills/${SKILL}/SKILL.md`]: skill(),
   [`${FOLDER}/skills/${SKILL}/references/styles.md`]: styles(),
 };
+
+/** What `config` writes for the client, with the client's own placeholders for the user's values. */
+function servers(
+  client: "claude-code" | "cursor" | "gemini",
+  placeholder: (setting: string, variable: string) => string,
+): object {
+  const env = {
+    FACELESS_API_KEY: placeholder("api_key", "FACELESS_API_KEY"),
+    FACELESS_BASE_URL: placeholder("base_url", "FACELESS_BASE_URL"),
+  };
+  return z
+    .object({ mcpServers: z.record(z.string(), z.looseObject({})) })
+    .parse(FORMATS[client].document({ ...START, env })).mcpServers;
+}
+
+/** The table that `config` writes, as JSON: the address comes from the shell too. */
+function codexServers(): object {
+  const { mcp_servers: tables } = z
+    .object({ mcp_servers: z.record(z.string(), z.looseObject({ env_vars: z.array(z.string()) })) })
+    .parse(FORMATS.codex.document({ ...START, env: {} }));
+  const { env_vars: variables = [], ...table } = tables[SERVER] ?? {};
+  return { [SERVER]: { ...table, env: undefined, env_vars: [...variables, "FACELESS_BASE_URL"] } };
+}
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
@@ -183,24 +187,35 @@ license: ${license}
 
 # Make a faceless short video
 
-“I” and “me” are the user in this text. It needs the tools of the MCP server \`${SERVER}\`.
+This needs the tools of the MCP server \`${SERVER}\`. If a summary says that this is a sandbox, tell the user so: real videos need their API key
+and the service's address in the plugin's settings (\`FACELESS_API_KEY\`, \`FACELESS_BASE_URL\`).
 
 ## Write
 
-If I gave no language, use the one that I write in, and say so; if I gave no length, take ${DEFAULTS.duration} seconds. Lengths are ${DURATION.min} to
+If the user gave no language, take the one they write in, and say so; if they gave no length, take ${DEFAULTS.duration} seconds. Lengths are ${DURATION.min} to
 ${DURATION.max} seconds. The numbers below are for ${DEFAULTS.duration} seconds of English; change them in proportion (\`slow\` a seventh fewer words, \`fast\` a tenth
-more). If I gave a style, take that one. [references/styles.md](references/styles.md) has the rules of each: read those of the chosen one first.
+more). If the user gave a style, take that one. [references/styles.md](references/styles.md) has the rules of each: read those of the chosen one first.
 
-${markdown(craft.writingRules({}))}
+${markdown(toModel(craft.writingRules({})))}
 
 ## Then
 
-1. Show me the topic, its count, the settings and what I should check. Say that the video ${craft.WHAT_IT_COSTS}. Ask, and wait
-   for my answer.
-2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one.
-3. ${craft.FOLLOW_THE_JOB}
-4. Give me the link. ${craft.PUBLISH_IF_ASKED}
+1. Show the user the topic, its count, the settings and what they should check. Say that the video ${craft.WHAT_IT_COSTS}.
+   Ask the user whether to make it, and wait for the answer.
+2. Only when the user has agreed, call \`generate_video\`, exactly once, without \`voice\` unless they name one.
+3. ${toModel(craft.FOLLOW_THE_JOB)}
+   After ten minutes tell the user that it takes longer than usual, and look again only when they ask.
+4. Give the user the link. ${toModel(craft.PUBLISH_IF_ASKED)}
 `;
+}
+
+/** The prompts speak for the user, a skill speaks of the user. */
+function toModel(text: string): string {
+  return text
+    .replaceAll(/\bI (want|sell|name|ask)\b/g, "the user $1s")
+    .replaceAll(/\bI\b(?! or you)/g, "the user")
+    .replaceAll(/\bmine\b/g, "the user's")
+    .replaceAll(/\bme\b/g, "the user");
 }
 
 function styles(): string {
@@ -214,7 +229,7 @@ Pacing \`${settings.pacing}\`, music \`${settings.music}\`, ${craft.describeRang
 - ${telling}
 - Pictures: ${pictures}`;
   });
-  return `# What each style needs\n\n${rules.join("\n\n")}\n`;
+  return toModel(`# What each style needs\n\n${rules.join("\n\n")}\n`);
 }
 
 /** With the empty line after a list that the formatter wants. */

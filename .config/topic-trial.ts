@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs";
 const RECORD = "test/checks/topics/protocol/2026-11-22-blind-three.md";
 /** A wish of that trial whose topic is the example, and what it wishes for. */
 const EXAMPLE = "fridge-meal-app";
-const WISH = "a 25-second reel about an app that makes three dinners of what is in the fridge, as a tired parent would tell it";
+const WISH =
+  "a 25-second reel about an app that makes three dinners of what is in the fridge, as a tired parent would tell it";
 
 const record = readFileSync(new URL(`../${RECORD}`, import.meta.url), "utf8");
 

@@ -134,7 +134,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
     if (!Object.hasOwn(command.options, token.name))
       return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
-    if (Object.hasOwn(OPTION_VALUES, token.name)) given.set(token.name, token.value);
+    const isAuto = name === "" && token.name === "sandbox" && token.value === "auto";
+    if (isAuto || Object.hasOwn(OPTION_VALUES, token.name)) given.set(token.name, token.value);
     else if (token.value === undefined || token.value === "true") given.set(token.name, undefined);
     else if (token.value !== "false") return usageError(`${option} takes no value but true or false`);
   }
@@ -165,7 +166,11 @@ function commandFrom(
 ): CommandLine {
   const sandbox = given.has("sandbox");
   if (name === "") {
-    const flags = { sandbox, readOnly: given.has("read-only"), noPublish: given.has("no-publish") };
+    const flags: Flags = {
+      sandbox: given.get("sandbox") === "auto" ? "auto" : sandbox,
+      readOnly: given.has("read-only"),
+      noPublish: given.has("no-publish"),
+    };
     return { command: { name: "serve", flags } };
   }
   if (name === "demo") return { command: { name } };

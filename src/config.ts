@@ -37,7 +37,8 @@ export interface ServiceConfig {
 
 /** What the command line says about the server. */
 export interface Flags {
-  readonly sandbox: boolean;
+  /** `auto`: while neither the key nor the address is set, as plugins start the server. */
+  readonly sandbox: boolean | "auto";
   readonly readOnly: boolean;
   readonly noPublish: boolean;
 }
@@ -45,6 +46,7 @@ export interface Flags {
 export const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
 
 export interface Config extends Flags {
+  readonly sandbox: boolean;
   /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
   readonly service?: ServiceConfig;
   /** Settings that are needed, or that guard money, privacy or publicity: every tool call fails with them. */
@@ -206,8 +208,11 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     return undefined;
   };
 
-  const apiKey = flags.sandbox ? undefined : read(SETTINGS.apiKey);
-  const baseUrl = flags.sandbox ? undefined : read(SETTINGS.baseUrl);
+  const isSet = ({ name }: Setting<unknown>) => readVariable(env, name) !== undefined;
+  const sandbox =
+    flags.sandbox === "auto" ? !isSet(SETTINGS.apiKey) && !isSet(SETTINGS.baseUrl) : flags.sandbox;
+  const apiKey = sandbox ? undefined : read(SETTINGS.apiKey);
+  const baseUrl = sandbox ? undefined : read(SETTINGS.baseUrl);
   const isProxied = baseUrl !== undefined && !isLoopback(baseUrl.hostname);
   const proxies = isProxied
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
@@ -225,6 +230,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
   const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
   return {
     ...flags,
+    sandbox,
     ...settings,
     ...(isUsable && { service: { apiKey, baseUrl, proxies } }),
     problems,

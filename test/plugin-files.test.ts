@@ -33,6 +33,14 @@ test("Cursor's manifest has only fields of its published schema", async () => {
   );
 });
 
+test.each(["SKILL.md", "references/styles.md"])(
+  "the skill's %s speaks to the model of the user, never as the user",
+  async (name) => {
+    const text = await read(`docs/plugin/skills/make-faceless-video/${name}`);
+    expect(text.match(/.{0,20}\b(I|me|my|mine)\b.{0,20}/g)).toBeNull();
+  },
+);
+
 test("the skill has the name of its folder and stays within the limits of the format", async () => {
   const text = await read("docs/plugin/skills/make-faceless-video/SKILL.md");
   const [, frontmatter = ""] = /^---\n(.*?)\n---\n/s.exec(text) ?? [];

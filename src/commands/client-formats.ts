@@ -125,7 +125,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     findsNpx: true,
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
     keySource: FROM_VARIABLE,
-    key: "$FACELESS_API_KEY",
+    // Gemini CLI leaves an unset variable as it is written, and this form is known for a placeholder.
+    key: "${FACELESS_API_KEY}",
     document: servers("mcpServers"),
   },
   zed: {

@@ -2,8 +2,8 @@
 // reads: it sends GETs, spends nothing and leaves nothing behind.
 
 import type { ClientName } from "../command-line.ts";
-import { NO_FLAGS, readConfig } from "../config.ts";
-import type { ClientEntry } from "./doctor/client-entry.ts";
+import { type Config, NO_FLAGS, readConfig } from "../config.ts";
+import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
 import type { Machine } from "./doctor/client-files.ts";
 import { type Check, pass } from "./doctor/check.ts";
 import { checkConfig, readTarget } from "./doctor/environment.ts";
@@ -34,19 +34,21 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { client, env, nodeVersion, json, isTerminal, print } = options;
   // The timers of requests don't keep the process alive by themselves.
   const keepAlive = setInterval(() => {}, 1_000);
-  const entry = await readEntry(options);
-  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...(await checkStart(entry, options))];
+  const { start, ...entry } = await readEntry(options);
+  const config = start && readConfig(start.env, start.flags, options.homeDir);
+  const ofStart = start && config ? await checkStart(start, config, options) : [];
+  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...ofStart];
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = checks.every(({ status }) => status !== "fail");
-  const expected = entry.start?.flags.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
+  const expected = config?.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
   const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, client, colours);
   print(
     redactReport(
       text,
-      [env, entry.start?.env ?? {}].map((values) => values["FACELESS_API_KEY"]),
+      [env, start?.env ?? {}].map((values) => values["FACELESS_API_KEY"]),
     ),
   );
   return ok ? 0 : 1;
@@ -59,14 +61,14 @@ async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
   return readClientEntry(options.client, options);
 }
 
-async function checkStart({ start }: ClientEntry, options: DoctorOptions): Promise<readonly Check[]> {
-  if (start === undefined) return [];
-  const { client, homeDir, now } = options;
-  const { flags, env, hidden } = start;
-  const config = readConfig(env, flags, homeDir);
+async function checkStart(
+  { env, hidden }: ClientStart,
+  config: Config,
+  { client, homeDir, now }: DoctorOptions,
+): Promise<readonly Check[]> {
   return [
     ...checkConfig(env, config, { isEntry: client !== undefined, hidden }),
-    ...(flags.sandbox ? [] : await checkService(readTarget(env, homeDir), now)),
+    ...(config.sandbox ? [] : await checkService(readTarget(env, homeDir), now)),
     await checkJournal(config),
     ...(await checkSavedVideos(config)),
   ];

@@ -28,7 +28,7 @@ const reportSchema = z.object({
   ),
 });
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const asked = process.argv.slice(2);
 const rows: Row[] = [];

@@ -429,6 +429,17 @@ test("doctor --client warns of a program that a desktop application may not find
   ]);
 });
 
+test("an entry that starts the sandbox for want of a key and an address is found healthy", async () => {
+  const printedEntry = await printed("claude-desktop", "", "--sandbox");
+  const home = await homeWith(CLAUDE_DESKTOP, printedEntry.replace("--sandbox", "--sandbox=auto"));
+
+  const { code, lines } = await doctor({ client: "claude-desktop", home });
+
+  expect(code).toBe(0);
+  expect(lines).toContain("ok    settings  the sandbox: nothing is rendered, charged or posted");
+  expect(lines.join("\n")).not.toContain("Not checked");
+});
+
 describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
   const places = pathsOf(CLIENT_FILES[client].files, {
     env: {},

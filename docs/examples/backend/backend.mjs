@@ -55,7 +55,11 @@ export async function openBackend({ databaseUrl, service }) {
   });
   boss.on("error", (error) => console.error(String(error)));
   pool.on("error", (error) => console.error(String(error)));
-  await boss.start();
+  await boss.start().catch((error) => {
+    // Of an address with several, pg gives one error for each.
+    const { message, code } = error.errors?.[0] ?? error;
+    throw new Error(`The database of DATABASE_URL can't be used: ${message || code}.`, { cause: error });
+  });
   await boss.createQueue("generate", GENERATE_QUEUE);
   await boss.createQueue("look", LOOK_QUEUE);
   await inTransaction(pool, async (client) => {

@@ -4,26 +4,23 @@
 // node orders.mjs adopt ORDER JOB               the video of that job is this order's
 // node orders.mjs send-again ORDER              there is no such video: send the order again
 
-import { openBackend } from "./backend.mjs";
-import { createService } from "./service.mjs";
+import { runProgram } from "./program.mjs";
 
-const { DATABASE_URL: databaseUrl, FACELESS_BASE_URL: baseUrl, FACELESS_API_KEY: apiKey } = process.env;
-const [command, ...args] = process.argv.slice(2);
-const backend = await openBackend({ databaseUrl, service: createService({ baseUrl, apiKey }) });
-try {
-  const commands = {
-    add: () => backend.order({ topic: args.join(" ") }),
-    list: () => backend.orders(),
-    unanswered: () => backend.unanswered(),
-    adopt: () => backend.adopt(args[0], args[1]),
-    "send-again": () => backend.sendAgain(args[0]),
-  };
-  const run = commands[command];
-  if (run === undefined) throw new Error(`Commands: ${Object.keys(commands).join(", ")}.`);
-  console.log(JSON.stringify((await run()) ?? "done", undefined, 2));
-} catch (error) {
-  console.error(error.message);
-  process.exitCode = 1;
-} finally {
+const [name, ...args] = process.argv.slice(2);
+const commands = {
+  add: { needs: ["a topic"], run: (backend) => backend.order({ topic: args.join(" ") }) },
+  list: { needs: [], run: (backend) => backend.orders() },
+  unanswered: { needs: [], run: (backend) => backend.unanswered() },
+  adopt: { needs: ["an order", "a job"], run: (backend) => backend.adopt(...args) },
+  "send-again": { needs: ["an order"], run: (backend) => backend.sendAgain(...args) },
+};
+
+await runProgram(async (open) => {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new Error(`Commands: ${Object.keys(commands).join(", ")}.`);
+  const { needs, run } = command;
+  if (args.length < needs.length) throw new Error(`${name} needs ${needs.join(" and ")}.`);
+  const backend = await open();
+  console.log(JSON.stringify((await run(backend)) ?? "done", undefined, 2));
   await backend.close();
-}
+});

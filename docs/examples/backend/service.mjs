@@ -32,7 +32,11 @@ export function createService({ baseUrl, apiKey }) {
 
   const read = async (path) => {
     await ready();
-    const response = await send(path, { signal: AbortSignal.timeout(20_000) });
+    const response = await send(path, { signal: AbortSignal.timeout(20_000) }).catch((error) => {
+      throw new Error(`The service at ${baseUrl} can't be reached (${failureCode(error)}).`, {
+        cause: error,
+      });
+    });
     if (!response.ok) throw new Error(`The service answered ${response.status}.`);
     return response.json();
   };
@@ -53,16 +57,17 @@ export function createService({ baseUrl, apiKey }) {
       try {
         response = await send("/generate", { method: "POST", body: JSON.stringify(request), signal });
       } catch (error) {
-        const code = String(error.cause?.code ?? error.name);
+        const code = failureCode(error);
         return { outcome: NOT_SENT.has(code) ? "rejected" : "unanswered", problem: code };
       }
       const body = await response.json().catch(() => undefined);
       const problem = `${response.status} ${body?.error?.code ?? ""}`.trim();
       if (response.ok && typeof body?.jobId === "string") return { outcome: "started", jobId: body.jobId };
       if (REFUSED.has(response.status)) return { outcome: "refused", problem };
-      // Of a 408 or a 5xx nobody knows what came before it.
-      const rejected = response.status >= 400 && response.status < 500 && response.status !== 408;
-      return { outcome: rejected ? "rejected" : "unanswered", problem };
+      // Of a 408, a 499 or a 5xx nobody knows what came before it.
+      const isKnown =
+        response.status >= 400 && response.status < 500 && ![408, 499].includes(response.status);
+      return { outcome: isKnown ? "rejected" : "unanswered", problem };
     },
 
     /** The newest hundred videos. */
@@ -75,6 +80,10 @@ export function createService({ baseUrl, apiKey }) {
       return (await read(`/status/${jobId}`)).status;
     },
   };
+}
+
+function failureCode(error) {
+  return String(error.cause?.code ?? error.name);
 }
 
 function sleep(ms) {

@@ -33,6 +33,8 @@ const unansweredSchema = z.object({
   videos: z.array(z.object({ jobId: z.string() })),
 });
 type Order = z.infer<typeof orderSchema>;
+/** The proxy keeps what the service answers to them. */
+const UNANSWERED = ["[lost] one", "[lost] two", "[hold] one", "[499] one"];
 
 const postgresPrograms = await findPostgres();
 if (postgresPrograms === undefined)
@@ -63,7 +65,7 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
   test("every order is paid for once and none is lost, though answers are lost and a worker is killed while it sends", async () => {
     const { proxy, startWorker, add, orders, unanswered, command, anHourLater } = await startBackend();
     const topics = Array.from({ length: 12 }, (_, index) => `Topic ${index}`);
-    for (const topic of [...topics, "[lost] one", "[lost] two", "[hold] one"]) await add(topic);
+    for (const topic of [...topics, ...UNANSWERED]) await add(topic);
     const doomed = await startWorker();
     await until(() => proxy.paid.some(({ topic }) => topic.startsWith("[hold]")));
     doomed.kill("SIGKILL");
@@ -88,11 +90,9 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
       }
     }
 
-    expect(statesOf(await orders())).toEqual({ completed: 15 });
+    expect(statesOf(await orders())).toEqual({ completed: 16 });
     expect((await orders()).filter((order) => order.final_video_url === null)).toEqual([]);
-    expect(proxy.paid.map(({ topic }) => topic).toSorted()).toEqual(
-      [...topics, "[lost] one", "[lost] two", "[hold] one"].toSorted(),
-    );
+    expect(proxy.paid.map(({ topic }) => topic).toSorted()).toEqual([...topics, ...UNANSWERED].toSorted());
   });
 
   test("an order waits for a service that can't be reached, and is then paid for once", async () => {
@@ -128,6 +128,32 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
     expect(proxy.paid).toHaveLength(1);
   });
 
+  test("what keeps a program from starting is said in one sentence", async () => {
+    const { env } = await startBackend();
+    const fails = async (args: readonly string[], changes: Readonly<Record<string, string>>) => {
+      const { code, stderr } = await run(node, args, { cwd: folder, env: { ...env, ...changes } });
+      return { code, stderr };
+    };
+    const elsewhere = `http://127.0.0.1:${await freePort()}`;
+
+    expect(await fails(["worker.mjs"], { DATABASE_URL: "", FACELESS_API_KEY: "" })).toEqual({
+      code: 1,
+      stderr: "Not set: DATABASE_URL, FACELESS_API_KEY. README.md says to what.\n",
+    });
+    expect(await fails(["worker.mjs"], { DATABASE_URL: elsewhere.replace("http", "postgres") })).toEqual({
+      code: 1,
+      stderr: `The database of DATABASE_URL can't be used: connect ECONNREFUSED ${elsewhere.slice(7)}.\n`,
+    });
+    expect(await fails(["orders.mjs", "unanswered"], { FACELESS_BASE_URL: elsewhere })).toEqual({
+      code: 1,
+      stderr: `The service at ${elsewhere} can't be reached (ECONNREFUSED).\n`,
+    });
+    expect(await fails(["orders.mjs", "adopt", "an-order"], {})).toEqual({
+      code: 1,
+      stderr: "adopt needs an order and a job.\n",
+    });
+  });
+
   /** A database, a sandbox and a proxy of its own, and the example's programs for them. */
   async function startBackend() {
     const database = `test_${randomUUID().replaceAll("-", "")}`;
@@ -153,6 +179,7 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
       return JSON.parse(stdout);
     };
     return {
+      env,
       proxy,
       command,
       add: (topic: string) => ask("add", topic),
@@ -187,7 +214,7 @@ function statesOf(orders: readonly Order[]): Record<string, number> {
   return Object.fromEntries(states.map((state) => [state, states.filter((other) => other === state).length]));
 }
 
-/** Forwards to the sandbox. It loses the answer to a topic with [lost], and keeps that to one with [hold] for ever. */
+/** Forwards to the sandbox. It loses the answer to a topic with [lost], keeps that to [hold] for ever, and gives 499 instead of that to [499]. */
 async function startProxy(sandbox: Sandbox) {
   const paid: { readonly topic: string; readonly jobId: string }[] = [];
   const port = await freePort();
@@ -204,7 +231,8 @@ async function startProxy(sandbox: Sandbox) {
       const { topic } = z.object({ topic: z.string() }).parse(JSON.parse(body));
       paid.push({ topic, ...z.object({ jobId: z.string() }).parse(JSON.parse(answered)) });
       if (topic.includes("[lost]")) outgoing.destroy();
-      if (/\[(lost|hold)\]/.test(topic)) return;
+      if (topic.includes("[499]")) outgoing.writeHead(499).end();
+      if (/\[(lost|hold|499)\]/.test(topic)) return;
     }
     outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(answered);
   };

@@ -65,8 +65,8 @@ test("Codex installs the plugin from its marketplace, with a server that gets th
       transport: expect.objectContaining({
         type: "stdio",
         command: "npx",
-        args: ["-y", "faceless-video-mcp"],
-        env_vars: ["FACELESS_API_KEY", "FACELESS_BASE_URL"],
+        args: ["-y", "faceless-video-mcp", "--sandbox=auto"],
+        env_vars: expect.arrayContaining(["FACELESS_API_KEY", "FACELESS_BASE_URL"]),
       }),
     }),
   ]);
