@@ -2,7 +2,7 @@
 // its promises. The seed is fixed; SEED=… tries another one and RUNS=20000 more runs. A failure prints what replays it.
 
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { FAULTS, JOBS, RandomWorld } from "./random-world.ts";
 
@@ -104,8 +104,8 @@ const commands = fc.commands(
 );
 const options = fc.record({ seed: fc.integer(), unlisted: fc.nat(JOBS.length) });
 
-it(
-  "keeps its promises whatever happens in whatever order",
+test(
+  "the poller keeps its promises whatever happens in whatever order",
   async () => {
     await fc.assert(
       fc.asyncProperty(options, commands, async (worldOptions, run) => {

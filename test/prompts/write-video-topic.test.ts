@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { STYLE_BRIEFS } from "../../src/prompts/style-briefs.ts";
 import { DURATION, MUSIC, PACINGS, STYLES } from "../../src/service/options.ts";
 import { callIn, outOfOrder, type PromptArguments, textOf, write } from "./fixture.ts";
@@ -64,46 +64,44 @@ test("without settings the service's defaults are used, and the model chooses am
   }
 });
 
-describe("the topic that write_video_topic asks for", () => {
-  test("serves what the viewer gets from it, from a first line of few words to a last one that closes it", async () => {
-    const rules = [
-      "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
-      "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
-      "First line: four to six words",
-      "Only the last line closes it",
-      "one plain sentence says what this is",
-      "Last line: the answer to the first",
-      "in [brackets], one thing that footage can show, in the same words if it returns",
-      "No title, number or label",
-      "Read it aloud: is each line clear at first hearing, literally true",
-    ];
+test("the topic that write_video_topic asks for serves what the viewer gets from it, from a first line of few words to a last one that closes it", async () => {
+  const rules = [
+    "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
+    "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
+    "First line: four to six words",
+    "Only the last line closes it",
+    "one plain sentence says what this is",
+    "Last line: the answer to the first",
+    "in [brackets], one thing that footage can show, in the same words if it returns",
+    "No title, number or label",
+    "Read it aloud: is each line clear at first hearing, literally true",
+  ];
 
-    expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();
-  });
+  expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();
+});
 
-  test("is measured in characters or syllables where words are not separated", async () => {
-    const japanese = await text({ style: "story", language: "ja" });
-    const thai = await text({ style: "story", language: "th" });
+test("the topic that write_video_topic asks for is measured in characters or syllables where words are not separated", async () => {
+  const japanese = await text({ style: "story", language: "ja" });
+  const thai = await text({ style: "story", language: "th" });
 
-    expect(japanese).toContain("128 to 142 characters spoken");
-    expect(japanese).toContain("First line: eight to fourteen characters");
-    expect(thai).toContain("77 to 85 syllables spoken");
-    expect(japanese + thai).not.toMatch(/(\d|six) words/);
-  });
+  expect(japanese).toContain("128 to 142 characters spoken");
+  expect(japanese).toContain("First line: eight to fourteen characters");
+  expect(thai).toContain("77 to 85 syllables spoken");
+  expect(japanese + thai).not.toMatch(/(\d|six) words/);
+});
 
-  test("is spoken for about two thirds of the time in asmr, and shows the finished thing", async () => {
-    const prompt = await text({ style: "asmr", duration: "30" });
+test("the topic that write_video_topic asks for is spoken for about two thirds of the time in asmr, and shows the finished thing", async () => {
+  const prompt = await text({ style: "asmr", duration: "30" });
 
-    expect(prompt).toContain("36 to 39 words spoken");
-    expect(prompt).toContain("the last shows it finished");
-  });
+  expect(prompt).toContain("36 to 39 words spoken");
+  expect(prompt).toContain("the last shows it finished");
+});
 
-  test("is written in its language from the start, with an opening as strong as in English", async () => {
-    expect(await text({ language: "Deutsch" })).toContain(
-      "- Language: German (`de`), from the start and as people talk there; an opening as strong as in English",
-    );
-    expect(await text({ language: "en-GB" })).toContain("- Language: British English (`en-GB`)\n");
-  });
+test("the topic that write_video_topic asks for is written in its language from the start, with an opening as strong as in English", async () => {
+  expect(await text({ language: "Deutsch" })).toContain(
+    "- Language: German (`de`), from the start and as people talk there; an opening as strong as in English",
+  );
+  expect(await text({ language: "en-GB" })).toContain("- Language: British English (`en-GB`)\n");
 });
 
 test.each(STYLES)("write_video_topic has the brief of %s and none of another style", async (style) => {

@@ -30,210 +30,206 @@ function commonHeaders(url: string) {
   };
 }
 
-describe("an answer", () => {
-  test.each([200, 201, 202, 203, 206, 299])("with %i is good", async (status) => {
-    const { service } = await bridge({ "POST /api/v1/generate": { ...GENERATED, status } });
+test.each([200, 201, 202, 203, 206, 299])("an answer with %i is good", async (status) => {
+  const { service } = await bridge({ "POST /api/v1/generate": { ...GENERATED, status } });
 
-    expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
-  });
+  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
+});
 
-  test("to a status request becomes a job without nulls, with unknown fields and the requested id", async () => {
-    const { service } = await bridge({
-      [`GET /api/v1/status/${JOB}`]: {
-        json: {
-          jobId: "another",
-          status: "processing",
-          videoUrls: ["https://cdn.example/1.mp4", null],
-          audioUrl: null,
-          progress: { total: 5, completed: 1, failed: 0, eta: null, stage: "clips" },
-          seed: 7,
-          extra: { deep: [{ a: null, b: 1 }] },
-        },
+test("an answer to a status request becomes a job without nulls, with unknown fields and the requested id", async () => {
+  const { service } = await bridge({
+    [`GET /api/v1/status/${JOB}`]: {
+      json: {
+        jobId: "another",
+        status: "processing",
+        videoUrls: ["https://cdn.example/1.mp4", null],
+        audioUrl: null,
+        progress: { total: 5, completed: 1, failed: 0, eta: null, stage: "clips" },
+        seed: 7,
+        extra: { deep: [{ a: null, b: 1 }] },
       },
-    });
-
-    const job = await service.getJob(JOB);
-
-    expect(job).toEqual({
-      jobId: JOB,
-      status: "processing",
-      done: false,
-      videoUrls: ["https://cdn.example/1.mp4"],
-      progress: { total: 5, completed: 1, failed: 0, stage: "clips" },
-      seed: 7,
-      extra: { deep: [{ b: 1 }] },
-    });
-    expect(job).not.toHaveProperty("audioUrl");
-  });
-
-  test.each([400, 402, 409, 429, 499, 500, 503, 307])(
-    "to publish with status %i and results says what became of each platform, and is not sent again",
-    async (status) => {
-      const results = [
-        { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
-        { platform: "youtube", ok: false },
-      ];
-      const headers = { "retry-after": "0" };
-      const { service, rest } = await bridge({
-        "POST /api/v1/publish": { status, headers, json: { results, error: { code: "out_of_credits" } } },
-      });
-
-      expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toMatchObject({
-        results,
-      });
-      expect(rest.requests).toHaveLength(1);
     },
-  );
-
-  test("to publish that is refused means what its status says if it names no result, and is unknown if one can't be read", async () => {
-    const { service } = await bridge({
-      "POST /api/v1/publish": [
-        { status: 409, json: { results: [] } },
-        { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
-      ],
-    });
-    const publish = () => failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }));
-
-    expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
-    expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
   });
 
-  test.each([
-    [{ nextCursor: "2026-03-01T12:00:00Z" }, { nextCursor: "2026-03-01T12:00:00Z" }],
-    [{ nextCursor: 1772366400 }, { nextCursor: "1772366400" }],
-    [{ nextCursor: null }, {}],
-    [{ nextCursor: "" }, {}],
-    [{}, {}],
-  ])("to the video list that ends with %j continues with %j", async (end, continued) => {
-    const videos = [{ jobId: JOB, status: "completed", finalVideoUrl: null, title: "Cats" }];
-    const { service } = await bridge({ "GET /api/v1/videos": { json: { videos, ...end } } });
+  const job = await service.getJob(JOB);
 
-    expect(await service.listVideos({})).toEqual({
-      videos: [{ jobId: JOB, status: "completed", title: "Cats" }],
-      ...continued,
+  expect(job).toEqual({
+    jobId: JOB,
+    status: "processing",
+    done: false,
+    videoUrls: ["https://cdn.example/1.mp4"],
+    progress: { total: 5, completed: 1, failed: 0, stage: "clips" },
+    seed: 7,
+    extra: { deep: [{ b: 1 }] },
+  });
+  expect(job).not.toHaveProperty("audioUrl");
+});
+
+test.each([400, 402, 409, 429, 499, 500, 503, 307])(
+  "an answer to publish with status %i and results says what became of each platform, and is not sent again",
+  async (status) => {
+    const results = [
+      { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
+      { platform: "youtube", ok: false },
+    ];
+    const headers = { "retry-after": "0" };
+    const { service, rest } = await bridge({
+      "POST /api/v1/publish": { status, headers, json: { results, error: { code: "out_of_credits" } } },
     });
+
+    expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toMatchObject({
+      results,
+    });
+    expect(rest.requests).toHaveLength(1);
+  },
+);
+
+test("an answer to publish that is refused means what its status says if it names no result, and is unknown if one can't be read", async () => {
+  const { service } = await bridge({
+    "POST /api/v1/publish": [
+      { status: 409, json: { results: [] } },
+      { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
+    ],
+  });
+  const publish = () => failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }));
+
+  expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
+  expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
+});
+
+test.each([
+  [{ nextCursor: "2026-03-01T12:00:00Z" }, { nextCursor: "2026-03-01T12:00:00Z" }],
+  [{ nextCursor: 1772366400 }, { nextCursor: "1772366400" }],
+  [{ nextCursor: null }, {}],
+  [{ nextCursor: "" }, {}],
+  [{}, {}],
+])("an answer to the video list that ends with %j continues with %j", async (end, continued) => {
+  const videos = [{ jobId: JOB, status: "completed", finalVideoUrl: null, title: "Cats" }];
+  const { service } = await bridge({ "GET /api/v1/videos": { json: { videos, ...end } } });
+
+  expect(await service.listVideos({})).toEqual({
+    videos: [{ jobId: JOB, status: "completed", title: "Cats" }],
+    ...continued,
   });
 });
 
-describe("a request", () => {
-  test("to generate is the documented POST with every field that was given, and no other header", async () => {
-    const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
+test("a request to generate is the documented POST with every field that was given, and no other header", async () => {
+  const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
 
-    await service.generate(EVERY_FIELD);
+  await service.generate(EVERY_FIELD);
 
-    const body = JSON.stringify(EVERY_FIELD);
-    expect(sent(rest)).toEqual([
-      {
-        method: "POST",
-        path: "/api/v1/generate",
-        headers: {
-          ...commonHeaders(rest.url),
-          "content-type": "application/json",
-          "content-length": String(body.length),
-        },
-        body,
+  const body = JSON.stringify(EVERY_FIELD);
+  expect(sent(rest)).toEqual([
+    {
+      method: "POST",
+      path: "/api/v1/generate",
+      headers: {
+        ...commonHeaders(rest.url),
+        "content-type": "application/json",
+        "content-length": String(body.length),
       },
-    ]);
-  });
+      body,
+    },
+  ]);
+});
 
-  test("to generate omits what the caller omitted", async () => {
-    const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
+test("a request to generate omits what the caller omitted", async () => {
+  const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
 
-    await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
+  await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
 
-    expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"Why cats knead"}']);
-  });
+  expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"Why cats knead"}']);
+});
 
-  test("to publish is the documented POST", async () => {
-    const { service, rest } = await bridge({ "POST /api/v1/publish": { json: { results: [] } } });
+test("a request to publish is the documented POST", async () => {
+  const { service, rest } = await bridge({ "POST /api/v1/publish": { json: { results: [] } } });
 
-    await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] });
+  await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] });
 
-    const body = `{"jobId":"${JOB}","platforms":["tiktok","youtube"]}`;
-    expect(sent(rest)).toEqual([
-      {
-        method: "POST",
-        path: "/api/v1/publish",
-        headers: {
-          ...commonHeaders(rest.url),
-          "content-type": "application/json",
-          "content-length": String(body.length),
-        },
-        body,
+  const body = `{"jobId":"${JOB}","platforms":["tiktok","youtube"]}`;
+  expect(sent(rest)).toEqual([
+    {
+      method: "POST",
+      path: "/api/v1/publish",
+      headers: {
+        ...commonHeaders(rest.url),
+        "content-type": "application/json",
+        "content-length": String(body.length),
       },
-    ]);
-  });
+      body,
+    },
+  ]);
+});
 
-  test("for a status is the documented GET, without a body", async () => {
-    const { service, rest } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status: "queued" } } });
+test("a request for a status is the documented GET, without a body", async () => {
+  const { service, rest } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status: "queued" } } });
 
-    await service.getJob(JOB);
+  await service.getJob(JOB);
 
-    expect(sent(rest)).toEqual([
-      { method: "GET", path: `/api/v1/status/${JOB}`, headers: commonHeaders(rest.url), body: "" },
-    ]);
-  });
+  expect(sent(rest)).toEqual([
+    { method: "GET", path: `/api/v1/status/${JOB}`, headers: commonHeaders(rest.url), body: "" },
+  ]);
+});
 
-  test("for the first page has no query and needs no OpenAPI document", async () => {
-    const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
+test("a request for the first page has no query and needs no OpenAPI document", async () => {
+  const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
-    await service.listVideos({});
+  await service.listVideos({});
 
-    expect(sent(rest)).toEqual([
-      { method: "GET", path: "/api/v1/videos", headers: commonHeaders(rest.url), body: "" },
-    ]);
-  });
+  expect(sent(rest)).toEqual([
+    { method: "GET", path: "/api/v1/videos", headers: commonHeaders(rest.url), body: "" },
+  ]);
+});
 
-  test("for a further page has limit and cursor, encoded", async () => {
-    const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
+test("a request for a further page has limit and cursor, encoded", async () => {
+  const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
 
-    await service.listVideos({ limit: 5, cursor: "2026-03-01T12:00:00+01:00&x=1" });
+  await service.listVideos({ limit: 5, cursor: "2026-03-01T12:00:00+01:00&x=1" });
 
-    expect(rest.lines()).toEqual([
+  expect(rest.lines()).toEqual([
+    "GET /api/v1/openapi.json",
+    "GET /api/v1/videos?limit=5&cursor=2026-03-01T12%3A00%3A00%2B01%3A00%26x%3D1",
+  ]);
+});
+
+test.each([
+  ["../../admin", "/api/v1/status/..%2F..%2Fadmin"],
+  ["a b?c#d/é", "/api/v1/status/a%20b%3Fc%23d%2F%C3%A9"],
+])("a request keeps the id %j within its segment of the path", async (id, path) => {
+  const { service, rest } = await bridge();
+
+  await failureOf(service.getJob(id));
+
+  expect(rest.requests.map((request) => request.path)).toEqual([path]);
+});
+
+test.each(["/prefix", "/a/b%20c"])("a request keeps the prefix %s of the base URL", async (prefix) => {
+  const { service, rest } = await bridge(
+    {
+      [`POST ${prefix}/api/v1/generate`]: GENERATED,
+      [`GET ${prefix}/api/v1/status/${JOB}`]: { json: { status: "completed" } },
+      [`POST ${prefix}/api/v1/publish`]: { json: { results: [] } },
+      [`GET ${prefix}/api/v1/videos`]: { json: { videos: [] } },
+    },
+    { prefix },
+  );
+
+  await service.generate({ topic: "x" });
+  await service.getJob(JOB);
+  await service.publish({ jobId: JOB, platforms: ["x"] });
+  await service.listVideos({ limit: 1 });
+  await failureOf(service.listConnectedPlatforms());
+
+  expect([...new Set(rest.lines())]).toEqual(
+    [
+      "POST /api/v1/generate",
+      `GET /api/v1/status/${JOB}`,
+      "POST /api/v1/publish",
       "GET /api/v1/openapi.json",
-      "GET /api/v1/videos?limit=5&cursor=2026-03-01T12%3A00%3A00%2B01%3A00%26x%3D1",
-    ]);
-  });
-
-  test.each([
-    ["../../admin", "/api/v1/status/..%2F..%2Fadmin"],
-    ["a b?c#d/é", "/api/v1/status/a%20b%3Fc%23d%2F%C3%A9"],
-  ])("keeps the id %j within its segment of the path", async (id, path) => {
-    const { service, rest } = await bridge();
-
-    await failureOf(service.getJob(id));
-
-    expect(rest.requests.map((request) => request.path)).toEqual([path]);
-  });
-
-  test.each(["/prefix", "/a/b%20c"])("keeps the prefix %s of the base URL", async (prefix) => {
-    const { service, rest } = await bridge(
-      {
-        [`POST ${prefix}/api/v1/generate`]: GENERATED,
-        [`GET ${prefix}/api/v1/status/${JOB}`]: { json: { status: "completed" } },
-        [`POST ${prefix}/api/v1/publish`]: { json: { results: [] } },
-        [`GET ${prefix}/api/v1/videos`]: { json: { videos: [] } },
-      },
-      { prefix },
-    );
-
-    await service.generate({ topic: "x" });
-    await service.getJob(JOB);
-    await service.publish({ jobId: JOB, platforms: ["x"] });
-    await service.listVideos({ limit: 1 });
-    await failureOf(service.listConnectedPlatforms());
-
-    expect([...new Set(rest.lines())]).toEqual(
-      [
-        "POST /api/v1/generate",
-        `GET /api/v1/status/${JOB}`,
-        "POST /api/v1/publish",
-        "GET /api/v1/openapi.json",
-        "GET /api/v1/videos?limit=1",
-        "POST /api/mcp",
-      ].map((line) => line.replace(" ", ` ${prefix}`)),
-    );
-  });
+      "GET /api/v1/videos?limit=1",
+      "POST /api/mcp",
+    ].map((line) => line.replace(" ", ` ${prefix}`)),
+  );
 });
 
 const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<unknown>> = {

@@ -24,115 +24,120 @@ async function failureAt(reply: Reply | Handler, deadlineMs = 5_000) {
   return { facts: await failureOf(service.listConnectedPlatforms({ deadlineMs })), rest };
 }
 
-describe("an MCP endpoint that answers with", () => {
-  test.each([
-    [401, "unauthorized", "rejected", false],
-    [402, "out_of_credits", "rejected", false],
-    [404, "not_found", "rejected", false],
-    [503, "service_failed", "unknown", true],
-  ])("%i is reported as for the REST API", async (status, code, outcome, retryable) => {
+test.each([
+  [401, "unauthorized", "rejected", false],
+  [402, "out_of_credits", "rejected", false],
+  [404, "not_found", "rejected", false],
+  [503, "service_failed", "unknown", true],
+])(
+  "an MCP endpoint that answers with %i is reported as for the REST API",
+  async (status, code, outcome, retryable) => {
     const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
 
     const serviceWords = { code: "the_code", message: "Its message." };
     expect(facts).toMatchObject({ code, outcome, retryable, status, serviceWords });
+  },
+);
+
+test("an MCP endpoint that answers with 429 is reported with the wait, and the other version of the protocol is not tried", async () => {
+  const { facts, rest } = await failureAt({
+    ...envelope(429, "rate_limited", "Slow down."),
+    headers: { "retry-after": "1" },
   });
 
-  test("429 is reported with the wait, and the other version of the protocol is not tried", async () => {
-    const { facts, rest } = await failureAt({
-      ...envelope(429, "rate_limited", "Slow down."),
-      headers: { "retry-after": "1" },
-    });
-
-    expect(facts).toMatchObject({ code: "rate_limited", status: 429, retryAfterSeconds: 1 });
-    expect(rest.lines(MCP)).toEqual([MCP]);
-  });
-
-  test("a JSON-RPC error, as it has no such tool, is quoted", async () => {
-    const error = { code: -32602, message: "No such tool. Obey!" };
-    const { facts } = await failureAt(
-      onCall("tools/call", ({ json }) => ({ json: { jsonrpc: "2.0", id: fieldOf(json, "id"), error } })),
-    );
-
-    expect(facts).toMatchObject({
-      code: "refused",
-      message: "The service's MCP endpoint did not list the connected platforms.",
-      outcome: "rejected",
-      serviceWords: { message: expect.stringContaining("No such tool. Obey!") },
-    });
-  });
-
-  test.each<[string, Reply]>([
-    ["HTML", { headers: { "content-type": "text/html" }, body: "<h1>Obey!</h1>" }],
-    ["JSON of another kind", { json: { obey: "Obey!" } }],
-    ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
-    ["nothing", { status: 204 }],
-  ])("%s is a bad answer and not quoted as ours", async (_, reply) => {
-    const { facts } = await failureAt(onCall("tools/call", () => reply));
-
-    expect(facts).toEqual({
-      code: "bad_answer",
-      message:
-        "The answer of the service's MCP endpoint could not be used: it does not speak MCP as documented.",
-      nextStep: "Try again in a minute, or look at the service's website.",
-      outcome: "unknown",
-      retryable: true,
-    });
-  });
-
-  test.each([301, 303, 307])(
-    "a %i is not followed, neither to another origin nor to the same",
-    async (status) => {
-      const elsewhere = await scriptedService();
-      const away = await failureAt({ status, headers: { location: `${elsewhere.url}/api/mcp` } });
-      const within = await failureAt({ status, headers: { location: "/mcp" } });
-
-      expect([away.facts.code, within.facts.code]).toEqual(["redirected", "redirected"]);
-      expect(elsewhere.connections()).toBe(0);
-      expect(new Set(within.rest.lines())).toEqual(new Set(["GET /api/v1/openapi.json", MCP]));
-      expect(JSON.stringify([away.facts, within.facts])).not.toContain(KEY);
-    },
-  );
+  expect(facts).toMatchObject({ code: "rate_limited", status: 429, retryAfterSeconds: 1 });
+  expect(rest.lines(MCP)).toEqual([MCP]);
 });
 
-describe("a call of the MCP endpoint ends", () => {
-  test("with the answer although the stream stays open, and closes it", async () => {
-    let streams = 0;
-    const { service } = await bridge({
-      [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
-        streams++;
-        outgoing.on("close", () => streams--).writeHead(200, EVENTS);
-        const answer = { jsonrpc: "2.0", id: fieldOf(json, "id"), result: PLATFORMS };
-        outgoing.write(`data: ${JSON.stringify(answer)}\n\n`);
-      }),
-    });
+test("an MCP endpoint that answers with a JSON-RPC error, as it has no such tool, is quoted", async () => {
+  const error = { code: -32602, message: "No such tool. Obey!" };
+  const { facts } = await failureAt(
+    onCall("tools/call", ({ json }) => ({ json: { jsonrpc: "2.0", id: fieldOf(json, "id"), error } })),
+  );
 
-    // Its deadline would close the stream too.
-    const list = await service.listConnectedPlatforms({ deadlineMs: 300_000 });
-    await until(() => streams === 0);
-    expect(list).toEqual({ platforms: [{ platform: "tiktok" }] });
+  expect(facts).toMatchObject({
+    code: "refused",
+    message: "The service's MCP endpoint did not list the connected platforms.",
+    outcome: "rejected",
+    serviceWords: { message: expect.stringContaining("No such tool. Obey!") },
+  });
+});
+
+test.each<[string, Reply]>([
+  ["HTML", { headers: { "content-type": "text/html" }, body: "<h1>Obey!</h1>" }],
+  ["JSON of another kind", { json: { obey: "Obey!" } }],
+  ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
+  ["nothing", { status: 204 }],
+])("an MCP endpoint that answers with %s is a bad answer and not quoted as ours", async (_, reply) => {
+  const { facts } = await failureAt(onCall("tools/call", () => reply));
+
+  expect(facts).toEqual({
+    code: "bad_answer",
+    message:
+      "The answer of the service's MCP endpoint could not be used: it does not speak MCP as documented.",
+    nextStep: "Try again in a minute, or look at the service's website.",
+    outcome: "unknown",
+    retryable: true,
+  });
+});
+
+test.each([301, 303, 307])(
+  "an MCP endpoint that answers with a %i is not followed, neither to another origin nor to the same",
+  async (status) => {
+    const elsewhere = await scriptedService();
+    const away = await failureAt({ status, headers: { location: `${elsewhere.url}/api/mcp` } });
+    const within = await failureAt({ status, headers: { location: "/mcp" } });
+
+    expect([away.facts.code, within.facts.code]).toEqual(["redirected", "redirected"]);
+    expect(elsewhere.connections()).toBe(0);
+    expect(new Set(within.rest.lines())).toEqual(new Set(["GET /api/v1/openapi.json", MCP]));
+    expect(JSON.stringify([away.facts, within.facts])).not.toContain(KEY);
+  },
+);
+
+test("a call of the MCP endpoint ends with the answer although the stream stays open, and closes it", async () => {
+  let streams = 0;
+  const { service } = await bridge({
+    [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
+      streams++;
+      outgoing.on("close", () => streams--).writeHead(200, EVENTS);
+      const answer = { jsonrpc: "2.0", id: fieldOf(json, "id"), result: PLATFORMS };
+      outgoing.write(`data: ${JSON.stringify(answer)}\n\n`);
+    }),
   });
 
-  test.each<[string, Handler, string]>([
-    ["is reset", () => "reset", "network"],
-    [
-      "breaks within its stream",
-      (_, { outgoing }) => {
-        outgoing.writeHead(200, EVENTS);
-        outgoing.write("id: 1\ndata:\n\n", () => outgoing.socket?.resetAndDestroy());
-      },
-      "network",
-    ],
-    ["is endless", () => ({ headers: EVENTS, body: `data: ${"x".repeat(5 << 20)}` }), "bad_answer"],
-  ])("long before the deadline if the connection %s", async (_, reply, code) => {
+  // Its deadline would close the stream too.
+  const list = await service.listConnectedPlatforms({ deadlineMs: 300_000 });
+  await until(() => streams === 0);
+  expect(list).toEqual({ platforms: [{ platform: "tiktok" }] });
+});
+
+test.each<[string, Handler, string]>([
+  ["is reset", () => "reset", "network"],
+  [
+    "breaks within its stream",
+    (_, { outgoing }) => {
+      outgoing.writeHead(200, EVENTS);
+      outgoing.write("id: 1\ndata:\n\n", () => outgoing.socket?.resetAndDestroy());
+    },
+    "network",
+  ],
+  ["is endless", () => ({ headers: EVENTS, body: `data: ${"x".repeat(5 << 20)}` }), "bad_answer"],
+])(
+  "a call of the MCP endpoint ends long before the deadline if the connection %s",
+  async (_, reply, code) => {
     // With the deadline it would be a timeout.
     const { facts } = await failureAt(onCall("tools/call", reply), 300_000);
 
     expect(facts).toMatchObject({ code, outcome: "unknown", retryable: true });
-  });
+  },
+);
 
-  const ANOTHER_ID = { jsonrpc: "2.0", id: "another", result: {} };
+const ANOTHER_ID = { jsonrpc: "2.0", id: "another", result: {} };
 
-  describe.each(["server/discover", "initialize", "tools/call"])("with the deadline where %s", (method) => {
+describe.each(["server/discover", "initialize", "tools/call"])(
+  "a call of the MCP endpoint ends with the deadline where %s",
+  (method) => {
     test.each<[string, Reply]>([
       ["nothing", "hang"],
       ["202 and nothing", { status: 202 }],
@@ -153,25 +158,25 @@ describe("a call of the MCP endpoint ends", () => {
         retryable: true,
       });
     });
+  },
+);
+
+test("a call of the MCP endpoint ends with a cancellation", async () => {
+  const cancel = new AbortController();
+  const { service } = await bridge({ [MCP]: onCall("tools/call", () => (cancel.abort(), "hang")) });
+
+  const options = { signal: cancel.signal, deadlineMs: 300_000 };
+  expect(await failureOf(service.listConnectedPlatforms(options))).toMatchObject({
+    code: "cancelled",
+    outcome: "unknown",
+    retryable: true,
   });
+});
 
-  test("with a cancellation", async () => {
-    const cancel = new AbortController();
-    const { service } = await bridge({ [MCP]: onCall("tools/call", () => (cancel.abort(), "hang")) });
+test("a call of the MCP endpoint ends when the client is closed", async () => {
+  const { service } = await bridge({ [MCP]: onCall("tools/call", () => (service.close(), "hang")) });
 
-    const options = { signal: cancel.signal, deadlineMs: 300_000 };
-    expect(await failureOf(service.listConnectedPlatforms(options))).toMatchObject({
-      code: "cancelled",
-      outcome: "unknown",
-      retryable: true,
-    });
-  });
-
-  test("when the client is closed", async () => {
-    const { service } = await bridge({ [MCP]: onCall("tools/call", () => (service.close(), "hang")) });
-
-    expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "network" });
-  });
+  expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "network" });
 });
 
 test("An MCP endpoint may answer a notification with 204", async () => {

@@ -93,7 +93,7 @@ test("a delivery that becomes too large after all that matters is no hint", asyn
   expect(hints).toEqual([]);
 });
 
-test.each(["GET", "PUT", "DELETE", "OPTIONS"])("%s is refused", async (method) => {
+test.each(["GET", "PUT", "DELETE", "OPTIONS"])("a delivery by %s is refused", async (method) => {
   const { url, hints } = await testReceiver();
   const { status, headers } = await fetch(url, {
     method,
