@@ -1,6 +1,5 @@
 // A service client connected to a scripted service, shared by the tests of src/service.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
@@ -31,17 +30,6 @@ export interface TestClock {
   readonly monotonicMs: () => number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-}
-
-/** A clock that runs `speed` times as fast as the real one. */
-export function fastClock(speed: number): TestClock {
-  const startMs = performance.now();
-  const elapsedMs = () => (performance.now() - startMs) * speed;
-  return {
-    monotonicMs: elapsedMs,
-    now: () => Date.UTC(2026, 0, 1) + elapsedMs(),
-    sleep: (ms, signal) => sleep(ms / speed, undefined, { ref: false, signal }),
-  };
 }
 
 /** A clock that only moves when code sleeps: it then jumps ahead. `slept` has the durations. */

@@ -1,7 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
-import type { ScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf, JOB, KEY } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB, status: "processing" } };
@@ -14,20 +13,20 @@ const EVERY_FIELD = {
   music: "dramatic",
   pacing: "fast",
 } as const;
+const PUBLICATION = { jobId: JOB, platforms: ["tiktok"] };
 
-function sent({ requests }: ScriptedService) {
-  return requests.map(({ method, path, headers, body }) => ({ method, path, headers, body }));
-}
-
-function commonHeaders(url: string) {
-  return {
+/** A request as it must be sent, with every header. */
+function documented(url: string, method: string, path: string, body: string) {
+  const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
     authorization: `Bearer ${KEY}`,
     "user-agent": "faceless-video-mcp/1.2.3",
     host: new URL(url).host,
     connection: "keep-alive",
+    ...(body !== "" && { "content-type": "application/json", "content-length": String(body.length) }),
   };
+  return { method, path, headers, body, json: body === "" ? undefined : JSON.parse(body) };
 }
 
 test.each([200, 201, 202, 203, 206, 299])("an answer with %i is good", async (status) => {
@@ -113,25 +112,22 @@ test.each([
   });
 });
 
-test("a request to generate is the documented POST with every field that was given, and no other header", async () => {
-  const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
+test.each<[string, string, string, (service: Service) => Promise<unknown>]>([
+  ["POST", "/api/v1/generate", JSON.stringify(EVERY_FIELD), (service) => service.generate(EVERY_FIELD)],
+  ["POST", "/api/v1/publish", JSON.stringify(PUBLICATION), (service) => service.publish(PUBLICATION)],
+  ["GET", `/api/v1/status/${JOB}`, "", (service) => service.getJob(JOB)],
+  // Needs no OpenAPI document.
+  ["GET", "/api/v1/videos", "", (service) => service.listVideos({})],
+])(
+  "the %s of %s is the documented request, alone and without further headers",
+  async (method, path, body, call) => {
+    const { service, rest } = await bridge();
 
-  await service.generate(EVERY_FIELD);
+    await failureOf(call(service));
 
-  const body = JSON.stringify(EVERY_FIELD);
-  expect(sent(rest)).toEqual([
-    {
-      method: "POST",
-      path: "/api/v1/generate",
-      headers: {
-        ...commonHeaders(rest.url),
-        "content-type": "application/json",
-        "content-length": String(body.length),
-      },
-      body,
-    },
-  ]);
-});
+    expect(rest.requests).toEqual([documented(rest.url, method, path, body)]);
+  },
+);
 
 test("a request to generate omits what the caller omitted", async () => {
   const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
@@ -139,46 +135,6 @@ test("a request to generate omits what the caller omitted", async () => {
   await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
 
   expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"Why cats knead"}']);
-});
-
-test("a request to publish is the documented POST", async () => {
-  const { service, rest } = await bridge({ "POST /api/v1/publish": { json: { results: [] } } });
-
-  await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] });
-
-  const body = `{"jobId":"${JOB}","platforms":["tiktok","youtube"]}`;
-  expect(sent(rest)).toEqual([
-    {
-      method: "POST",
-      path: "/api/v1/publish",
-      headers: {
-        ...commonHeaders(rest.url),
-        "content-type": "application/json",
-        "content-length": String(body.length),
-      },
-      body,
-    },
-  ]);
-});
-
-test("a request for a status is the documented GET, without a body", async () => {
-  const { service, rest } = await bridge({ [`GET /api/v1/status/${JOB}`]: { json: { status: "queued" } } });
-
-  await service.getJob(JOB);
-
-  expect(sent(rest)).toEqual([
-    { method: "GET", path: `/api/v1/status/${JOB}`, headers: commonHeaders(rest.url), body: "" },
-  ]);
-});
-
-test("a request for the first page has no query and needs no OpenAPI document", async () => {
-  const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
-
-  await service.listVideos({});
-
-  expect(sent(rest)).toEqual([
-    { method: "GET", path: "/api/v1/videos", headers: commonHeaders(rest.url), body: "" },
-  ]);
 });
 
 test("a request for a further page has limit and cursor, encoded", async () => {
@@ -203,7 +159,8 @@ test.each([
   expect(rest.requests.map((request) => request.path)).toEqual([path]);
 });
 
-test.each(["/prefix", "/a/b%20c"])("a request keeps the prefix %s of the base URL", async (prefix) => {
+test("every request keeps the prefix of the base URL", async () => {
+  const prefix = "/a/b%20c";
   const { service, rest } = await bridge(
     {
       [`POST ${prefix}/api/v1/generate`]: GENERATED,
@@ -241,37 +198,32 @@ const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<
   listConnectedPlatforms: (service, options) => service.listConnectedPlatforms(options),
 };
 
-describe.each(Object.entries(CALLS))("%s", (_, call) => {
-  test("throws a BridgeError if its request can't be made", async () => {
-    const { rest } = await bridge();
-    const service = connect({ baseUrl: rest.url, proxies: { http: "http://%zz:%zz@127.0.0.1:9" } });
+test.each(Object.entries(CALLS))("%s throws a BridgeError if its request can't be made", async (_, call) => {
+  const { rest } = await bridge();
+  const service = connect({ baseUrl: rest.url, proxies: { http: "http://%zz:%zz@127.0.0.1:9" } });
 
-    const facts = await failureOf(call(service, {}));
+  const facts = await failureOf(call(service, {}));
 
-    expect(facts).toMatchObject({ code: "network", outcome: "not_sent", retryable: true });
-    expect(rest.requests).toEqual([]);
-  });
-
-  test("sends nothing once it is cancelled", async () => {
-    const { service, rest } = await bridge();
-
-    const facts = await failureOf(call(service, { signal: AbortSignal.abort() }));
-
-    expect(facts).toMatchObject({ code: "cancelled", outcome: "not_sent", retryable: true });
-    // The OpenAPI document serves all calls, so no single caller cancels its reading.
-    expect(rest.lines().filter((line) => !line.endsWith("openapi.json"))).toEqual([]);
-  });
-
-  test("sends nothing after close", async () => {
-    const { service, rest } = await bridge();
-    service.close();
-
-    const facts = await failureOf(call(service, {}));
-
-    expect(facts).toMatchObject({ code: "network", outcome: "not_sent" });
-    expect(rest.requests).toEqual([]);
-  });
+  expect(facts).toMatchObject({ code: "network", outcome: "not_sent", retryable: true });
+  expect(rest.requests).toEqual([]);
 });
+
+test.each(Object.entries(CALLS))(
+  "%s sends nothing once it is cancelled, nor after close",
+  async (_, call) => {
+    const { service, rest } = await bridge();
+
+    const cancelled = await failureOf(call(service, { signal: AbortSignal.abort() }));
+    // The OpenAPI document serves all calls, so no single caller cancels its reading.
+    const sent = rest.lines().filter((line) => !line.endsWith("openapi.json"));
+    service.close();
+    const closed = await failureOf(call(service, {}));
+
+    expect(cancelled).toMatchObject({ code: "cancelled", outcome: "not_sent", retryable: true });
+    expect(closed).toMatchObject({ code: "network", outcome: "not_sent" });
+    expect(sent).toEqual([]);
+  },
+);
 
 test("An id that a URL can't contain causes a BridgeError", async () => {
   const { service, rest } = await bridge();

@@ -131,6 +131,26 @@ test("A late answer is given up when the client is closed, whether or not anyone
   await until(() => server.open() === 0);
 });
 
+test("A deadline applies to all attempts together, and closes the connection", async () => {
+  const clock = jumpingClock();
+  const unanswered: Socket[] = [];
+  const server = await faultServer({
+    requested(socket, request) {
+      if (request === 2) unanswered.push(socket);
+      else socket.write(answer(503, {}), () => clock.advance(12_000));
+    },
+  });
+  const calling = failureOf(connect({ baseUrl: server.url, clock }).getJob(JOB));
+  await until(() => unanswered.length === 1);
+
+  clock.advance(8_000);
+  vi.advanceTimersByTime(8_000);
+
+  expect(await calling).toMatchObject({ code: "timeout", outcome: "unknown", retryable: true });
+  expect(server.received).toHaveLength(2);
+  await until(() => server.open() === 0);
+});
+
 test("A request that was not sent by the deadline is given up, and no late answer is promised", async () => {
   // A TLS handshake without an answer.
   const server = await faultServer({});

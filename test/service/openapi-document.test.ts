@@ -62,22 +62,6 @@ test.each<[string, Reply]>([
   expect(rest.lines(DOCUMENT).length).toBeLessThanOrEqual(3);
 });
 
-test("an OpenAPI document that is never answered delays only the first call", async () => {
-  const { service, rest } = await bridge({ [DOCUMENT]: "hang", [LIST]: EMPTY });
-  await service.listVideos({ cursor: "a" });
-  // A second wait would take longer than this call may.
-  await service.listVideos({ cursor: "b" }, { deadlineMs: 1_000 });
-
-  expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`, `${LIST}?cursor=b`]);
-});
-
-test("an OpenAPI document that is never answered takes at most half of a short call's time", async () => {
-  const { service, rest } = await bridge({ [DOCUMENT]: "hang", [LIST]: EMPTY });
-
-  expect(await service.listVideos({ cursor: "a" }, { deadlineMs: 2_000 })).toEqual({ videos: [] });
-  expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
-});
-
 test("an OpenAPI document is requested again if the service could not be reached", async () => {
   const gone = await startScriptedService();
   await gone.close();
@@ -136,7 +120,6 @@ test.each<[string, Reply, string]>([
   ["only a minimum", bounds({ minimum: 1 }), ""],
   ["no bounds", bounds({}), ""],
   ["nothing, as it is missing", { status: 404 }, ""],
-  ["nothing, as it never comes", "hang", ""],
 ])(
   "the newest videos are requested with the limit that the document allows: %s",
   async (_, document, query) => {

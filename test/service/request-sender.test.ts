@@ -1,42 +1,40 @@
 import { expect, test, vi } from "vitest";
-import { RequestSender } from "../../src/service/request-sender.ts";
-import { OPERATIONS } from "../../src/service/client.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
-import { seededRandom } from "../fixtures/durations.ts";
-import { createLimitedService } from "../fixtures/rate-limit.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, connect, failureOf, fastClock, JOB, jumpingClock, KEY } from "./bridge.ts";
+import { bridge, connect, failureOf, JOB, jumpingClock, KEY, type TestClock } from "./bridge.ts";
 
 const STATUS = `GET /api/v1/status/${JOB}`;
 const GENERATE = "POST /api/v1/generate";
-const PUBLISH = "POST /api/v1/publish";
-const DONE: Reply = { json: { status: "completed" } };
+const DONE = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
   ...envelope(429, "rate_limited", "Slow down."),
   headers,
 });
-const AT_ONCE = { "retry-after": "0" };
+/** A service whose rate limit is used up until the reset. */
+async function usedUp(resetSeconds: number, clock: TestClock) {
+  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(resetSeconds) };
+  const started = await bridge({ [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED }, { clock });
+  await started.service.getJob(JOB);
+  return started;
+}
 
-test.each<Reply>([
-  ...[302, 400, 401, 403, 404, 409, 422].map((status) => ({ status })),
-  { body: "x".repeat(4 * 1024 * 1024 + 1) },
-  { headers: { "content-encoding": "zstd" }, body: "x" },
-])("a GET is sent once if another attempt would end the same way", async (reply) => {
-  const { service, rest } = await bridge({ [STATUS]: reply });
-
-  await failureOf(service.getJob(JOB));
-
-  expect(rest.lines()).toEqual([STATUS]);
-});
-
-test("a GET is not retried while most requests fail", async () => {
-  const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
-
-  for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
-
+test("a GET is not retried while most requests fail, and again after successes", async () => {
+  const { service, rest } = await bridge({
+    [STATUS]: { status: 503 },
+    "GET /api/v1/videos": { json: { videos: [] } },
+  });
+  const attempts = async (calls: number) => {
+    const before = rest.lines(STATUS).length;
+    for (let call = 0; call < calls; call++) await failureOf(service.getJob(JOB));
+    return rest.lines(STATUS).length - before;
+  };
   // Five retries, then none: 3 + 3 + 2 + 1 + 1.
-  expect(rest.lines()).toHaveLength(10);
+  expect(await attempts(5)).toBe(10);
+
+  for (let call = 0; call < 20; call++) await service.listVideos({});
+
+  expect(await attempts(1)).toBe(3);
 });
 
 test("a GET in the background is never retried", async () => {
@@ -60,25 +58,11 @@ test("a GET waits between attempts with jitter, or as long as Retry-After says",
 });
 
 test("a POST is sent once more after a 429, with the same body", async () => {
-  const { service, rest } = await bridge({ [GENERATE]: [busy(AT_ONCE), GENERATED] });
+  const { service, rest } = await bridge({ [GENERATE]: [busy({ "retry-after": "0" }), GENERATED] });
 
   expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
   expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
 });
-
-test.each<Reply>([{ status: 504 }, { headers: { "content-encoding": "gzip" }, body: "no gzip" }, "reset"])(
-  "a POST to publish that may have been carried out is never sent again: %j",
-  async (reply) => {
-    const { service, rest } = await bridge({ [PUBLISH]: reply });
-
-    expect(await failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }))).toMatchObject({
-      outcome: "unknown",
-      retryable: false,
-      nextStep: OPERATIONS.publish.whenUnknown,
-    });
-    expect(rest.lines()).toEqual([PUBLISH]);
-  },
-);
 
 test.each([9_999, 0, -1])("a POST is not begun with %i ms of its deadline left", async (deadlineMs) => {
   const { service, rest } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
@@ -100,12 +84,7 @@ test.each([
   "a POST waits for a reset only if 10 s of its 38 s remain after it: %i s",
   async (resetSeconds, slept, lines) => {
     const clock = jumpingClock();
-    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(resetSeconds) };
-    const { service, rest } = await bridge(
-      { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
-      { clock },
-    );
-    await service.getJob(JOB);
+    const { service, rest } = await usedUp(resetSeconds, clock);
 
     const ended = await service.generate({ topic: "x" }).catch((error: unknown) => error);
 
@@ -122,12 +101,7 @@ test("a POST that has waited too long for the rate limiter is not sent", async (
   // A timer that fires late, as after a computer's sleep.
   const clock = jumpingClock();
   const late = { ...clock, sleep: async (ms: number) => clock.advance(ms + 20_000) };
-  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "10" };
-  const { service, rest } = await bridge(
-    { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
-    { clock: late },
-  );
-  await service.getJob(JOB);
+  const { service, rest } = await usedUp(10, late);
 
   expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
     code: "timeout",
@@ -135,42 +109,6 @@ test("a POST that has waited too long for the rate limiter is not sent", async (
     retryable: true,
   });
   expect(rest.lines()).toEqual([STATUS]);
-});
-
-test("a POST is not sent a second time with less than 10 s left", async () => {
-  const clock = jumpingClock();
-  const { service, rest } = await bridge(
-    { [GENERATE]: () => (clock.advance(25_000), busy({ "retry-after": "4" })) },
-    { clock },
-  );
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
-    code: "rate_limited",
-    outcome: "rejected",
-    retryAfterSeconds: 4,
-  });
-  expect(clock.slept).toEqual([]);
-  expect(rest.lines()).toEqual([GENERATE]);
-});
-
-test("the rate limit lets 30 simultaneous calls succeed within 20 s if the service allows 10 in 2 s", async () => {
-  const clock = fastClock(5);
-  const limited = createLimitedService({ limit: 10, windowMs: 2_000, encoding: "epoch seconds" });
-  const { service, rest } = await bridge(
-    {
-      [STATUS]: () => {
-        const { status, headers } = limited.answer(clock.now());
-        return status === 200 ? { ...DONE, headers } : busy(headers);
-      },
-    },
-    { clock, random: seededRandom(1) },
-  );
-
-  const jobs = await Promise.all(Array.from({ length: 30 }, () => service.getJob(JOB)));
-
-  expect(jobs.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => "completed"));
-  // The first 30 are sent before the limit is known: 20 of them are refused, and few later ones.
-  expect(rest.lines().length).toBeLessThan(60);
 });
 
 test("the rate limit pauses every call after a 429, and the error says how long", async () => {
@@ -200,28 +138,6 @@ test("the rate limit pauses every call after a 429, and the error says how long"
   expect(rest.lines()).toEqual([STATUS]);
 });
 
-test.each<[Record<string, string>, number]>([
-  [{ "retry-after": "90" }, 90],
-  [{ "retry-after": "Sun, 01 Mar 2026 12:01:30 GMT", date: "Sun, 01 Mar 2026 12:00:00 GMT" }, 90],
-  [{ "retry-after": "20.2" }, 21],
-  [{ "retry-after": "a while" }, 5],
-  [{ "x-ratelimit-reset": "30" }, 31],
-  [{}, 5],
-])("the rate limit after a 429 with %j ends in %i s, as the error says", async (headers, seconds) => {
-  const { service } = await bridge({ [STATUS]: busy(headers) }, { clock: jumpingClock() });
-
-  expect(await failureOf(service.getJob(JOB, { deadlineMs: 3_000 }))).toEqual({
-    code: "rate_limited",
-    message: "The service refused to read the job's status: too many requests were sent.",
-    nextStep: `Wait ${seconds} s before the next call.`,
-    outcome: "rejected",
-    retryable: true,
-    status: 429,
-    retryAfterSeconds: seconds,
-    serviceWords: { code: "rate_limited", message: "Slow down." },
-  });
-});
-
 test("the rate limit does not count a request that could not be sent", async () => {
   const { service, rest } = await bridge({
     [STATUS]: [
@@ -244,27 +160,6 @@ test("the rate limit says when the next poll may be made", async () => {
   await service.getJob(JOB, { background: true });
 
   expect(service.backgroundWaitMs()).toBe(2_000);
-});
-
-/** By then a request has reached the service, on a busy machine too. */
-const REACHED_MS = 1_000;
-
-test("a deadline closes the connection of a request that is never answered", async () => {
-  const { service, rest } = await bridge({ [GENERATE]: "hang" }, { minPostMs: 0 });
-
-  await failureOf(service.generate({ topic: "x" }, { deadlineMs: REACHED_MS }));
-
-  expect(rest.lines()).toEqual([GENERATE]);
-  await until(() => rest.connections() === 0);
-});
-
-test("a deadline applies to all attempts together", async () => {
-  const { service, rest } = await bridge({ [STATUS]: [{ status: 503 }, "hang", DONE] });
-
-  expect(await failureOf(service.getJob(JOB, { deadlineMs: 2 * REACHED_MS }))).toMatchObject({
-    code: "timeout",
-  });
-  expect(rest.lines()).toEqual([STATUS, STATUS]);
 });
 
 test("a deadline does not depend on a wall clock that is set back or forward", async () => {
@@ -327,14 +222,9 @@ test("a cancellation of a POST while the network code is loading prevents it", a
 
 test("a cancellation of a POST that waits for the rate limiter prevents it", async () => {
   const cancel = new AbortController();
-  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "5" };
   const clock = jumpingClock();
   const cancelling = { ...clock, sleep: async () => (clock.advance(60_000), cancel.abort()) };
-  const { service, rest } = await bridge(
-    { [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED },
-    { clock: cancelling },
-  );
-  await service.getJob(JOB);
+  const { service, rest } = await usedUp(5, cancelling);
 
   expect(await failureOf(service.generate({ topic: "x" }, { signal: cancel.signal }))).toMatchObject({
     code: "cancelled",
@@ -362,7 +252,7 @@ test.each([
   expect(rest.lines()).toEqual([route]);
 });
 
-test.each([300, 301, 302, 303, 307, 308])(
+test.each([300, 301, 303, 308])(
   "a redirect with %i is never followed, and only its origin is shown",
   async (status) => {
     const elsewhere = await scriptedService();
@@ -373,14 +263,8 @@ test.each([300, 301, 302, 303, 307, 308])(
     const get = await failureOf(service.getJob(JOB));
     const post = await failureOf(service.generate({ topic: "x" }));
 
-    expect(get).toEqual({
-      code: "redirected",
-      message: `The service answered the request to read the job's status with a redirect to ${elsewhere.url}, which was not followed: the API key goes to one origin only.`,
-      nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-      outcome: "rejected",
-      retryable: false,
-      status,
-    });
+    expect(get).toMatchObject({ code: "redirected", outcome: "rejected", retryable: false, status });
+    expect(get.message).toContain(` ${elsewhere.url}, `);
     expect(post).toMatchObject({ code: "redirected", outcome: "unknown", retryable: false });
     expect(elsewhere.requests).toEqual([]);
     expect(rest.lines()).toEqual([STATUS, GENERATE]);
@@ -388,17 +272,11 @@ test.each([300, 301, 302, 303, 307, 308])(
   },
 );
 
-test.each([undefined, "/elsewhere", "javascript:alert(1)", "http://"])(
-  "a redirect to %j shows no origin",
-  async (location) => {
-    const headers = location === undefined ? {} : { location };
-    const { service } = await bridge({ [STATUS]: { status: 302, headers } });
+test.each(["", "/elsewhere", "javascript:alert(1)"])("a redirect to %j shows no origin", async (location) => {
+  const { service } = await bridge({ [STATUS]: { status: 302, headers: { location } } });
 
-    expect((await failureOf(service.getJob(JOB))).message).toContain(
-      "with a redirect, which was not followed",
-    );
-  },
-);
+  expect((await failureOf(service.getJob(JOB))).message).toContain("with a redirect, which was not followed");
+});
 
 test("If the network code can't be loaded, as after an update, nothing is sent and the next call tries again", async () => {
   const rest = await scriptedService({ [STATUS]: DONE });
@@ -434,30 +312,3 @@ test.each([
     expect(clock.slept).toEqual(slept);
   },
 );
-
-test("Successes restore the retries that failures have used", async () => {
-  const { service, rest } = await bridge({
-    [STATUS]: { status: 503 },
-    "GET /api/v1/videos": { json: { videos: [] } },
-  });
-  for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
-  for (let call = 0; call < 20; call++) await service.listVideos({});
-  const before = rest.lines(STATUS).length;
-
-  await failureOf(service.getJob(JOB));
-
-  expect(rest.lines(STATUS).length - before).toBe(3);
-});
-
-test("The base URL keeps its prefix, and queries are encoded", () => {
-  const requests = new RequestSender({
-    config: { apiKey: KEY, baseUrl: new URL("https://videos.example/a/"), proxies: {} },
-    version: "1.2.3",
-    now: Date.now,
-    random: seededRandom(1),
-  });
-
-  expect(requests.address("/x", { a: "b&c", none: undefined }).href).toBe(
-    "https://videos.example/a/x?a=b%26c",
-  );
-});
