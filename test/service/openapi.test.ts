@@ -110,17 +110,13 @@ test.each([
 test.each<[string, unknown, string | undefined]>([
   ["none", [], at("/platforms")],
   ["the root, which generators write", [{ url: "/" }], at("/platforms")],
-  ["the origin's root", [{ url: "https://api.example" }], at("/platforms")],
   ["an absolute one", [{ url: "https://api.example/v9/" }], "https://api.example/v9/platforms"],
   ["a path", [{ url: "/v9" }], "https://api.example/v9/platforms"],
   ["one relative to the document", [{ url: "../v9" }], at("/api/v9/platforms")],
   ["one with user info", [{ url: "https://a:b@api.example/v9" }], "https://api.example/v9/platforms"],
   ["another origin", [{ url: "https://evil.example" }], undefined],
   ["one without a URL", [{}, { url: [[]] }], undefined],
-  ["another port", [{ url: "https://api.example:8443" }], undefined],
-  ["another scheme", [{ url: "http://api.example" }], undefined],
   ["a look-alike", [{ url: "https://api.example.evil.example" }], undefined],
-  ["a template", [{ url: "https://{host}/v9" }], undefined],
   [
     "another origin first",
     [{ url: "https://evil.example" }, { url: "/v9" }],

@@ -19,8 +19,8 @@ async function testReceiver() {
   const receiver = await receiveWebhooks({ port: 0, onHint: (jobId) => hints.push(jobId) });
   onTestFinished(() => receiver.close());
   const url = `http://127.0.0.1:${receiver.port}`;
-  const post = async (body: string | Uint8Array, path = "/") =>
-    (await fetch(url + path, { method: "POST", body })).status;
+  const post = async (body: string | Uint8Array | ReadableStream, path = "/") =>
+    (await fetch(url + path, { method: "POST", body, duplex: "half" })).status;
   return { ...receiver, hints, url, post };
 }
 
@@ -53,7 +53,6 @@ function open(port: number): Promise<OpenConnection> {
 test.each([
   ["as documented", JSON.stringify(COMPLETED)],
   ["of a failed render", JSON.stringify({ type: "render.failed", jobId: JOB })],
-  ["of an event that is not documented", JSON.stringify({ type: "render.progressed", jobId: JOB })],
   ["of the greatest size", JSON.stringify({ jobId: JOB }).padEnd(16 * 1024)],
 ])("a delivery %s is a hint, on any path", async (_, body) => {
   const { post, hints } = await testReceiver();
@@ -66,13 +65,15 @@ test.each([
   ["is empty", ""],
   ["is no JSON", "jobId=aaaaaaaa"],
   ["is no object", JSON.stringify([JOB])],
-  ["is null", "null"],
   ["names no job", JSON.stringify({ type: "render.completed", data: { jobId: JOB } })],
   ["names a job that is no text", JSON.stringify({ jobId: { toString: 1 } })],
   ["is nested as deep as it can be", `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
   ["is no UTF-8", new Uint8Array([0x7b, 0xff, 0xfe, 0x00])],
   ["is too large by a byte", JSON.stringify({ jobId: JOB }).padEnd(16 * 1024 + 1)],
-  ["is too large by far", JSON.stringify({ jobId: JOB }).padEnd(3_000_000)],
+  [
+    "becomes too large after all that matters",
+    ReadableStream.from([Buffer.from(JSON.stringify(COMPLETED)), Buffer.alloc(16 * 1024, " ")]),
+  ],
 ])("a delivery that %s is accepted and is no hint", async (_, body) => {
   const { post, hints } = await testReceiver();
 
@@ -80,25 +81,10 @@ test.each([
   expect(hints).toEqual([]);
 });
 
-test("a delivery that becomes too large after all that matters is no hint", async () => {
-  const { port, hints } = await testReceiver();
-  const { socket, received, closed } = await open(port);
-  const body = JSON.stringify(COMPLETED);
-  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-  socket.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
-  socket.write(chunk(body) + chunk(" ".repeat(16 * 1024)) + chunk(""));
-  await closed;
-
-  expect(received()).toMatch(/^HTTP\/1\.1 202 /);
-  expect(hints).toEqual([]);
-});
-
-test.each(["GET", "PUT", "DELETE", "OPTIONS"])("a delivery by %s is refused", async (method) => {
+test.each(["GET", "PUT"])("a delivery by %s is refused", async (method) => {
   const { url, hints } = await testReceiver();
-  const { status, headers } = await fetch(url, {
-    method,
-    ...(method === "PUT" && { body: JSON.stringify(COMPLETED) }),
-  });
+  const body = method === "PUT" ? JSON.stringify(COMPLETED) : null;
+  const { status, headers } = await fetch(url, { method, body });
 
   expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
   expect(hints).toEqual([]);
