@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job, Video } from "../../src/service/answers.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 
@@ -16,6 +16,16 @@ function page(first: number, count: number) {
   return Array.from({ length: count }, (_, index) => video(`j${first + index}`));
 }
 
+/** What the store knows of a job that this process has just started. */
+function begun(jobId: string, topic: string) {
+  return { jobId, status: "processing", topic, createdAtMs: NOW, job: job(jobId) };
+}
+
+/** What the store knows of a job whose status was answered now. */
+function answered(state: Job) {
+  return { jobId: state.jobId, status: state.status, job: state, fetchedAtMs: NOW, updatedAtMs: NOW };
+}
+
 /** A store on a virtual clock, with everything that it emits. */
 function setup() {
   const clock = createVirtualClock(NOW);
@@ -24,7 +34,8 @@ function setup() {
   const started: string[] = [];
   store.changes.on((jobId) => changed.push(jobId));
   store.starts.on((jobId) => started.push(jobId));
-  return { clock, store, changed, started };
+  const list = (videos: Video[]) => store.updateFromPage(videos, { isFirstPage: true });
+  return { clock, store, changed, started, list };
 }
 
 test("the known jobs are the ones that this process started, the latest first, with their topics and times", async () => {
@@ -33,16 +44,8 @@ test("the known jobs are the ones that this process started, the latest first, w
   await clock.runFor(1_000);
   store.addStarted("b", "Moon");
 
-  const [a, b] = [
-    { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("a") },
-    {
-      jobId: "b",
-      status: "processing",
-      topic: "Moon",
-      createdAtMs: NOW + 1_000,
-      job: job("b"),
-    },
-  ];
+  const a = begun("a", "Salt");
+  const b = { ...begun("b", "Moon"), createdAtMs: NOW + 1_000 };
   expect(store.recent(10)).toEqual([b, a]);
   expect(store.recent(1)).toEqual([b]);
   expect(store.get("a")).toEqual(a);
@@ -59,38 +62,27 @@ test("the known jobs keep topic, time and place when their state is updated", as
 
   expect(store.put(state)).toEqual(state);
   expect(store.recent(10)).toEqual([
-    { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW, job: job("b") },
-    {
-      jobId: "a",
-      status: "completed",
-      topic: "Salt",
-      createdAtMs: NOW,
-      job: state,
-      fetchedAtMs: NOW + 5_000,
-      updatedAtMs: NOW + 5_000,
-    },
+    begun("b", "Moon"),
+    { ...begun("a", "Salt"), ...answered(state), fetchedAtMs: NOW + 5_000, updatedAtMs: NOW + 5_000 },
   ]);
 });
 
 test("the known jobs follow the order of the service's newest page, each once, without its other fields", () => {
-  const { store } = setup();
+  const { store, list } = setup();
   store.put(job("a"));
-  store.updateFromPage(
-    [{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")],
-    { isFirstPage: true },
-  );
+  list([{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")]);
 
   expect(store.recent(10)).toEqual([
     { jobId: "c", status: "completed", finalVideoUrl: FINAL },
     { jobId: "b", status: "completed" },
     { jobId: "d", status: "failed" },
-    { jobId: "a", status: "processing", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
+    answered(job("a")),
   ]);
 });
 
 test("the known jobs end with the jobs of a later page", () => {
-  const { store } = setup();
-  store.updateFromPage([video("d"), video("c")], { isFirstPage: true });
+  const { store, list } = setup();
+  list([video("d"), video("c")]);
   store.updateFromPage([video("b"), video("a")], { isFirstPage: false });
   store.addStarted("e", "Salt");
 
@@ -98,8 +90,8 @@ test("the known jobs end with the jobs of a later page", () => {
 });
 
 test("the known jobs are at most two thousand: the oldest are removed", () => {
-  const { store } = setup();
-  store.updateFromPage(page(0, 2_500), { isFirstPage: true });
+  const { store, list } = setup();
+  list(page(0, 2_500));
   store.updateFromPage(page(2_500, 10), { isFirstPage: false });
   store.addStarted("new", "Salt");
 
@@ -120,7 +112,7 @@ test("the jobs of earlier processes come after the known ones, and nothing is em
   store.recall([recalled("old"), recalled("older")]);
 
   expect(store.recent(10)).toEqual([
-    { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW, updatedAtMs: NOW },
+    answered(job("new")),
     { ...recalled("old"), status: "unknown" },
     { ...recalled("older"), status: "unknown" },
   ]);
@@ -137,15 +129,9 @@ test("the jobs of earlier processes add topic and time to a known job that lacks
   store.recall([recalled("b"), recalled("a"), recalled("c")]);
 
   expect(store.recent(10)).toEqual([
-    { jobId: "c", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("c") },
-    {
-      ...recalled("a"),
-      status: "completed",
-      job: job("a", { status: "completed" }),
-      fetchedAtMs: NOW,
-      updatedAtMs: NOW,
-    },
-    { ...recalled("b"), status: "processing", job: job("b"), fetchedAtMs: NOW, updatedAtMs: NOW },
+    begun("c", "Salt"),
+    { ...recalled("a"), ...answered(job("a", { status: "completed" })) },
+    { ...recalled("b"), ...answered(job("b")) },
   ]);
   expect(changed).toEqual([]);
 });
@@ -214,16 +200,19 @@ test.each<[Partial<Job>, string[]]>([
   },
 );
 
-test("an answer after the end of a job is kept but not emitted", () => {
-  const { store, changed } = setup();
-  store.put(job("a", { status: "completed" }));
-  const later = job("a", { status: "completed", videoUrls: [CLIP] });
+test.each(["completed", "failed"])(
+  "an answer after the end of a job is kept but not emitted: %s",
+  (status) => {
+    const { store, changed } = setup();
+    store.put(job("a", { status: "completed" }));
+    const later = job("a", { status, videoUrls: [CLIP] });
 
-  store.put(later);
+    store.put(later);
 
-  expect(changed).toEqual(["a"]);
-  expect(store.get("a")?.job).toEqual(later);
-});
+    expect(changed).toEqual(["a"]);
+    expect(store.get("a")?.job).toEqual(later);
+  },
+);
 
 test.each(["completed", "failed"])(
   "a job that has ended stays %s if a later answer reports it as running",
@@ -234,38 +223,22 @@ test.each(["completed", "failed"])(
     await clock.runFor(1_000);
 
     expect(store.put(job("a"))).toEqual(ended);
-    expect(store.get("a")).toEqual({ jobId: "a", status, job: ended, fetchedAtMs: NOW, updatedAtMs: NOW });
+    expect(store.get("a")).toEqual(answered(ended));
     expect(changed).toEqual(["a"]);
   },
 );
 
 test("a job that has ended stays so if the list shows it as running", () => {
-  const { store, changed } = setup();
+  const { store, changed, list } = setup();
   store.put(job("a", { status: "completed" }));
-  store.updateFromPage([video("b", "failed")], { isFirstPage: true });
+  list([video("b", "failed")]);
 
-  store.updateFromPage([video("a", "processing"), video("b", "processing")], { isFirstPage: true });
+  list([video("a", "processing"), video("b", "processing")]);
 
   expect(store.recent(10)).toEqual([
-    {
-      jobId: "a",
-      status: "completed",
-      job: job("a", { status: "completed" }),
-      fetchedAtMs: NOW,
-      updatedAtMs: NOW,
-    },
+    answered(job("a", { status: "completed" })),
     { jobId: "b", status: "failed" },
   ]);
-  expect(changed).toEqual(["a"]);
-});
-
-test("a job that has ended takes another end from a later answer without emitting it", () => {
-  const { store, changed } = setup();
-  store.put(job("a", { status: "failed" }));
-
-  store.put(job("a", { status: "completed" }));
-
-  expect(store.get("a")?.job).toEqual(job("a", { status: "completed" }));
   expect(changed).toEqual(["a"]);
 });
 
@@ -288,46 +261,32 @@ test("a job that has ended according to the list alone is emitted once, keeps it
   expect(changed).toEqual(["a"]);
 });
 
-test("a job that has ended according to the list alone never runs again either, and takes the clips of a later answer", () => {
-  const { store, changed } = setup();
-  store.put(job("a"));
-  store.putListedEnd("a", "completed");
-
-  expect(store.put(job("a"))).toMatchObject({ status: "completed", done: true });
-  const ended = job("a", { status: "completed", videoUrls: ["https://cdn.example/1.mp4"] });
-  expect(store.put(ended)).toEqual(ended);
-  expect(changed).toEqual(["a"]);
-});
-
 test("the video list changes no job: only the job's own answer updates its state", () => {
-  const { store, changed } = setup();
+  const { store, changed, list } = setup();
   store.put(job("a"));
-  store.updateFromPage([video("a", "completed")], { isFirstPage: true });
+  list([video("a", "completed")]);
 
   expect(changed).toEqual([]);
-  expect(store.recent(10)).toEqual([
-    { jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
-  ]);
+  expect(store.recent(10)).toEqual([{ ...answered(job("a")), status: "completed" }]);
 });
 
 test("the video list adds the final video to a completed job, whichever is known first", () => {
-  const { store } = setup();
+  const { store, list } = setup();
   const [completed, whole] = [
     job("a", { status: "completed" }),
     job("a", { status: "completed", finalVideoUrl: FINAL }),
   ];
-  store.updateFromPage([{ ...video("a"), finalVideoUrl: FINAL }], { isFirstPage: true });
+  list([{ ...video("a"), finalVideoUrl: FINAL }]);
   expect(store.put(completed)).toEqual(whole);
 
   store.put(job("b", { status: "completed" }));
-  store.updateFromPage([{ ...video("b"), finalVideoUrl: FINAL }], { isFirstPage: true });
+  list([{ ...video("b"), finalVideoUrl: FINAL }]);
   expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
 });
 
 test("the video list adds no final video to a running or failed job, or to a job that has its own", () => {
-  const { store } = setup();
-  for (const jobId of ["a", "b", "c"])
-    store.updateFromPage([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], { isFirstPage: true });
+  const { store, list } = setup();
+  for (const jobId of ["a", "b", "c"]) list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }]);
 
   expect(store.put(job("a"))).toEqual(job("a"));
   expect(store.put(job("b", { status: "failed" }))).toEqual(job("b", { status: "failed" }));
@@ -344,18 +303,10 @@ test.each([
   [1_700_000_000_000, undefined],
   [undefined, undefined],
 ])("the creation time %j in the video list means %j", (createdAt, createdAtMs) => {
-  const { store } = setup();
-  store.updateFromPage([{ ...video("a"), createdAt }], { isFirstPage: true });
+  const { store, list } = setup();
+  list([{ ...video("a"), createdAt }]);
 
   expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
-});
-
-test("the video list does not change the time at which this process started the job", () => {
-  const { store } = setup();
-  store.addStarted("a", "Salt");
-  store.updateFromPage([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], { isFirstPage: true });
-
-  expect(store.get("a")?.createdAtMs).toBe(NOW);
 });
 
 test("the reason why polling ended is emitted and stays with the job while it runs", () => {
@@ -366,14 +317,7 @@ test("the reason why polling ended is emitted and stays with the job while it ru
   store.put(job("a"));
 
   expect(changed).toEqual(["a"]);
-  expect(store.get("a")).toEqual({
-    jobId: "a",
-    status: "processing",
-    job: job("a"),
-    fetchedAtMs: NOW,
-    updatedAtMs: NOW,
-    watchEnded: "Watching ended.",
-  });
+  expect(store.get("a")).toEqual({ ...answered(job("a")), watchEnded: "Watching ended." });
 });
 
 test("the reason why polling ended is kept for an otherwise unknown job", () => {
@@ -396,13 +340,7 @@ test("the reason why polling ended is removed when the job is watched again, whi
   store.put(job("b", { status: "completed" }));
 
   expect(store.recent(10)).toEqual([
-    {
-      jobId: "b",
-      status: "completed",
-      job: job("b", { status: "completed" }),
-      fetchedAtMs: NOW,
-      updatedAtMs: NOW,
-    },
+    answered(job("b", { status: "completed" })),
     { jobId: "a", status: "unknown" },
   ]);
 });

@@ -53,27 +53,23 @@ test.each([
   const jobId = await sandbox.generate({ topic });
   sandbox.advance(19.9);
 
-  const { status, body } = await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
+  const answer = await sandbox.post("/api/v1/publish", { jobId, platforms: ["tiktok"] });
 
-  expect({ status, body }).toEqual({
-    status: 409,
-    body: refusal("not_ready", `The video can't be published: its status is ${state}.`),
-  });
+  expect(answer).toMatchObject(
+    refusal(409, "not_ready", `The video can't be published: its status is ${state}.`),
+  );
   expect(sandbox.posts()).toEqual([]);
 });
 
 test("POST /api/v1/publish refuses an unknown job", async () => {
   const sandbox = await testSandbox();
 
-  const { status, body } = await sandbox.post("/api/v1/publish", {
+  const answer = await sandbox.post("/api/v1/publish", {
     jobId: "nonsense",
     platforms: ["tiktok"],
   });
 
-  expect({ status, body }).toEqual({
-    status: 404,
-    body: refusal("not_found", "No video with this jobId."),
-  });
+  expect(answer).toMatchObject(refusal(404, "not_found", "No video with this jobId."));
 });
 
 test.each([
@@ -86,11 +82,10 @@ test.each([
   const sandbox = await testSandbox({ renderSeconds: 0 });
   const jobId = await sandbox.generate();
 
-  const { status, body } = await sandbox.post("/api/v1/publish", { jobId, ...fields });
+  const answer = await sandbox.post("/api/v1/publish", { jobId, ...fields });
 
-  expect({ status, body }).toEqual({
-    status: 400,
-    body: refusal("invalid_request", expect.stringMatching(new RegExp(`^${field}: `))),
-  });
+  expect(answer).toMatchObject(
+    refusal(400, "invalid_request", expect.stringMatching(new RegExp(`^${field}: `))),
+  );
   expect(sandbox.posts()).toEqual([]);
 });

@@ -77,11 +77,8 @@ test.each(["00000000-0000-4000-8000-000000000000", "nonsense", "%E0%A4%A", "__pr
   async (jobId) => {
     const sandbox = await testSandbox();
 
-    const { status, body } = await sandbox.get(`/api/v1/status/${jobId}`);
+    const answer = await sandbox.get(`/api/v1/status/${jobId}`);
 
-    expect({ status, body }).toEqual({
-      status: 404,
-      body: refusal("not_found", "No video with this jobId."),
-    });
+    expect(answer).toMatchObject(refusal(404, "not_found", "No video with this jobId."));
   },
 );
