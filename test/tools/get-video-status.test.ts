@@ -13,12 +13,12 @@ const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl:
 const POST = { platform: "tiktok", url: "https://tiktok.example/1", at: "2026-11-21T12:00:00.000Z" };
 const AGAIN = "Call get_video_status again with waitSeconds 50.";
 
+const benchOf = (job: Job, more: Partial<ToolContext> = {}) =>
+  benchFor(getVideoStatus, { reader: readerOf(async () => job), ...more });
+
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
-  const { context, ...bench } = benchFor(getVideoStatus, {
-    reader: readerOf(async () => job),
-    ...more,
-  });
+  const { context, ...bench } = benchOf(job, more);
   Object.assign(context.jobs, { ageMs: () => ageMs });
   const { summary, nextStep } = await bench.call({ jobId: JOB });
   return [summary, nextStep];
@@ -158,16 +158,19 @@ test("get_video_status says of a job that this computer has just started that th
   });
 });
 
-test.each([true, false])(
-  "get_video_status with a wait gives the arguments of a job that had ended: %s",
-  async (had) => {
-    const { call } = benchFor(getVideoStatus, {
-      reader: readerOf(async () => (had ? READY : RUNNING)),
+test.each([
+  [READY, 50, true],
+  [RUNNING, 50, false],
+  [RUNNING, 0, false],
+])(
+  "get_video_status gives the arguments of a job that had ended: %o, waiting %i s: %s",
+  async (job, waitSeconds, had) => {
+    const { call } = benchOf(job, {
       waitForEnd: async () => READY,
       history: async () => new Map([[JOB, { publishedTo: [], arguments: { topic: "Tides" } }]]),
     });
 
-    expect("arguments" in (await call({ jobId: JOB, waitSeconds: 50 }))).toBe(had);
+    expect("arguments" in (await call({ jobId: JOB, waitSeconds }))).toBe(had);
   },
 );
 
@@ -214,35 +217,15 @@ test("get_video_status whose first look fails for a moment says so without a wai
   expect([unknown, withoutWait, final].map(({ retryable }) => retryable)).toEqual([true, true, false]);
 });
 
-const history = async () =>
-  new Map([[JOB, { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } }]]);
-
 test("get_video_status gives what this computer knows of a job that has ended: where it was posted and how it was ordered", async () => {
-  const { call } = benchFor(getVideoStatus, {
-    reader: readerOf(async () => READY),
-    history,
-  });
+  const known = { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } };
+  const { call } = benchOf(READY, { history: async () => new Map([[JOB, known]]) });
 
-  expect(await call({ jobId: JOB.toUpperCase() })).toMatchObject({
-    publishedTo: [POST],
-    arguments: { topic: "Tides", duration: 20 },
-  });
-});
-
-test("get_video_status gives no arguments of a job while it renders: the caller has just given them", async () => {
-  const { call } = benchFor(getVideoStatus, {
-    reader: readerOf(async () => RUNNING),
-    history,
-  });
-
-  expect(await call({ jobId: JOB })).not.toHaveProperty("arguments");
+  expect(await call({ jobId: JOB.toUpperCase() })).toMatchObject(known);
 });
 
 test("get_video_status says in a sandbox that it is one", async () => {
-  const { call } = benchFor(getVideoStatus, {
-    reader: readerOf(async () => READY),
-    isSandbox: true,
-  });
+  const { call } = benchOf(READY, { isSandbox: true });
 
   expect(await call({ jobId: JOB })).toMatchObject({
     summary: `Your video is ready: ${LINK} This is a sandbox: sample clips, nothing was rendered, charged or posted.`,

@@ -104,8 +104,6 @@ test("publish_video says which accounts are connected where one that failed is n
       { platform: "youtube", ok: false, error: "upload timed out" },
     ],
   });
-  const { context } = benchFor(publishVideo);
-  context.askUser = async () => {};
 
   expect(await call(on("youtube", "facebook"))).toMatchObject({
     summary:
@@ -163,12 +161,10 @@ test.each<[string, Parameters<typeof bench>[0], object]>([
 
 test.each([
   ["insta", "instagram"],
-  ["ig", "instagram"],
   ["yt", "youtube"],
   ["youtube-shorts", "youtube"],
   ["twitter", "x"],
   ["fb", "facebook"],
-  ["tt", "tiktok"],
 ])(
   "publish_video finds out before it asks which account %s probably means, if that is connected",
   async (said, meant) => {

@@ -9,27 +9,21 @@ import { publishVideo } from "../../src/tools/publish-video.ts";
 import { errorOf, JOB } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
-const NINE = "adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai";
 const LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
-const VOICE = `must be one of ${NINE}, the id of a native voice of the language, or clone:ID, and not a description`;
+const VOICE =
+  "must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
 
 test.each<[object, object]>([
   [{ duration: "30" }, { duration: 30 }],
-  [{ duration: " 45.5 " }, { duration: 45.5 }],
   [{ duration: "30s" }, { duration: 30 }],
   [{ duration: "20 seconds" }, { duration: 20 }],
   [{ language: "", music: " ", voice: "" }, {}],
   [{ style: "Documentary" }, { style: "documentary" }],
-  [{ style: " UGC " }, { style: "ugc" }],
   [{ music: "None" }, { music: "none" }],
   [{ pacing: "FAST" }, { pacing: "fast" }],
   [{ voice: "Charlotte" }, { voice: "charlotte" }],
-  [{ voice: " KAI" }, { voice: "kai" }],
   [{ language: "English" }, { language: "en" }],
-  [{ language: "français" }, { language: "fr" }],
-  [{ language: "日本語" }, { language: "ja" }],
-  [{ language: "EN" }, { language: "en" }],
   [{ language: "pt_br" }, { language: "pt-BR" }],
   [{ language: null, duration: null, style: null, voice: null }, {}],
   [{ confirmDuplicate: null }, {}],
@@ -44,14 +38,12 @@ test.each<[object, object]>([
 
 test.each<[object, string]>([
   [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
-  [{ language: "the same as the topic" }, `language: "the same as the topic" ${LANGUAGE}`],
   [{ voice: "female" }, `voice: "female" ${VOICE}`],
-  [{ voice: "deep" }, `voice: "deep" ${VOICE}`],
+  [{ voice: "native" }, `voice: "native" ${VOICE}`],
   [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
   [{ voice: "a warm voice" }, `voice: "a warm voice" ${VOICE}`],
   [{ duration: "half a minute" }, 'duration: "half a minute" must be a number'],
   [{ duration: "5" }, "duration: 5 must be from 10 to 90 seconds"],
-  [{ duration: 120 }, "duration: 120 must be from 10 to 90 seconds"],
   [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
   [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
