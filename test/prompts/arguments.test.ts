@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SUBJECT_LIMIT } from "../../src/prompts/arguments.ts";
 import { PROMPTS } from "../../src/prompts/catalog.ts";
 import { STYLES } from "../../src/service/options.ts";
+import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { callIn, loadPrompt, refusal, REQUIRED, textOf, write } from "./fixture.ts";
 
 test.each([
@@ -78,7 +79,7 @@ const examples: Readonly<Record<string, string>> = {
   language: "fr",
   duration: "45",
   audience: "sailors",
-  jobId: "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c",
+  jobId: JOB_ID,
 };
 const listed = PROMPTS.flatMap(({ name, arguments: args }) =>
   Object.keys(args).map((argument) => [name, argument] as const),
@@ -126,10 +127,7 @@ test.each([
   },
 );
 
-const recentJobIds = async () => [
-  "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c",
-  "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c",
-];
+const recentJobIds = async () => [JOB_ID, OTHER_JOB_ID];
 const complete = async (name: string, argument: string, typed: string) =>
   (await loadPrompt(name)).completions[argument]?.(typed, recentJobIds);
 
@@ -193,7 +191,7 @@ test("the suggestions narrow with what is typed", async () => {
     name: ["de"],
     duration: ["15", "10"],
     audience: ["complete beginners"],
-    jobId: ["1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c"],
+    jobId: [OTHER_JOB_ID],
     nothing: [],
   });
 });

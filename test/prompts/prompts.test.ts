@@ -1,30 +1,12 @@
+// What the prompts say by their arguments. test/contract has a whole text of each, for review.
+
 import { expect, test } from "vitest";
 import { STYLE_BRIEFS } from "../../src/prompts/style-briefs.ts";
 import { DURATION, MUSIC, PACINGS, STYLES } from "../../src/service/options.ts";
-import { callIn, outOfOrder, type PromptArguments, textOf, write } from "./fixture.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { callIn, type PromptArguments, textOf, write } from "./fixture.ts";
 
 const text = (args: PromptArguments = {}) => textOf("write_video_topic", args);
-
-test("write_video_topic goes from the topic to the user's yes, one generation, the wait, the link and publishing", async () => {
-  const steps = [
-    "It is made only if I agree",
-    "1. Show me the topic",
-    "spends credits",
-    "2 to 4 minutes",
-    "wait for my answer",
-    "Only when I have agreed",
-    "`generate_video`, exactly once",
-    "```json",
-    "`get_video_status`",
-    "`waitSeconds` 50",
-    "Never generate again",
-    "Give me the link",
-    "Publish only when I name the platforms for this video, with one `publish_video`",
-    "without a caption",
-  ];
-
-  expect(outOfOrder(await text(), steps)).toBeUndefined();
-});
 
 const cases = STYLES.flatMap((style) =>
   [DURATION.min, DURATION.max].map((seconds) => [style, seconds] as const),
@@ -62,22 +44,6 @@ test("without settings the service's defaults are used, and the model chooses am
     const { fit, settings } = STYLE_BRIEFS[style];
     expect(prompt).toContain(`- ${style} (${settings.pacing}, ${settings.music}): ${fit}\n`);
   }
-});
-
-test("the topic that write_video_topic asks for serves what the viewer gets from it, from a first line of few words to a last one that closes it", async () => {
-  const rules = [
-    "Decide first what the viewer knows, feels or does at the end; for a product, what gets better",
-    "64 to 71 words spoken, numbers as said and brackets aside, fill 30 seconds",
-    "First line: four to six words",
-    "Only the last line closes it",
-    "one plain sentence says what this is",
-    "Last line: the answer to the first",
-    "in [brackets], one thing that footage can show, in the same words if it returns",
-    "No title, number or label",
-    "Read it aloud: is each line clear at first hearing, literally true",
-  ];
-
-  expect(outOfOrder(await text({ duration: "30" }), rules)).toBeUndefined();
 });
 
 test("the topic that write_video_topic asks for is measured in characters or syllables where words are not separated", async () => {
@@ -139,3 +105,37 @@ test.each(
     expect(prompt.length / 4).toBeLessThanOrEqual(700);
   },
 );
+
+test("localize_video rewrites for the new language's speaking rate, and keeps the length unless one is given", async () => {
+  const same = await textOf("localize_video", { language: "de" });
+  const longer = await textOf("localize_video", { language: "Deutsch", duration: "45" });
+
+  expect(same).toContain("57 to 62 words, numbers as said and brackets aside, fill 30 seconds");
+  expect(same).toContain("other lengths in proportion");
+  expect(callIn(same)).toMatchObject({ language: "de", duration: "<of the original>" });
+  expect(longer).toContain("85 to 94 words, numbers as said and brackets aside, fill 45 seconds");
+  expect(callIn(longer)).toMatchObject({ language: "de", duration: 45 });
+});
+
+test.each([JOB_ID, ` ${JOB_ID.toUpperCase()} `, `faceless://jobs/${JOB_ID}`])(
+  "localize_video takes the jobId %j, and the whole topic from its status, or else from the user",
+  async (video) => {
+    const prompt = await textOf("localize_video", { video });
+
+    expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
+    expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
+    expect(prompt).toContain("Without these, ask me for the topic");
+  },
+);
+
+test("plan_series plans as many videos as are asked for, or five, in the style that is asked for", async () => {
+  const prompt = await textOf("plan_series", { count: "3", style: "education" });
+
+  expect(prompt).toContain("3 videos cost 3 times what one costs");
+  expect(callIn(prompt)).toMatchObject({ style: "education", pacing: "normal", music: "educational" });
+  expect(await textOf("plan_series")).toContain("Plan a series of 5 faceless short videos");
+});
+
+test("review_video takes the newest video by default", async () => {
+  expect(await textOf("review_video")).toContain("- Video: the newest that `list_videos` shows");
+});
