@@ -55,20 +55,17 @@ test("what a client makes of the untouched defaults starts the server with every
   });
 });
 
-const release = async () => {
+test("a release has a server.json with the bundle and its hash, and the changelog's notes of its version alone", async () => {
   const folder = temporaryFolder();
   const bundle = join(folder, "faceless-video-mcp.mcpb");
   await writeFile(bundle, "a bundle");
   const tsx = join(root, "node_modules/.bin/tsx");
   const ran = await run(tsx, [join(root, ".config/release-files.ts"), folder, bundle]);
   expect(ran.code, ran.stderr).toBe(0);
-  return (name: string) => readFile(join(folder, name), "utf8");
-};
-
-test("a release has a server.json with the bundle and its hash", async () => {
+  const notes = await readFile(join(folder, "notes.md"), "utf8");
   const released = z
     .looseObject({ packages: z.array(z.unknown()) })
-    .parse(JSON.parse(await (await release())("server.json")));
+    .parse(JSON.parse(await readFile(join(folder, "server.json"), "utf8")));
 
   expect(released).toEqual({
     ...server,
@@ -83,17 +80,11 @@ test("a release has a server.json with the bundle and its hash", async () => {
       },
     ],
   });
+  expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
+  expect(await readFile(join(root, "CHANGELOG.md"), "utf8")).toContain(notes.trim());
+  expect(notes).not.toMatch(/^## |^\[/m);
   if (!existsSync(SCHEMA)) return;
   const validate = await registrySchema();
   validate(released);
   expect(validate.errors).toBeNull();
-});
-
-test("the notes of a release are what the changelog says of this version alone", async () => {
-  const notes = await (await release())("notes.md");
-  const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
-
-  expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
-  expect(changelog).toContain(notes.trim());
-  expect(notes).not.toMatch(/^## |^\[/m);
 });

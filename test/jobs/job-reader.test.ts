@@ -246,16 +246,6 @@ test.each([
   expect(world.requests()).toEqual(["0 a user"]);
 });
 
-test("the final video of a completed job is not looked up if a list has shown it already", async () => {
-  const world = completedWorld();
-  world.store.updateFromPage(world.list, { isFirstPage: true });
-  const answer = world.reader.read("a", USER);
-  await world.until(1);
-
-  expect(await answer).toEqual(withFinal);
-  expect(world.requests()).toEqual(["0 a user"]);
-});
-
 test("reading a job's recent state uses the last answer if it is recent enough, and otherwise requests it", async () => {
   const world = runningWorld("a");
   const first = world.reader.readRecent("a", 5_000, USER);
@@ -269,17 +259,6 @@ test("reading a job's recent state uses the last answer if it is recent enough, 
 
   expect(await later).toEqual(job("a", { status: "rendering" }));
   expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
-});
-
-test("reading a job's recent state requests it if the end is known only from the list", async () => {
-  const world = new PolledWorld();
-  world.jobs.set("a", withFinal);
-  world.store.putListedEnd("a", "completed");
-  const answer = world.reader.readRecent("a", 60_000, USER);
-  await world.until(1);
-
-  expect(await answer).toEqual(withFinal);
-  expect(world.requests()).toEqual(["0 a user"]);
 });
 
 test("reading a job's recent state uses an answer of the last minute, or the start, while little of the rate limit is left", async () => {

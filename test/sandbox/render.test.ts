@@ -41,12 +41,3 @@ test("a render ends with every clip, or with one failed and at least one missing
     }),
   );
 });
-
-test("a render does not end before its time", () => {
-  fc.assert(
-    fc.property(plans, fc.double({ min: 0, max: 0.499, noNaN: true }), (plan, share) => {
-      fc.pre(plan.renderMs > 0);
-      expect(renderStateAt(plan, plan.renderMs * share).status).toBe("processing");
-    }),
-  );
-});
