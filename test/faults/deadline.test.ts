@@ -2,15 +2,14 @@
 // sockets and in virtual time.
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { GENERATE, JOB_ID, PUBLISH } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { JOB } from "../service/bridge.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
 
 /** Small compared with what is measured. */
 const STEP_MS = 10;
 const PROMISED_SECONDS = 45;
-const STATUS = `GET /api/v1/status/${JOB}`;
-const GENERATE = "POST /api/v1/generate";
+const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const VIDEOS = "GET /api/v1/videos";
 
 // Fake timers do not replace the timers of node:timers/promises.
@@ -37,14 +36,7 @@ async function silentService() {
       outgoing.on("close", () => (waiting -= 1));
       return answer();
     };
-  const routes = [
-    GENERATE,
-    "POST /api/v1/publish",
-    STATUS,
-    VIDEOS,
-    "GET /api/v1/openapi.json",
-    "POST /api/mcp",
-  ];
+  const routes = [GENERATE, PUBLISH, STATUS, VIDEOS, "GET /api/v1/openapi.json", "POST /api/mcp"];
   const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
   const tools = openTools({ baseUrl: rest.url });
   onTestFinished(() => tools.close());
@@ -74,8 +66,8 @@ const IN_TIME = {
 
 test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
   ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
-  ["publish_video", (tools) => tools.publish(JOB), ["POST /api/v1/publish"]],
-  ["get_video_status", (tools) => tools.status(JOB), [STATUS]],
+  ["publish_video", (tools) => tools.publish(JOB_ID), [PUBLISH]],
+  ["get_video_status", (tools) => tools.status(JOB_ID), [STATUS]],
   ["list_videos", (tools) => tools.list(), [VIDEOS]],
   [
     "list_videos with a limit",
@@ -95,7 +87,7 @@ test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]
 
 test("generate_video ends within 45 s though the service never answers and the status of an earlier job came as late as it may", async () => {
   const { rest, tools, slow, waiting } = await silentService();
-  rest.on(GENERATE, { json: { jobId: JOB, status: "processing" } });
+  rest.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
   await tools.generate("Tides");
   rest.on(GENERATE, slow());
   const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));

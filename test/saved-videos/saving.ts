@@ -13,10 +13,10 @@ import { VideoFolder } from "../../src/saved-videos/video-folder.ts";
 import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { describeStatus } from "../../src/tools/describe-job.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
-export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 /** Of the job: what the file is named after. */
 const CREATED_AT = "2026-11-20T23:59:59Z";
 export const FILE_NAME = "faceless-2026-11-20-0f4b6f2e.mp4";

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { answerSchemas, errorEnvelopeSchema, tidied } from "../../src/service/answers.ts";
-import { bridge, connect, JOB } from "./bridge.ts";
+import { GENERATE, JOB_ID, PUBLISH } from "../fixtures/constants.ts";
+import { bridge, connect } from "./bridge.ts";
 import { modernEndpoint } from "./mcp-endpoints.ts";
 
 const REMOTE = answerSchemas(new URL("https://api.example/prefix"));
@@ -43,7 +44,7 @@ test.each(Object.entries(ANSWERS))(
 );
 
 test("A video in the list keeps the topic and the time that the service gives", () => {
-  const page = { videos: [{ jobId: JOB, status: "queued", topic: "Tides", createdAt: "2026-03-01" }] };
+  const page = { videos: [{ jobId: JOB_ID, status: "queued", topic: "Tides", createdAt: "2026-03-01" }] };
 
   expect(REMOTE.videoPage.parse(page)).toEqual(page);
 });
@@ -214,13 +215,13 @@ test("No operation of the client passes on an unsafe link", async () => {
   const link = "http://evil.example/x";
   const fields = { url: link, own: { page: CLIP, edit: link } };
   const rest = { own: { page: CLIP } };
-  const video = { jobId: JOB, status: "queued" };
+  const video = { jobId: JOB_ID, status: "queued" };
   const result = { platform: "tiktok", ok: true };
   const platforms = [{ platform: "tiktok", ...fields }];
   const { service, rest: scripted } = await bridge({
-    "POST /api/v1/generate": { json: { ...video, ...fields } },
-    [`GET /api/v1/status/${JOB}`]: { json: { status: "queued", videoUrls: [link], ...fields } },
-    "POST /api/v1/publish": { json: { results: [{ ...result, ...fields }] } },
+    [GENERATE]: { json: { ...video, ...fields } },
+    [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "queued", videoUrls: [link], ...fields } },
+    [PUBLISH]: { json: { results: [{ ...result, ...fields }] } },
     "GET /api/v1/videos": { json: { videos: [{ ...video, finalVideoUrl: link, ...fields }] } },
     "GET /api/v1/platforms": { json: { platforms } },
     "POST /api/mcp": modernEndpoint(() => ({ content: [], structuredContent: { platforms } })),
@@ -229,8 +230,8 @@ test("No operation of the client passes on an unsafe link", async () => {
 
   expect(await service.generate({ topic: "x" })).toEqual({ ...video, ...rest });
   const job = { ...video, done: false, videoUrls: [], ...rest, unsafeLinksLeftOut: 3 };
-  expect(await service.getJob(JOB)).toEqual(job);
-  expect(await service.publish({ jobId: JOB, platforms: ["tiktok"] })).toEqual({
+  expect(await service.getJob(JOB_ID)).toEqual(job);
+  expect(await service.publish({ jobId: JOB_ID, platforms: ["tiktok"] })).toEqual({
     results: [{ ...result, ...rest }],
   });
   expect(await service.listVideos({})).toEqual({ videos: [{ ...video, ...rest }] });

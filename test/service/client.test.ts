@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
-import { bridge, connect, failureOf, JOB, KEY } from "./bridge.ts";
+import { GENERATE, JOB_ID, KEY, PUBLISH } from "../fixtures/constants.ts";
+import { bridge, connect, failureOf } from "./bridge.ts";
 
-const GENERATED = { json: { jobId: JOB, status: "processing" } };
+const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
 const EVERY_FIELD = {
   topic: "Why cats knead",
   language: "pt-BR",
@@ -13,7 +14,7 @@ const EVERY_FIELD = {
   music: "dramatic",
   pacing: "fast",
 } as const;
-const PUBLICATION = { jobId: JOB, platforms: ["tiktok"] };
+const PUBLICATION = { jobId: JOB_ID, platforms: ["tiktok"] };
 
 /** A request as it must be sent, with every header. */
 function documented(url: string, method: string, path: string, body: string) {
@@ -30,14 +31,14 @@ function documented(url: string, method: string, path: string, body: string) {
 }
 
 test.each([200, 201, 202, 203, 206, 299])("an answer with %i is good", async (status) => {
-  const { service } = await bridge({ "POST /api/v1/generate": { ...GENERATED, status } });
+  const { service } = await bridge({ [GENERATE]: { ...GENERATED, status } });
 
-  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
+  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB_ID, status: "processing" });
 });
 
 test("an answer to a status request becomes a job without nulls, with unknown fields and the requested id", async () => {
   const { service } = await bridge({
-    [`GET /api/v1/status/${JOB}`]: {
+    [`GET /api/v1/status/${JOB_ID}`]: {
       json: {
         jobId: "another",
         status: "processing",
@@ -50,10 +51,10 @@ test("an answer to a status request becomes a job without nulls, with unknown fi
     },
   });
 
-  const job = await service.getJob(JOB);
+  const job = await service.getJob(JOB_ID);
 
   expect(job).toEqual({
-    jobId: JOB,
+    jobId: JOB_ID,
     status: "processing",
     done: false,
     videoUrls: ["https://cdn.example/1.mp4"],
@@ -73,10 +74,10 @@ test.each([400, 402, 409, 429, 499, 500, 503, 307])(
     ];
     const headers = { "retry-after": "0" };
     const { service, rest } = await bridge({
-      "POST /api/v1/publish": { status, headers, json: { results, error: { code: "out_of_credits" } } },
+      [PUBLISH]: { status, headers, json: { results, error: { code: "out_of_credits" } } },
     });
 
-    expect(await service.publish({ jobId: JOB, platforms: ["tiktok", "youtube"] })).toMatchObject({
+    expect(await service.publish({ jobId: JOB_ID, platforms: ["tiktok", "youtube"] })).toMatchObject({
       results,
     });
     expect(rest.requests).toHaveLength(1);
@@ -85,12 +86,12 @@ test.each([400, 402, 409, 429, 499, 500, 503, 307])(
 
 test("an answer to publish that is refused means what its status says if it names no result, and is unknown if one can't be read", async () => {
   const { service } = await bridge({
-    "POST /api/v1/publish": [
+    [PUBLISH]: [
       { status: 409, json: { results: [] } },
       { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
     ],
   });
-  const publish = () => failureOf(service.publish({ jobId: JOB, platforms: ["tiktok"] }));
+  const publish = () => failureOf(service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }));
 
   expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
   expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
@@ -103,11 +104,11 @@ test.each([
   [{ nextCursor: "" }, {}],
   [{}, {}],
 ])("an answer to the video list that ends with %j continues with %j", async (end, continued) => {
-  const videos = [{ jobId: JOB, status: "completed", finalVideoUrl: null, title: "Cats" }];
+  const videos = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: null, title: "Cats" }];
   const { service } = await bridge({ "GET /api/v1/videos": { json: { videos, ...end } } });
 
   expect(await service.listVideos({})).toEqual({
-    videos: [{ jobId: JOB, status: "completed", title: "Cats" }],
+    videos: [{ jobId: JOB_ID, status: "completed", title: "Cats" }],
     ...continued,
   });
 });
@@ -115,7 +116,7 @@ test.each([
 test.each<[string, string, string, (service: Service) => Promise<unknown>]>([
   ["POST", "/api/v1/generate", JSON.stringify(EVERY_FIELD), (service) => service.generate(EVERY_FIELD)],
   ["POST", "/api/v1/publish", JSON.stringify(PUBLICATION), (service) => service.publish(PUBLICATION)],
-  ["GET", `/api/v1/status/${JOB}`, "", (service) => service.getJob(JOB)],
+  ["GET", `/api/v1/status/${JOB_ID}`, "", (service) => service.getJob(JOB_ID)],
   // Needs no OpenAPI document.
   ["GET", "/api/v1/videos", "", (service) => service.listVideos({})],
 ])(
@@ -130,7 +131,7 @@ test.each<[string, string, string, (service: Service) => Promise<unknown>]>([
 );
 
 test("a request to generate omits what the caller omitted", async () => {
-  const { service, rest } = await bridge({ "POST /api/v1/generate": GENERATED });
+  const { service, rest } = await bridge({ [GENERATE]: GENERATED });
 
   await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
 
@@ -164,7 +165,7 @@ test("every request keeps the prefix of the base URL", async () => {
   const { service, rest } = await bridge(
     {
       [`POST ${prefix}/api/v1/generate`]: GENERATED,
-      [`GET ${prefix}/api/v1/status/${JOB}`]: { json: { status: "completed" } },
+      [`GET ${prefix}/api/v1/status/${JOB_ID}`]: { json: { status: "completed" } },
       [`POST ${prefix}/api/v1/publish`]: { json: { results: [] } },
       [`GET ${prefix}/api/v1/videos`]: { json: { videos: [] } },
     },
@@ -172,16 +173,16 @@ test("every request keeps the prefix of the base URL", async () => {
   );
 
   await service.generate({ topic: "x" });
-  await service.getJob(JOB);
-  await service.publish({ jobId: JOB, platforms: ["x"] });
+  await service.getJob(JOB_ID);
+  await service.publish({ jobId: JOB_ID, platforms: ["x"] });
   await service.listVideos({ limit: 1 });
   await failureOf(service.listConnectedPlatforms());
 
   expect([...new Set(rest.lines())]).toEqual(
     [
-      "POST /api/v1/generate",
-      `GET /api/v1/status/${JOB}`,
-      "POST /api/v1/publish",
+      GENERATE,
+      `GET /api/v1/status/${JOB_ID}`,
+      PUBLISH,
       "GET /api/v1/openapi.json",
       "GET /api/v1/videos?limit=1",
       "POST /api/mcp",
@@ -191,8 +192,8 @@ test("every request keeps the prefix of the base URL", async () => {
 
 const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<unknown>> = {
   generate: (service, options) => service.generate({ topic: "x" }, options),
-  getJob: (service, options) => service.getJob(JOB, options),
-  publish: (service, options) => service.publish({ jobId: JOB, platforms: ["x"] }, options),
+  getJob: (service, options) => service.getJob(JOB_ID, options),
+  publish: (service, options) => service.publish({ jobId: JOB_ID, platforms: ["x"] }, options),
   listVideos: (service, options) => service.listVideos({ limit: 3 }, options),
   listNewestVideos: (service, options) => service.listNewestVideos(options),
   listConnectedPlatforms: (service, options) => service.listConnectedPlatforms(options),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
+import { KEY } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, failureOf, jumpingClock, KEY } from "./bridge.ts";
+import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
 
 const DOCUMENT = "GET /api/v1/openapi.json";

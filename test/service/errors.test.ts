@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { BridgeErrorFacts, ErrorCode } from "../../src/errors.ts";
 import { explainNetworkError } from "../../src/service/transport-failure.ts";
+import { GENERATE, JOB_ID, PUBLISH } from "../fixtures/constants.ts";
 import { envelope, type Reply } from "../fixtures/scripted-service.ts";
-import { bridge, failureOf, failures, JOB } from "./bridge.ts";
+import { bridge, failureOf, failures } from "./bridge.ts";
 
 type Row = [statuses: number[], code: ErrorCode, facts: Partial<BridgeErrorFacts>];
 const rows: Row[] = [
@@ -37,21 +38,23 @@ test.each(
 
 test("an error never says that the same call fails again where a firewall or the state of the job may be the reason", async () => {
   const { service } = await bridge({
-    [`GET /api/v1/status/${JOB}`]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
-    "POST /api/v1/publish": [400, 422].map((status) => envelope(status, "no", "Not ready.")),
+    [`GET /api/v1/status/${JOB_ID}`]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
+    [PUBLISH]: [400, 422].map((status) => envelope(status, "no", "Not ready.")),
   });
 
   for (let call = 0; call < 4; call++)
-    expect(await failureOf(service.getJob(JOB))).not.toHaveProperty("failsAgain");
+    expect(await failureOf(service.getJob(JOB_ID))).not.toHaveProperty("failsAgain");
   for (let call = 0; call < 2; call++)
-    expect(await failureOf(service.publish({ jobId: JOB, platforms: [] }))).not.toHaveProperty("failsAgain");
+    expect(await failureOf(service.publish({ jobId: JOB_ID, platforms: [] }))).not.toHaveProperty(
+      "failsAgain",
+    );
 });
 
 test.each([400, 402, 429, 500])(
   "an answer with the code out_of_credits and status %i means no credits and is not retried",
   async (status) => {
     const { service, rest } = await bridge({
-      "POST /api/v1/generate": envelope(status, "out_of_credits", "No credits remain."),
+      [GENERATE]: envelope(status, "out_of_credits", "No credits remain."),
     });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
@@ -63,7 +66,7 @@ test.each([400, 402, 429, 500])(
       status,
       serviceWords: { code: "out_of_credits", message: "No credits remain." },
     });
-    expect(rest.lines()).toEqual(["POST /api/v1/generate"]);
+    expect(rest.lines()).toEqual([GENERATE]);
   },
 );
 
@@ -149,7 +152,7 @@ test.each<[string, Reply]>([
 
 test("a jobId of more than 500 characters is a bad answer: the job may have been started", async () => {
   const start = async (length: number) => {
-    const { service } = await bridge({ "POST /api/v1/generate": { json: { jobId: "x".repeat(length) } } });
+    const { service } = await bridge({ [GENERATE]: { json: { jobId: "x".repeat(length) } } });
     return service.generate({ topic: "x" });
   };
 
@@ -162,9 +165,9 @@ test("a jobId of more than 500 characters is a bad answer: the job may have been
 test.each([{}, { status: null }, { status: 7 }, { status: "" }])(
   "a job that was started is one, as it was paid for, though its status is not as documented: %j",
   async (fields) => {
-    const { service } = await bridge({ "POST /api/v1/generate": { json: { jobId: JOB, ...fields } } });
+    const { service } = await bridge({ [GENERATE]: { json: { jobId: JOB_ID, ...fields } } });
 
-    expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
+    expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB_ID, status: "processing" });
   },
 );
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { KEY } from "../fixtures/constants.ts";
 import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
-import { bridge, connect, failureOf, KEY } from "./bridge.ts";
+import { bridge, connect, failureOf } from "./bridge.ts";
 
 const DOCUMENT = "GET /api/v1/openapi.json";
 const LIST = "GET /api/v1/videos";

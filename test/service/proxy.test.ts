@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
+import { JOB_ID, KEY } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { connect, failureOf, JOB, KEY } from "./bridge.ts";
+import { connect, failureOf } from "./bridge.ts";
 import { proxyServer } from "./proxy-server.ts";
 
-const STATUS = `GET /api/v1/status/${JOB}`;
+const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const DONE = { json: { status: "completed" } };
-const JOB_DONE = { jobId: JOB, status: "completed", done: true, videoUrls: [] };
+const JOB_DONE = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [] };
 
 test("a request behind a proxy goes through its tunnel, and the proxy sees no key", async () => {
   const rest = await scriptedService({ [STATUS]: DONE });
   const proxy = await proxyServer("tunnel");
   const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url } });
 
-  expect(await service.getJob(JOB)).toEqual(JOB_DONE);
+  expect(await service.getJob(JOB_ID)).toEqual(JOB_DONE);
   expect(proxy.asked).toEqual([{ target: new URL(rest.url).host, authorization: undefined }]);
   expect(proxy.received()).not.toContain(KEY);
   expect(rest.lines()).toEqual([STATUS]);
@@ -25,7 +26,7 @@ test("credentials in the proxy's URL are sent to the proxy only", async () => {
   const url = proxy.url.replace("//", "//user:p%40ss@");
   const service = connect({ baseUrl: rest.url, proxies: { http: url } });
 
-  await service.getJob(JOB);
+  await service.getJob(JOB_ID);
 
   const authorization = `Basic ${Buffer.from("user:p@ss").toString("base64")}`;
   expect(proxy.asked).toEqual([{ target: new URL(rest.url).host, authorization }]);
@@ -37,7 +38,7 @@ test("a host that NO_PROXY names is reached directly", async () => {
   const proxy = await proxyServer("tunnel");
   const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url, none: "x.example,127.0.0.1" } });
 
-  expect(await service.getJob(JOB)).toEqual(JOB_DONE);
+  expect(await service.getJob(JOB_ID)).toEqual(JOB_DONE);
   expect(proxy.asked).toEqual([]);
 });
 
@@ -86,8 +87,8 @@ test("The process's own environment names no proxy to the client", async ({ onTe
   });
   const rest = await scriptedService({ [STATUS]: DONE });
 
-  await connect({ baseUrl: rest.url }).getJob(JOB);
-  await connect({ baseUrl: rest.url, proxies: { https: proxy.url } }).getJob(JOB);
+  await connect({ baseUrl: rest.url }).getJob(JOB_ID);
+  await connect({ baseUrl: rest.url, proxies: { https: proxy.url } }).getJob(JOB_ID);
 
   expect(proxy.asked.map(({ target }) => target)).toEqual([]);
 });

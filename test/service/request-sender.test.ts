@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
+import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, connect, failureOf, JOB, jumpingClock, KEY, type TestClock } from "./bridge.ts";
+import { bridge, connect, failureOf, jumpingClock, type TestClock } from "./bridge.ts";
 
-const STATUS = `GET /api/v1/status/${JOB}`;
-const GENERATE = "POST /api/v1/generate";
+const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const DONE = { json: { status: "completed" } };
-const GENERATED: Reply = { status: 201, json: { jobId: JOB, status: "processing" } };
+const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
   ...envelope(429, "rate_limited", "Slow down."),
   headers,
@@ -15,7 +15,7 @@ const busy = (headers: Record<string, string> = {}): Reply => ({
 async function usedUp(resetSeconds: number, clock: TestClock) {
   const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(resetSeconds) };
   const started = await bridge({ [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED }, { clock });
-  await started.service.getJob(JOB);
+  await started.service.getJob(JOB_ID);
   return started;
 }
 
@@ -26,7 +26,7 @@ test("a GET is not retried while most requests fail, and again after successes",
   });
   const attempts = async (calls: number) => {
     const before = rest.lines(STATUS).length;
-    for (let call = 0; call < calls; call++) await failureOf(service.getJob(JOB));
+    for (let call = 0; call < calls; call++) await failureOf(service.getJob(JOB_ID));
     return rest.lines(STATUS).length - before;
   };
   // Five retries, then none: 3 + 3 + 2 + 1 + 1.
@@ -40,7 +40,7 @@ test("a GET is not retried while most requests fail, and again after successes",
 test("a GET in the background is never retried", async () => {
   const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
-  expect(await failureOf(service.getJob(JOB, { background: true }))).toMatchObject({
+  expect(await failureOf(service.getJob(JOB_ID, { background: true }))).toMatchObject({
     code: "service_failed",
     retryable: true,
   });
@@ -52,7 +52,7 @@ test("a GET waits between attempts with jitter, or as long as Retry-After says",
   const answers = [{ status: 503 }, { status: 503, headers: { "retry-after": "3" } }, DONE];
   const { service } = await bridge({ [STATUS]: answers }, { clock, random: () => 0.5 });
 
-  await service.getJob(JOB);
+  await service.getJob(JOB_ID);
 
   expect(clock.slept).toEqual([250, 3_000]);
 });
@@ -60,7 +60,7 @@ test("a GET waits between attempts with jitter, or as long as Retry-After says",
 test("a POST is sent once more after a 429, with the same body", async () => {
   const { service, rest } = await bridge({ [GENERATE]: [busy({ "retry-after": "0" }), GENERATED] });
 
-  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB, status: "processing" });
+  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB_ID, status: "processing" });
   expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
 });
 
@@ -89,7 +89,7 @@ test.each([
     const ended = await service.generate({ topic: "x" }).catch((error: unknown) => error);
 
     expect(ended).toMatchObject(
-      slept.length > 0 ? { jobId: JOB } : { facts: { code: "rate_limited", outcome: "not_sent" } },
+      slept.length > 0 ? { jobId: JOB_ID } : { facts: { code: "rate_limited", outcome: "not_sent" } },
     );
 
     expect(clock.slept).toEqual(slept);
@@ -116,11 +116,11 @@ test("the rate limit pauses every call after a 429, and the error says how long"
     { [STATUS]: busy({ "retry-after": "90" }) },
     { clock: jumpingClock() },
   );
-  await failureOf(service.getJob(JOB));
+  await failureOf(service.getJob(JOB_ID));
 
   const facts = await Promise.all([
     failureOf(service.generate({ topic: "x" })),
-    failureOf(service.getJob(JOB, { background: true })),
+    failureOf(service.getJob(JOB_ID, { background: true })),
     failureOf(service.listConnectedPlatforms()),
   ]);
 
@@ -146,9 +146,9 @@ test("the rate limit does not count a request that could not be sent", async () 
       DONE,
     ],
   });
-  await service.getJob(JOB);
+  await service.getJob(JOB_ID);
 
-  expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
+  expect(await service.getJob(JOB_ID)).toMatchObject({ status: "completed" });
   expect(rest.lines()).toHaveLength(3);
 });
 
@@ -156,8 +156,8 @@ test("the rate limit says when the next poll may be made", async () => {
   const { service } = await bridge({ [STATUS]: DONE }, { clock: jumpingClock() });
   expect(service.backgroundWaitMs()).toBe(0);
 
-  await service.getJob(JOB, { background: true });
-  await service.getJob(JOB, { background: true });
+  await service.getJob(JOB_ID, { background: true });
+  await service.getJob(JOB_ID, { background: true });
 
   expect(service.backgroundWaitMs()).toBe(2_000);
 });
@@ -171,7 +171,7 @@ test("a deadline does not depend on a wall clock that is set back or forward", a
     { clock: jumping, random: () => 0.5 },
   );
 
-  await failureOf(service.getJob(JOB));
+  await failureOf(service.getJob(JOB_ID));
 
   expect(clock.slept).toEqual([250, 500]);
   expect(rest.lines()).toHaveLength(3);
@@ -181,7 +181,7 @@ test("a cancellation of a GET ends it immediately", async () => {
   const cancel = new AbortController();
   const { service, rest } = await bridge({ [STATUS]: () => (cancel.abort(), "hang") });
 
-  expect(await failureOf(service.getJob(JOB, { signal: cancel.signal }))).toEqual({
+  expect(await failureOf(service.getJob(JOB_ID, { signal: cancel.signal }))).toEqual({
     code: "cancelled",
     message: "The request to read the job's status was cancelled after it was sent.",
     nextStep: "Call again if the result is still wanted.",
@@ -204,7 +204,7 @@ test("a cancellation of a POST that was sent is too late: it is completed", asyn
   });
 
   expect(await service.generate({ topic: "x" }, { signal: cancel.signal })).toEqual({
-    jobId: JOB,
+    jobId: JOB_ID,
     status: "processing",
   });
 });
@@ -246,7 +246,7 @@ test.each([
   });
 
   const call =
-    method === "GET" ? service.getJob(JOB, { signal }) : service.generate({ topic: "x" }, { signal });
+    method === "GET" ? service.getJob(JOB_ID, { signal }) : service.generate({ topic: "x" }, { signal });
 
   expect(await failureOf(call)).toMatchObject({ code: "cancelled", outcome: "rejected", retryable: true });
   expect(rest.lines()).toEqual([route]);
@@ -260,7 +260,7 @@ test.each([300, 301, 303, 308])(
     const reply: Reply = { status, headers: { location } };
     const { service, rest } = await bridge({ [STATUS]: reply, [GENERATE]: reply });
 
-    const get = await failureOf(service.getJob(JOB));
+    const get = await failureOf(service.getJob(JOB_ID));
     const post = await failureOf(service.generate({ topic: "x" }));
 
     expect(get).toMatchObject({ code: "redirected", outcome: "rejected", retryable: false, status });
@@ -275,7 +275,9 @@ test.each([300, 301, 303, 308])(
 test.each(["", "/elsewhere", "javascript:alert(1)"])("a redirect to %j shows no origin", async (location) => {
   const { service } = await bridge({ [STATUS]: { status: 302, headers: { location } } });
 
-  expect((await failureOf(service.getJob(JOB))).message).toContain("with a redirect, which was not followed");
+  expect((await failureOf(service.getJob(JOB_ID))).message).toContain(
+    "with a redirect, which was not followed",
+  );
 });
 
 test("If the network code can't be loaded, as after an update, nothing is sent and the next call tries again", async () => {
@@ -291,7 +293,7 @@ test("If the network code can't be loaded, as after an update, nothing is sent a
   });
 
   vi.doUnmock("../../src/service/http.ts");
-  expect(await service.getJob(JOB)).toMatchObject({ status: "completed" });
+  expect(await service.getJob(JOB_ID)).toMatchObject({ status: "completed" });
 });
 
 test.each([
@@ -306,7 +308,7 @@ test.each([
       { clock },
     );
 
-    await service.getJob(JOB).catch(() => {});
+    await service.getJob(JOB_ID).catch(() => {});
 
     expect(rest.lines()).toHaveLength(requests);
     expect(clock.slept).toEqual(slept);

@@ -3,12 +3,13 @@ import { BridgeError } from "../../src/errors.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
-import { errorOf, failure, JOB, MINUTE_MS } from "../idempotency/computer.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
 const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
-const RUNNING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: CLIPS };
+const RUNNING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
 const POST = { platform: "tiktok", url: "https://tiktok.example/1", at: "2026-11-21T12:00:00.000Z" };
 const AGAIN = "Call get_video_status again with waitSeconds 50.";
@@ -20,7 +21,7 @@ const benchOf = (job: Job, more: Partial<ToolContext> = {}) =>
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
   const { context, ...bench } = benchOf(job, more);
   Object.assign(context.jobs, { ageMs: () => ageMs });
-  const { summary, nextStep } = await bench.call({ jobId: JOB });
+  const { summary, nextStep } = await bench.call({ jobId: JOB_ID });
   return [summary, nextStep];
 }
 
@@ -42,7 +43,7 @@ test("get_video_status says of a video that was posted already: where, as far as
   const history = async () =>
     new Map([
       [
-        JOB,
+        JOB_ID,
         {
           publishedTo: [
             POST,
@@ -148,9 +149,9 @@ test("get_video_status says of a job that this computer has just started that th
       Promise.reject(new BridgeError({ ...failure("rejected").facts, code: "not_found" })),
     ),
   });
-  jobs.addStarted(JOB, "Tides");
+  jobs.addStarted(JOB_ID, "Tides");
 
-  expect(await errorOf(call({ jobId: JOB }))).toMatchObject({
+  expect(await errorOf(call({ jobId: JOB_ID }))).toMatchObject({
     code: "not_found",
     message: "This computer started the video just now, and the service does not list it yet.",
     nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
@@ -167,10 +168,10 @@ test.each([
   async (job, waitSeconds, had) => {
     const { call } = benchOf(job, {
       waitForEnd: async () => READY,
-      history: async () => new Map([[JOB, { publishedTo: [], arguments: { topic: "Tides" } }]]),
+      history: async () => new Map([[JOB_ID, { publishedTo: [], arguments: { topic: "Tides" } }]]),
     });
 
-    expect("arguments" in (await call({ jobId: JOB, waitSeconds }))).toBe(had);
+    expect("arguments" in (await call({ jobId: JOB_ID, waitSeconds }))).toBe(had);
   },
 );
 
@@ -184,8 +185,8 @@ test("get_video_status begins a wait with what it read up to five seconds ago, a
     waitForEnd: async (job) => job,
   });
 
-  await call({ jobId: JOB, waitSeconds: 50 });
-  await call({ jobId: JOB });
+  await call({ jobId: JOB_ID, waitSeconds: 50 });
+  await call({ jobId: JOB_ID });
 
   expect(asked).toEqual(["at most 5000 ms old", "the job"]);
 });
@@ -202,32 +203,35 @@ test("get_video_status whose first look fails for a moment waits for a video tha
   const { call, jobs } = failing(true);
   jobs.put(RUNNING);
 
-  expect(await call({ jobId: JOB, waitSeconds: 50 })).toMatchObject({ jobId: JOB, status: "completed" });
+  expect(await call({ jobId: JOB_ID, waitSeconds: 50 })).toMatchObject({
+    jobId: JOB_ID,
+    status: "completed",
+  });
 });
 
 test("get_video_status whose first look fails for a moment says so without a wait, for an unknown video and after a final refusal", async () => {
   const { call, jobs } = failing(true);
-  const unknown = await errorOf(call({ jobId: JOB, waitSeconds: 50 }));
+  const unknown = await errorOf(call({ jobId: JOB_ID, waitSeconds: 50 }));
   jobs.put(RUNNING);
-  const withoutWait = await errorOf(call({ jobId: JOB }));
+  const withoutWait = await errorOf(call({ jobId: JOB_ID }));
   const refused = failing(false);
   refused.jobs.put(RUNNING);
-  const final = await errorOf(refused.call({ jobId: JOB, waitSeconds: 50 }));
+  const final = await errorOf(refused.call({ jobId: JOB_ID, waitSeconds: 50 }));
 
   expect([unknown, withoutWait, final].map(({ retryable }) => retryable)).toEqual([true, true, false]);
 });
 
 test("get_video_status gives what this computer knows of a job that has ended: where it was posted and how it was ordered", async () => {
   const known = { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } };
-  const { call } = benchOf(READY, { history: async () => new Map([[JOB, known]]) });
+  const { call } = benchOf(READY, { history: async () => new Map([[JOB_ID, known]]) });
 
-  expect(await call({ jobId: JOB.toUpperCase() })).toMatchObject(known);
+  expect(await call({ jobId: JOB_ID.toUpperCase() })).toMatchObject(known);
 });
 
 test("get_video_status says in a sandbox that it is one", async () => {
   const { call } = benchOf(READY, { isSandbox: true });
 
-  expect(await call({ jobId: JOB })).toMatchObject({
+  expect(await call({ jobId: JOB_ID })).toMatchObject({
     summary: `Your video is ready: ${LINK} This is a sandbox: sample clips, nothing was rendered, charged or posted.`,
   });
 });

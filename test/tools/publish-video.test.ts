@@ -3,12 +3,13 @@ import { BridgeError } from "../../src/errors.ts";
 import type { SeenJob } from "../../src/idempotency/generate-once.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
-import { codeIn, errorOf, fails, JOB } from "../idempotency/computer.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { codeIn, errorOf, fails } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
 const LINK = "https://media.example/f.mp4";
-const READY: Job = { jobId: JOB, status: "completed", done: true, videoUrls: [], finalVideoUrl: LINK };
-const RENDERING: Job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
+const READY: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: LINK };
+const RENDERING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
 
 /** A job, and the accounts that are connected; none are known unless given. */
 function bench({ job = READY, connected }: { job?: SeenJob | null; connected?: readonly string[] } = {}) {
@@ -24,7 +25,7 @@ function bench({ job = READY, connected }: { job?: SeenJob | null; connected?: r
   });
 }
 
-const on = (...platforms: string[]) => ({ jobId: JOB, platforms });
+const on = (...platforms: string[]) => ({ jobId: JOB_ID, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
 test("publish_video says where the video was posted, and to give the links", async () => {
@@ -239,13 +240,13 @@ test("publish_video that the service refuses for an account that is not connecte
 });
 
 test.each<[string, string | undefined, SeenJob | null, string, string]>([
-  ["neither topic nor link", undefined, null, `the video of job "${JOB}"`, ""],
+  ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
   ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],
   ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
 ])("publish_video asks by what is known: %s", async (_, topic, job, name, watch) => {
   const { call, jobs, questions } = bench({ job });
-  if (topic !== undefined) jobs.addStarted(JOB, topic);
+  if (topic !== undefined) jobs.addStarted(JOB_ID, topic);
   await call(on("tiktok"));
 
   expect(questions).toEqual([
@@ -287,7 +288,7 @@ test("publish_video asks differently about a repeat, and about another video", a
   await call({ ...on("tiktok"), confirmDuplicate: codeIn(refused) });
   const { nextStep } = await call(on("tiktok"));
   await call({ ...on("tiktok"), confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
-  await call({ jobId: JOB.replace("0f", "1f"), platforms: ["tiktok"] });
+  await call({ jobId: JOB_ID.replace("0f", "1f"), platforms: ["tiktok"] });
 
   expect(questions.map(({ message }) => message.replace(` Watch it: ${LINK}`, ""))).toEqual([
     "Publish this video on tiktok? It becomes public.",
@@ -339,6 +340,6 @@ test.each(["tiktok", "TikTok", " youtube ", "x", "my.site_2-b", "x".repeat(64)])
     const { call, computer } = bench();
     await call(on(platform));
 
-    expect(computer.posts).toEqual([{ jobId: JOB, platforms: [platform.trim().toLowerCase()] }]);
+    expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: [platform.trim().toLowerCase()] }]);
   },
 );

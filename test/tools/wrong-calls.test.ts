@@ -6,7 +6,8 @@ import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
-import { errorOf, JOB } from "../idempotency/computer.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { errorOf } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
 const LANGUAGE =
@@ -60,17 +61,17 @@ test.each<[object, string]>([
 });
 
 test.each<[unknown, unknown, string[]]>([
-  [JOB, "tiktok", ["tiktok"]],
-  [JOB, "TikTok, youtube", ["tiktok", "youtube"]],
-  [JOB, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
-  [` ${JOB}\n`, ["tiktok"], ["tiktok"]],
-  [`faceless://jobs/${JOB}`, ["TIKTOK"], ["tiktok"]],
-  [`https://videos.example/watch/${JOB}?from=chat`, "tiktok", ["tiktok"]],
+  [JOB_ID, "tiktok", ["tiktok"]],
+  [JOB_ID, "TikTok, youtube", ["tiktok", "youtube"]],
+  [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
+  [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
+  [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
+  [`https://videos.example/watch/${JOB_ID}?from=chat`, "tiktok", ["tiktok"]],
 ])("publish_video reads jobId %j and platforms %j", async (jobId, platforms, sent) => {
   const { call, computer } = benchFor(publishVideo);
   await call({ jobId, platforms, confirmDuplicate: null });
 
-  expect(computer.posts).toEqual([{ jobId: JOB, platforms: sent }]);
+  expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: sent }]);
 });
 
 test.each<[object, number | undefined]>([
@@ -82,12 +83,12 @@ test.each<[object, number | undefined]>([
   [{ waitSeconds: "" }, undefined],
 ])("get_video_status reads %j", async (args, forMs) => {
   const waits: number[] = [];
-  const job = { jobId: JOB, status: "processing", done: false, videoUrls: [] };
+  const job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
   const { call } = benchFor(getVideoStatus, {
     reader: readerOf(async () => job),
     waitForEnd: async (_job, ms) => (waits.push(ms), job),
   });
-  await call({ jobId: `faceless://jobs/${JOB}`, ...args });
+  await call({ jobId: `faceless://jobs/${JOB_ID}`, ...args });
 
   expect(waits).toEqual(forMs === undefined ? [] : [forMs]);
 });
