@@ -57,7 +57,6 @@ test("the text of a failure keeps the service's message inside quotes, whatever 
 });
 
 test.each<[Effect, Outcome, string]>([
-  ["reads", "not_sent", "Nothing was spent or published."],
   ["reads", "rejected", "Nothing was spent or published."],
   ["reads", "unknown", "Nothing was spent or published."],
   ["spends", "not_sent", "This call started no video and spent no credits."],

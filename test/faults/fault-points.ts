@@ -251,7 +251,6 @@ export const POINTS: readonly Point[] = [
     },
   },
   { name: "502 as HTML", answer: answerWith("502 Bad Gateway", htmlBody), expected: failedWith(502) },
-  { name: "503", answer: answerWith("503 Unavailable", htmlBody), expected: failedWith(503) },
   {
     name: "503 with Retry-After",
     answer: answerWith("503 Unavailable\r\nretry-after: 0", htmlBody),
@@ -261,7 +260,6 @@ export const POINTS: readonly Point[] = [
     },
   },
   { name: "408", answer: answerWith("408 Timeout", htmlBody), expected: failedWith(408) },
-  { name: "499", answer: answerWith("499 Closed", htmlBody), expected: failedWith(499) },
   {
     name: "a whole answer before the connection breaks",
     answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n${anyAnswer}`),
