@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRedact } from "../src/redact.ts";
+import { anyCharacter } from "./fixtures/any-character.ts";
 
 const KEY = "fl_Canary+/=?&%0123";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -140,7 +141,7 @@ test("no spelling of any key remains", () => {
 
 test("a message with any key stays JSON of the same shape, and so does JSON in its text", () => {
   fc.assert(
-    fc.property(key, fc.string({ unit: "binary" }), (key, text) => {
+    fc.property(key, fc.string({ unit: anyCharacter }), (key, text) => {
       const nested = JSON.stringify({ echo: key, again: text + key, [key]: `\f${key.slice(1)}` });
       const clean = createRedact(key)(JSON.stringify({ nested, [`x-${key}`]: 1 }));
       const message: unknown = JSON.parse(clean);
