@@ -213,7 +213,8 @@ ${markdown(toModel(craft.writingRules({})))}
 function toModel(text: string): string {
   return text
     .replaceAll(/\bI (want|sell|name|ask)\b/g, "the user $1s")
-    .replaceAll(/\bI\b(?! or you)/g, "the user")
+    .replaceAll("I or you", "first person")
+    .replaceAll(/\bI\b/g, "the user")
     .replaceAll(/\bmine\b/g, "the user's")
     .replaceAll(/\bme\b/g, "the user");
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { CLIENTS, type Command, parseCommandLine } from "../src/command-line.ts";
 import type { Flags } from "../src/config.ts";
 
@@ -7,137 +7,119 @@ const serve = (flags: Partial<Flags>): Command => ({
   flags: { sandbox: false, readOnly: false, noPublish: false, ...flags },
 });
 
-describe("the command line", () => {
-  test.each<[string[], Command]>([
-    [[], serve({})],
-    [["--sandbox"], serve({ sandbox: true })],
-    [["--read-only"], serve({ readOnly: true })],
-    [["--no-publish"], serve({ noPublish: true })],
-    [["--no-publish", "--sandbox", "--read-only"], serve({ sandbox: true, readOnly: true, noPublish: true })],
-    [["--sandbox", "--sandbox"], serve({ sandbox: true })],
-    [["--sandbox=true", "--no-publish=false"], serve({ sandbox: true })],
-    [["--sandbox=auto"], serve({ sandbox: "auto" })],
-    [["--sandbox", "false", "--read-only", "true", "--no-publish", "false"], serve({ readOnly: true })],
-    [["demo"], { name: "demo" }],
-    [["sandbox"], { name: "sandbox", port: 0 }],
-    [["sandbox", "--port", "0"], { name: "sandbox", port: 0 }],
-    [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }],
-    [["--port", "8080", "sandbox"], { name: "sandbox", port: 8080 }],
-    [
-      ["sandbox", "--webhook", "http://127.0.0.1:8787"],
-      { name: "sandbox", port: 0, webhookUrl: "http://127.0.0.1:8787/" },
-    ],
-    [
-      ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
-      { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
-    ],
-    [["sandbox", "--port=65535"], { name: "sandbox", port: 65535 }],
-    [["doctor"], { name: "doctor", json: false }],
-    [["doctor", "--json"], { name: "doctor", json: true }],
-    [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
-    [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, client: "zed" }],
-    [
-      ["config", "cursor"],
-      { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
-    ],
-    [
-      ["config", "--sandbox", "Claude-Desktop", "--windows", "--installed"],
-      {
-        name: "config",
-        client: "claude-desktop",
-        options: { windows: true, sandbox: true, installed: true },
-      },
-    ],
-    [["--help"], { name: "help" }],
-    [["-h"], { name: "help" }],
-    [["--version"], { name: "version" }],
-    [["-v"], { name: "version" }],
-    [["--bogus", "--help"], { name: "help" }],
-    [["sandbox", "--port", "x", "--help"], { name: "help" }],
-    [["--version", "--sandbox"], { name: "version" }],
-  ])("%j is a command", (argv, command) => {
-    expect(parseCommandLine(argv)).toEqual({ command });
+test.each<[string[], Command]>([
+  [[], serve({})],
+  [["--sandbox"], serve({ sandbox: true })],
+  [["--read-only"], serve({ readOnly: true })],
+  [["--no-publish"], serve({ noPublish: true })],
+  [["--no-publish", "--sandbox", "--read-only"], serve({ sandbox: true, readOnly: true, noPublish: true })],
+  [["--sandbox=true", "--no-publish=false"], serve({ sandbox: true })],
+  [["--sandbox=auto"], serve({ sandbox: "auto" })],
+  [["--sandbox", "false", "--read-only", "true", "--no-publish", "false"], serve({ readOnly: true })],
+  [["demo"], { name: "demo" }],
+  [["sandbox"], { name: "sandbox", port: 0 }],
+  [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }],
+  [["--port", "8080", "sandbox"], { name: "sandbox", port: 8080 }],
+  [
+    ["sandbox", "--webhook", "http://127.0.0.1:8787"],
+    { name: "sandbox", port: 0, webhookUrl: "http://127.0.0.1:8787/" },
+  ],
+  [
+    ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
+    { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
+  ],
+  [["doctor"], { name: "doctor", json: false }],
+  [["doctor", "--json"], { name: "doctor", json: true }],
+  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
+  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, client: "zed" }],
+  [
+    ["config", "cursor"],
+    { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
+  ],
+  [
+    ["config", "--sandbox", "Claude-Desktop", "--windows", "--installed"],
+    {
+      name: "config",
+      client: "claude-desktop",
+      options: { windows: true, sandbox: true, installed: true },
+    },
+  ],
+  [["--help"], { name: "help" }],
+  [["-h"], { name: "help" }],
+  [["--version"], { name: "version" }],
+  [["-v"], { name: "version" }],
+  [["--bogus", "--help"], { name: "help" }],
+  [["sandbox", "--port", "x", "--help"], { name: "help" }],
+  [["--version", "--sandbox"], { name: "version" }],
+])("the command line %j is understood", (argv, command) => {
+  expect(parseCommandLine(argv)).toEqual({ command });
+});
+
+const clients = `the clients are ${CLIENTS.join(", ")}`;
+test.each<[string[], string]>([
+  [["--bogus"], "unknown option --bogus"],
+  [["--sandbox", "--bogus"], "unknown option --bogus"],
+  [["--constructor"], "unknown option --constructor"],
+  [["--port", "80"], "the server takes no option --port"],
+  [["--read-only=yes"], "option --read-only takes no value but true or false"],
+  [["--read-only", "yes"], "unknown command yes"],
+  [["serve"], "unknown command serve"],
+  [[""], "unknown empty argument"],
+  [["demo", "--sandbox"], "demo takes no option --sandbox"],
+  [["demo", "now"], "demo takes no argument now"],
+  [["doctor", "--client"], `option --client needs a client; ${clients}`],
+  [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
+  [["doctor", "cursor"], "doctor takes no argument cursor"],
+  [["--client", "cursor"], "the server takes no option --client"],
+  [["doctor", "--json", "now"], "doctor takes no argument now"],
+  [["doctor", "--json=yes"], "option --json takes no value but true or false"],
+  [["config"], `config needs a client; ${clients}`],
+  [["config", "--windows"], `config needs a client; ${clients}`],
+  [["config", "emacs"], `unknown client emacs; ${clients}`],
+  [["config", "cursor", "--sandbox=auto"], "option --sandbox takes no value but true or false"],
+  [["config", "cursor", "--mac"], "unknown option --mac"],
+  [["config", "cursor", "zed"], "config takes no further argument zed"],
+  [["sandbox", "8080"], "sandbox takes no argument 8080"],
+  [["sandbox", "--webhook"], "option --webhook takes an http or https URL"],
+  [["sandbox", "--webhook", "127.0.0.1:8787"], "option --webhook takes an http or https URL"],
+  [["sandbox", "--webhook", "file:///etc/passwd"], "option --webhook takes an http or https URL"],
+  [["--webhook", "http://127.0.0.1"], "the server takes no option --webhook"],
+  [["sandbox", "--port=80", "--read-only"], "sandbox takes no option --read-only"],
+  [["sandbox", "--port"], "option --port takes a number from 0 to 65535"],
+  [["sandbox", "--port", "65536"], "option --port takes a number from 0 to 65535"],
+  [["sandbox", "--port", "80.5"], "option --port takes a number from 0 to 65535"],
+])("the command line %j is refused with one line that names the mistake", (argv, problem) => {
+  expect(parseCommandLine(argv)).toEqual({
+    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
   });
+});
 
-  const clients = `the clients are ${CLIENTS.join(", ")}`;
-  test.each<[string[], string]>([
-    [["--bogus"], "unknown option --bogus"],
-    [["-x"], "unknown option -x"],
-    [["--sandbox", "--bogus"], "unknown option --bogus"],
-    [["--no-sandbox"], "unknown option --no-sandbox"],
-    [["--constructor"], "unknown option --constructor"],
-    [["--port", "80"], "the server takes no option --port"],
-    [["--read-only=yes"], "option --read-only takes no value but true or false"],
-    [["--read-only", "yes"], "unknown command yes"],
-    [["true"], "unknown command true"],
-    [["serve"], "unknown command serve"],
-    [["sandboxx"], "unknown command sandboxx"],
-    [[""], "unknown empty argument"],
-    [["demo", ""], "unknown empty argument"],
-    [["--sandbox", "demo"], "demo takes no option --sandbox"],
-    [["demo", "--sandbox"], "demo takes no option --sandbox"],
-    [["demo", "now"], "demo takes no argument now"],
-    [["doctor", "--verbose"], "unknown option --verbose"],
-    [["doctor", "--client"], `option --client needs a client; ${clients}`],
-    [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
-    [["doctor", "cursor"], "doctor takes no argument cursor"],
-    [["--client", "cursor"], "the server takes no option --client"],
-    [["doctor", "--json", "now"], "doctor takes no argument now"],
-    [["doctor", "--json=yes"], "option --json takes no value but true or false"],
-    [["config"], `config needs a client; ${clients}`],
-    [["config", "--windows"], `config needs a client; ${clients}`],
-    [["config", "emacs"], `unknown client emacs; ${clients}`],
-    [["config", "cursor", "--sandbox=auto"], "option --sandbox takes no value but true or false"],
-    [["config", "cursor", "--mac"], "unknown option --mac"],
-    [["config", "cursor", "zed"], "config takes no further argument zed"],
-    [["sandbox", "8080"], "sandbox takes no argument 8080"],
-    [["sandbox", "--webhook"], "option --webhook takes an http or https URL"],
-    [["sandbox", "--webhook="], "option --webhook takes an http or https URL"],
-    [["sandbox", "--webhook", "127.0.0.1:8787"], "option --webhook takes an http or https URL"],
-    [["sandbox", "--webhook", "file:///etc/passwd"], "option --webhook takes an http or https URL"],
-    [["--webhook", "http://127.0.0.1"], "the server takes no option --webhook"],
-    [["sandbox", "--port=80", "--read-only"], "sandbox takes no option --read-only"],
-    [["sandbox", "--port"], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--port="], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--port", "65536"], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--port", "-1"], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--port", "80.5"], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--port", "0x50"], "option --port takes a number from 0 to 65535"],
-  ])("%j is refused with one line that names the mistake", (argv, problem) => {
-    expect(parseCommandLine(argv)).toEqual({
-      usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
-    });
+const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
+test.each<[string[], string]>([
+  [["fl_canary"], `unknown ${hint}`],
+  [["--fl_canary"], `unknown ${hint}`],
+  [["demo", "fl_canary"], `demo takes no ${hint}`],
+  [["config", "fl_canary"], `unknown ${hint}; ${clients}`],
+  [["config", "cursor", "fl_canary"], `config takes no ${hint}`],
+  [["doctor", "--client", "fl_canary"], `unknown ${hint}; ${clients}`],
+  [["--api-key=fl_canary"], "unknown option --api-key"],
+  [["--api-key", "fl_canary"], `unknown ${hint}`],
+  [["--api-key=x\nfl_canary"], "unknown option --api-key"],
+  [["--sandbox=fl_canary"], "option --sandbox takes no value but true or false"],
+  [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
+  [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
+  [["sandbox", "--webhook=fl_canary"], "option --webhook takes an http or https URL"],
+])("the command line %j is refused without showing its key", (argv, problem) => {
+  const commandLine = parseCommandLine(argv);
+
+  expect(commandLine).toEqual({
+    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
   });
+  expect(JSON.stringify(commandLine)).not.toContain("canary");
+});
 
-  const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
-  test.each<[string[], string]>([
-    [["fl_canary"], `unknown ${hint}`],
-    [["--fl_canary"], `unknown ${hint}`],
-    [["demo", "fl_canary"], `demo takes no ${hint}`],
-    [["config", "fl_canary"], `unknown ${hint}; ${clients}`],
-    [["config", "cursor", "fl_canary"], `config takes no ${hint}`],
-    [["doctor", "--client", "fl_canary"], `unknown ${hint}; ${clients}`],
-    [["config", "--key=fl_canary"], "unknown option --key"],
-    [["--api-key=fl_canary"], "unknown option --api-key"],
-    [["--api-key", "fl_canary"], `unknown ${hint}`],
-    [["--api-key=x\nfl_canary"], "unknown option --api-key"],
-    [["--sandbox=fl_canary"], "option --sandbox takes no value but true or false"],
-    [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
-    [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
-    [["sandbox", "--webhook=fl_canary"], "option --webhook takes an http or https URL"],
-    [["sandbox", "--port=fl_canary"], "option --port takes a number from 0 to 65535"],
-  ])("%j is refused without showing its key", (argv, problem) => {
-    const commandLine = parseCommandLine(argv);
-
-    expect(commandLine).toEqual({
-      usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
-    });
-    expect(JSON.stringify(commandLine)).not.toContain("canary");
-  });
-
-  test("an unusual argument is shown shortened, on one line and without control characters", () => {
-    expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
-      usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
-    });
+test("an unusual argument is shown shortened, on one line and without control characters", () => {
+  expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
+    usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createLog } from "../src/log.ts";
 import type { LogLevel } from "../src/config.ts";
 import { createRedact } from "../src/redact.ts";
@@ -8,86 +8,81 @@ function record(level: LogLevel, key?: string) {
   return { log: createLog(level, createRedact(key), (line) => lines.push(line)), lines };
 }
 
-describe("the log", () => {
-  test.each<[LogLevel, string[]]>([
-    ["debug", ["debug", "info", "warn", "error"]],
-    ["info", ["info", "warn", "error"]],
-    ["warn", ["warn", "error"]],
-    ["error", ["error"]],
-    ["silent", []],
-  ])("at level %s writes %j", (level, written) => {
+test.each<[LogLevel, string[]]>([
+  ["debug", ["debug", "info", "warn", "error"]],
+  ["info", ["info", "warn", "error"]],
+  ["warn", ["warn", "error"]],
+  ["error", ["error"]],
+  ["silent", []],
+])("the log at level %s writes %j", (level, written) => {
+  const { log, lines } = record(level);
+  log.debug("happened");
+  log.info("happened");
+  log.warn("happened");
+  log.error("happened");
+
+  expect(lines).toEqual(written.map((own) => `faceless-video-mcp ${own}: happened\n`));
+});
+
+test("the log writes one line per event, whatever the message contains", () => {
+  const { log, lines } = record("warn");
+  log.warn("one  \r\n\n  two\rthree\u2028four\n");
+
+  expect(lines).toEqual(["faceless-video-mcp warn: one | two | three | four\n"]);
+});
+
+test("the log removes characters that move the cursor, reorder text or are invisible", () => {
+  const { log, lines } = record("warn");
+  log.warn("a\u001B[2K\u001B[1Gfaceless-video-mcp error: \u009B31mb\u0007\u202Ec\u200B");
+
+  expect(lines).toEqual(["faceless-video-mcp warn: afaceless-video-mcp error: bc\n"]);
+});
+
+test("the log shows a cause at level debug only", () => {
+  const cause = new Error("the cause");
+  cause.stack = "Error: the cause\n    at somewhere\n    at elsewhere";
+  for (const [level, expected] of [
+    ["debug", "faceless-video-mcp error: failed Error: the cause | at somewhere | at elsewhere\n"],
+    ["info", "faceless-video-mcp error: failed\n"],
+  ] as const) {
     const { log, lines } = record(level);
-    log.debug("happened");
-    log.info("happened");
-    log.warn("happened");
-    log.error("happened");
+    log.error("failed", cause);
+    expect(lines).toEqual([expected]);
+  }
+});
 
-    expect(lines).toEqual(written.map((own) => `faceless-video-mcp ${own}: happened\n`));
-  });
+test("the log shows a cause that is not an error, and one without a stack", () => {
+  const bare = new Error("bare");
+  delete bare.stack;
+  const { log, lines } = record("debug");
+  log.info("failed", "a reason");
+  log.info("failed", bare);
+  log.info("failed", null);
+  log.info("failed", undefined);
 
-  test("writes one line per event, whatever the message contains", () => {
-    const { log, lines } = record("warn");
-    log.warn("one  \r\n\n  two\rthree\u2028four\n");
+  expect(lines).toEqual([
+    "faceless-video-mcp info: failed a reason\n",
+    "faceless-video-mcp info: failed bare\n",
+    "faceless-video-mcp info: failed null\n",
+    "faceless-video-mcp info: failed\n",
+  ]);
+});
 
-    expect(lines).toEqual(["faceless-video-mcp warn: one | two | three | four\n"]);
-  });
+test("the log never shows the key, not even with invisible characters within it", () => {
+  const { log, lines } = record("debug", "fl_canary");
+  log.error("fl_canary and fl_\u200Bcan\u001B[0mary", new Error("Bearer fl_canary"));
 
-  test("removes characters that move the cursor, reorder text or are invisible", () => {
-    const { log, lines } = record("warn");
-    log.warn("a\u001B[2K\u001B[1Gfaceless-video-mcp error: \u009B31mb\u0007\u202Ec\u200B");
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(
+    /^faceless-video-mcp error: \[redacted\] and \[redacted\] Error: Bearer \[redacted\]/,
+  );
+  expect(lines[0]).not.toContain("canary");
+});
 
-    expect(lines).toEqual(["faceless-video-mcp warn: afaceless-video-mcp error: bc\n"]);
-  });
+test("the log shortens a line that would fill the screen", () => {
+  const { log, lines } = record("warn");
+  log.warn(" ".repeat(1_000_000) + "x");
+  log.warn("x".repeat(1_000_000));
 
-  test("shows a cause at level debug only", () => {
-    const cause = new Error("the cause");
-    cause.stack = "Error: the cause\n    at somewhere\n    at elsewhere";
-    for (const [level, expected] of [
-      ["debug", "faceless-video-mcp error: failed Error: the cause | at somewhere | at elsewhere\n"],
-      ["info", "faceless-video-mcp error: failed\n"],
-    ] as const) {
-      const { log, lines } = record(level);
-      log.error("failed", cause);
-      expect(lines).toEqual([expected]);
-    }
-  });
-
-  test("shows a cause that is not an error, and one without a stack", () => {
-    const bare = new Error("bare");
-    delete bare.stack;
-    const { log, lines } = record("debug");
-    log.info("failed", "a reason");
-    log.info("failed", bare);
-    log.info("failed", null);
-    log.info("failed", undefined);
-
-    expect(lines).toEqual([
-      "faceless-video-mcp info: failed a reason\n",
-      "faceless-video-mcp info: failed bare\n",
-      "faceless-video-mcp info: failed null\n",
-      "faceless-video-mcp info: failed\n",
-    ]);
-  });
-
-  test("never shows the key, not even with invisible characters within it", () => {
-    const { log, lines } = record("debug", "fl_canary");
-    log.error("fl_canary and fl_\u200Bcan\u001B[0mary", new Error("Bearer fl_canary"));
-
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(
-      /^faceless-video-mcp error: \[redacted\] and \[redacted\] Error: Bearer \[redacted\]/,
-    );
-    expect(lines[0]).not.toContain("canary");
-  });
-
-  test("shortens a line that would fill the screen", () => {
-    const { log, lines } = record("warn");
-    log.warn(" ".repeat(1_000_000) + "x");
-    log.warn("x".repeat(1_000_000));
-
-    expect(lines).toEqual([
-      "faceless-video-mcp warn: …\n",
-      `faceless-video-mcp warn: ${"x".repeat(1_999)}…\n`,
-    ]);
-  });
+  expect(lines).toEqual(["faceless-video-mcp warn: …\n", `faceless-video-mcp warn: ${"x".repeat(1_999)}…\n`]);
 });

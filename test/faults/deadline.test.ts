@@ -1,16 +1,15 @@
 // Every call ends within 45 s when the service accepts requests and never answers: the tools with their real deadlines, over real
 // sockets and in virtual time.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { GENERATE, JOB_ID, PUBLISH } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { JOB } from "../service/bridge.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
 
 /** Small compared with what is measured. */
 const STEP_MS = 10;
 const PROMISED_SECONDS = 45;
-const STATUS = `GET /api/v1/status/${JOB}`;
-const GENERATE = "POST /api/v1/generate";
+const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const VIDEOS = "GET /api/v1/videos";
 
 // Fake timers do not replace the timers of node:timers/promises.
@@ -37,14 +36,7 @@ async function silentService() {
       outgoing.on("close", () => (waiting -= 1));
       return answer();
     };
-  const routes = [
-    GENERATE,
-    "POST /api/v1/publish",
-    STATUS,
-    VIDEOS,
-    "GET /api/v1/openapi.json",
-    "POST /api/mcp",
-  ];
+  const routes = [GENERATE, PUBLISH, STATUS, VIDEOS, "GET /api/v1/openapi.json", "POST /api/mcp"];
   const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
   const tools = openTools({ baseUrl: rest.url });
   onTestFinished(() => tools.close());
@@ -72,37 +64,57 @@ const IN_TIME = {
   outcome: "unknown",
 };
 
-describe("within 45 s of a call to a service that never answers", () => {
-  test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
-    ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
-    ["publish_video", (tools) => tools.publish(JOB), ["POST /api/v1/publish"]],
-    ["get_video_status", (tools) => tools.status(JOB), [STATUS]],
-    ["list_videos", (tools) => tools.list(), [VIDEOS]],
-    [
-      "list_videos with a limit",
-      (tools) => tools.list(5),
-      ["GET /api/v1/openapi.json", "GET /api/v1/videos?limit=5"],
-    ],
-    ["list_connected_platforms", (tools) => tools.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
-  ])("%s ends, with all the requests that it makes", async (_, call, lines) => {
+test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
+  ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
+  ["publish_video", (tools) => tools.publish(JOB_ID), [PUBLISH]],
+  ["get_video_status", (tools) => tools.status(JOB_ID), [STATUS]],
+  ["list_videos", (tools) => tools.list(), [VIDEOS]],
+  [
+    "list_videos with a limit",
+    (tools) => tools.list(5),
+    ["GET /api/v1/openapi.json", "GET /api/v1/videos?limit=5"],
+  ],
+  ["list_connected_platforms", (tools) => tools.platforms(), ["GET /api/v1/openapi.json", "POST /api/mcp"]],
+])(
+  "%s ends within 45 s though the service never answers, with all the requests that it makes",
+  async (_, call, lines) => {
     const { rest, tools, waiting } = await silentService();
 
     expect(await outcomeOf(call(tools), waiting)).toEqual(IN_TIME);
     expect(rest.lines()).toEqual(lines);
-  });
+  },
+);
 
-  test("generate_video ends although the status of an earlier job came as late as it may", async () => {
-    const { rest, tools, slow, waiting } = await silentService();
-    rest.on(GENERATE, { json: { jobId: JOB, status: "processing" } });
-    await tools.generate("Tides");
-    rest.on(GENERATE, slow());
-    const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
-    rest.on(
-      STATUS,
-      slow(async () => (await almost(), { json: { status: "failed" } })),
-    );
+test("generate_video ends within 45 s though the service never answers and the status of an earlier job came as late as it may", async () => {
+  const { rest, tools, slow, waiting } = await silentService();
+  rest.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
+  await tools.generate("Tides");
+  rest.on(GENERATE, slow());
+  const almost = () => new Promise((resolve) => setTimeout(resolve, 1_400));
+  rest.on(
+    STATUS,
+    slow(async () => (await almost(), { json: { status: "failed" } })),
+  );
 
-    expect(await outcomeOf(tools.generate("Tides"), waiting)).toEqual(IN_TIME);
-    expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
-  });
+  expect(await outcomeOf(tools.generate("Tides"), waiting)).toEqual(IN_TIME);
+  expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
+});
+
+test("an OpenAPI document that never comes delays the first call by two seconds, and a short one by half of its time", async () => {
+  const { rest, tools, waiting } = await silentService();
+  rest.on(VIDEOS, { json: { videos: [] } });
+  const short = openTools({ baseUrl: rest.url, deadlineMs: 2_000 });
+  onTestFinished(() => short.close());
+
+  const delays = [
+    await outcomeOf(tools.list(5), waiting),
+    await outcomeOf(tools.list(5), waiting),
+    await outcomeOf(short.list(5), waiting),
+  ];
+
+  expect(delays.map(({ seconds, code }) => [Math.round(seconds), code])).toEqual([
+    [2, undefined],
+    [0, undefined],
+    [1, undefined],
+  ]);
 });

@@ -4,6 +4,7 @@
 import { createSecureContext } from "node:tls";
 import { startFaultServer } from "../service/fault-server.ts";
 import { startProxyServer } from "../service/proxy-server.ts";
+import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH } from "../fixtures/constants.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { createCertificate } from "./certificate.ts";
 import { type Method, type Point, POINTS, type ExpectedFailures, type Via } from "./fault-points.ts";
@@ -24,8 +25,6 @@ export interface Observed extends Called {
   readonly traces: readonly string[];
 }
 
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const KNOWN = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const DEADLINE_MS = 15_000;
 
 const TRUSTED = createSecureContext(CERTIFICATE);
@@ -46,18 +45,18 @@ export function expectedOf({ point: { expected }, via }: FaultCase): "none" | Ex
 /** A valid answer to any request of the bridge. */
 export function validAnswer(request: string): string {
   const body = request.includes("/api/v1/videos")
-    ? { videos: [{ jobId: JOB, status: "processing" }] }
-    : request.startsWith("POST /api/v1/publish")
+    ? { videos: [{ jobId: JOB_ID, status: "processing" }] }
+    : request.startsWith(PUBLISH)
       ? { results: [{ platform: "tiktok", ok: true }] }
       : request.startsWith("POST")
-        ? { jobId: JOB, status: "processing" }
+        ? { jobId: JOB_ID, status: "processing" }
         : { status: "processing", videoUrls: [] };
   const json = JSON.stringify(body);
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 }
 
 export async function observe({ point, method, via }: FaultCase): Promise<Observed> {
-  const target = method === "GET" ? `GET /api/v1/status/${JOB}` : "POST /api/v1/generate";
+  const target = method === "GET" ? `GET /api/v1/status/${JOB_ID}` : GENERATE;
   await using server = disposable(
     await startFaultServer({
       ...(point.server !== "plain" && { secureContext: point.server === "untrusted" ? UNTRUSTED : TRUSTED }),
@@ -87,12 +86,12 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
   });
   try {
     if (point.kept !== undefined) {
-      await tools.status(KNOWN);
+      await tools.status(OTHER_JOB_ID);
       // undici returns the connection to its pool a moment after the answer, and notices that it was closed a moment later.
       do await new Promise((resolve) => setImmediate(resolve));
       while (point.kept === "closed" && server.open() > 0);
     }
-    const called = method === "GET" ? await tools.status(JOB) : await tools.generate(`Tides of ${CANARY}`);
+    const called = method === "GET" ? await tools.status(JOB_ID) : await tools.generate(`Tides of ${CANARY}`);
     await tools.closeConnections();
     return {
       ...called,

@@ -1,7 +1,7 @@
 // A fault at every point of an exchange × GET and POST × direct and through a proxy, over real sockets and real TLS: the outcome,
 // how often the request was sent, the text of the error, the journal, and no trace of the key.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectedOf, type FaultCase, faultCases, observe } from "./fault-case.ts";
 import type { Failure, Method } from "./fault-points.ts";
 import { trustCertificate } from "./tools-under-test.ts";
@@ -71,19 +71,17 @@ function failedCall(method: Method, failure: Failure) {
 
 const nameOf = ({ point, method, via }: FaultCase) => `${method}, ${via}: ${point.name}`;
 
-describe.concurrent("the matrix of faults", () => {
-  test.each(faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const))(
-    "%s",
-    async (_, faultCase) => {
-      const { method } = faultCase;
-      const expected = expectedOf(faultCase);
-      const isEither = expected !== "none" && expected[method].what.includes("{refused or broken}");
+test.concurrent.each(faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const))(
+  "a fault is told and recorded as it is, and the request repeated only if it may be: %s",
+  async (_, faultCase) => {
+    const { method } = faultCase;
+    const expected = expectedOf(faultCase);
+    const isEither = expected !== "none" && expected[method].what.includes("{refused or broken}");
 
-      const { text, ...observed } = await observe(faultCase);
+    const { text, ...observed } = await observe(faultCase);
 
-      expect({ ...observed, text: withoutSystemWords(text, isEither) }).toEqual(
-        expected === "none" ? successfulCall(method) : failedCall(method, expected[method]),
-      );
-    },
-  );
-});
+    expect({ ...observed, text: withoutSystemWords(text, isEither) }).toEqual(
+      expected === "none" ? successfulCall(method) : failedCall(method, expected[method]),
+    );
+  },
+);

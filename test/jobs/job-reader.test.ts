@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { failureOf } from "../service/bridge.ts";
 import { failure, job, PolledWorld } from "./polled-service.ts";
@@ -26,194 +26,191 @@ function runningWorld(...jobIds: string[]) {
 const completed = job("a", { status: "completed" });
 const withFinal = job("a", { status: "completed", finalVideoUrl: FINAL });
 
-describe("reading a job", () => {
-  it("requests its status and stores it", async () => {
-    const world = runningWorld("a");
-    const answer = world.reader.read("a", USER);
-    await world.until(1);
+test("reading a job requests its status and stores it", async () => {
+  const world = runningWorld("a");
+  const answer = world.reader.read("a", USER);
+  await world.until(1);
 
-    expect(await answer).toEqual(job("a"));
-    expect(world.store.get("a")).toMatchObject({ job: job("a"), fetchedAtMs: expect.any(Number) });
-    expect(world.requests()).toEqual(["0 a user"]);
-    expect(world.clock.pending()).toBe(0);
-  });
-
-  it("shares one request among concurrent callers", async () => {
-    const world = runningWorld("a", "b");
-    world.answerMs = 1_000;
-    const answers = [
-      world.reader.read("a", USER),
-      world.reader.read("a", BACKGROUND),
-      world.reader.read("b", BACKGROUND),
-      world.reader.read("a", USER),
-    ];
-    await world.until(1);
-    await Promise.all(answers);
-    void world.reader.read("a", BACKGROUND);
-    await world.until(3);
-
-    expect(world.requests()).toEqual(["0 a user", "0 b", "1 a"]);
-  });
-
-  it("fails for all callers as the service does, and can be tried again", async () => {
-    const world = runningWorld("a");
-    world.failing.set("a", failure("service_failed", { status: 503 }));
-    const failures = Promise.all([
-      failureOf(world.reader.read("a", USER)),
-      failureOf(world.reader.read("a", BACKGROUND)),
-    ]);
-    await world.until(1);
-    expect((await failures).map(({ code }) => code)).toEqual(["service_failed", "service_failed"]);
-
-    world.failing.clear();
-    const answer = world.reader.read("a", USER);
-    await world.until(2);
-
-    expect(await answer).toEqual(job("a"));
-    expect(world.requests()).toEqual(["0 a user", "1 a user"]);
-  });
-
-  it.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })])(
-    "sends one more request for the users who joined a poll that failed: %s",
-    async ({ facts }) => {
-      const world = runningWorld("a");
-      world.answerMs = 1_000;
-      world.failing.set("a", new BridgeError(facts));
-      const poll = failureOf(world.reader.read("a", BACKGROUND));
-      const users = [world.reader.read("a", USER), world.reader.read("a", USER)];
-      await world.until(0.5);
-      await world.until(1);
-      world.failing.clear();
-      await world.until(2);
-
-      expect((await poll).code).toBe(facts.code);
-      expect(await Promise.all(users)).toEqual([job("a"), job("a")]);
-      expect(world.requests()).toEqual(["0 a", "1 a user"]);
-    },
-  );
-
-  it.each<BridgeErrorFacts["code"]>(["not_found", "unauthorized"])(
-    "sends nothing more for a user who joined a poll that failed for good: %s",
-    async (code) => {
-      const world = runningWorld("a");
-      world.failing.set("a", failure(code));
-      const poll = failureOf(world.reader.read("a", BACKGROUND));
-      const user = failureOf(world.reader.read("a", USER));
-      await world.until(1);
-
-      expect([(await poll).code, (await user).code]).toEqual([code, code]);
-      expect(world.requests()).toEqual(["0 a"]);
-    },
-  );
-
-  it("returns the known end if the service denies it later, and the latest answer where that is asked for", async () => {
-    const world = completedWorld();
-    const first = world.reader.read("a", USER);
-    await world.until(1);
-    world.change("a", { status: "processing" });
-    const second = world.reader.read("a", USER);
-    await world.until(2);
-
-    const latest = world.reader.readLatest("a", USER);
-    await world.until(3);
-
-    expect([await first, await second]).toEqual([withFinal, withFinal]);
-    expect(await latest).toEqual(job("a"));
-    expect(world.changes).toEqual(["0 a completed"]);
-  });
+  expect(await answer).toEqual(job("a"));
+  expect(world.store.get("a")).toMatchObject({ job: job("a"), fetchedAtMs: expect.any(Number) });
+  expect(world.requests()).toEqual(["0 a user"]);
+  expect(world.clock.pending()).toBe(0);
 });
 
-describe("a cancelled read", () => {
-  it("rejects immediately, while the request continues for the other callers", async () => {
+test("reading a job shares one request among concurrent callers", async () => {
+  const world = runningWorld("a", "b");
+  world.answerMs = 1_000;
+  const answers = [
+    world.reader.read("a", USER),
+    world.reader.read("a", BACKGROUND),
+    world.reader.read("b", BACKGROUND),
+    world.reader.read("a", USER),
+  ];
+  await world.until(1);
+  await Promise.all(answers);
+  void world.reader.read("a", BACKGROUND);
+  await world.until(3);
+
+  expect(world.requests()).toEqual(["0 a user", "0 b", "1 a"]);
+});
+
+test("reading a job fails for all callers as the service does, and can be tried again", async () => {
+  const world = runningWorld("a");
+  world.failing.set("a", failure("service_failed", { status: 503 }));
+  const failures = Promise.all([
+    failureOf(world.reader.read("a", USER)),
+    failureOf(world.reader.read("a", BACKGROUND)),
+  ]);
+  await world.until(1);
+  expect((await failures).map(({ code }) => code)).toEqual(["service_failed", "service_failed"]);
+
+  world.failing.clear();
+  const answer = world.reader.read("a", USER);
+  await world.until(2);
+
+  expect(await answer).toEqual(job("a"));
+  expect(world.requests()).toEqual(["0 a user", "1 a user"]);
+});
+
+test.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })])(
+  "reading a job sends one more request for the users who joined a poll that failed: %s",
+  async ({ facts }) => {
     const world = runningWorld("a");
     world.answerMs = 1_000;
-    const controller = new AbortController();
-    const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
-    const other = world.reader.read("a", { ...USER, signal: new AbortController().signal });
-    controller.abort();
-
-    expect((await cancelled).code).toBe("cancelled");
-    await world.until(1);
-    expect(await other).toEqual(job("a"));
-  });
-
-  it("sends nothing if it was cancelled before", async () => {
-    const world = runningWorld("a");
-
-    expect((await failureOf(world.reader.read("a", { ...USER, signal: AbortSignal.abort() }))).code).toBe(
-      "cancelled",
-    );
-    expect(world.requests()).toEqual([]);
-  });
-
-  it("sends nothing more when the poll that it joined fails", async () => {
-    const world = runningWorld("a");
-    world.answerMs = 1_000;
-    world.failing.set("a", failure("timeout"));
+    world.failing.set("a", new BridgeError(facts));
     const poll = failureOf(world.reader.read("a", BACKGROUND));
-    const controller = new AbortController();
-    const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
+    const users = [world.reader.read("a", USER), world.reader.read("a", USER)];
     await world.until(0.5);
-    controller.abort();
-    await world.until(3);
-
-    expect([(await poll).code, (await cancelled).code]).toEqual(["timeout", "cancelled"]);
-    expect(world.requests()).toEqual(["0 a"]);
-  });
-
-  it("leaves no listener on its signal, like a completed one", async () => {
-    const world = runningWorld("a");
-    const { signal } = new AbortController();
-    const answer = world.reader.read("a", { ...USER, signal });
-    const during = getEventListeners(signal, "abort").length;
     await world.until(1);
-    await answer;
+    world.failing.clear();
+    await world.until(2);
 
-    expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
-  });
+    expect((await poll).code).toBe(facts.code);
+    expect(await Promise.all(users)).toEqual([job("a"), job("a")]);
+    expect(world.requests()).toEqual(["0 a", "1 a user"]);
+  },
+);
+
+test.each<BridgeErrorFacts["code"]>(["not_found", "unauthorized"])(
+  "reading a job sends nothing more for a user who joined a poll that failed for good: %s",
+  async (code) => {
+    const world = runningWorld("a");
+    world.failing.set("a", failure(code));
+    const poll = failureOf(world.reader.read("a", BACKGROUND));
+    const user = failureOf(world.reader.read("a", USER));
+    await world.until(1);
+
+    expect([(await poll).code, (await user).code]).toEqual([code, code]);
+    expect(world.requests()).toEqual(["0 a"]);
+  },
+);
+
+test("reading a job returns the known end if the service denies it later, and the latest answer where that is asked for", async () => {
+  const world = completedWorld();
+  const first = world.reader.read("a", USER);
+  await world.until(1);
+  world.change("a", { status: "processing" });
+  const second = world.reader.read("a", USER);
+  await world.until(2);
+
+  const latest = world.reader.readLatest("a", USER);
+  await world.until(3);
+
+  expect([await first, await second]).toEqual([withFinal, withFinal]);
+  expect(await latest).toEqual(job("a"));
+  expect(world.changes).toEqual(["0 a completed"]);
 });
 
-describe("the final video of a completed job", () => {
-  it("is looked up in the list for a user before the end is emitted", async () => {
-    const world = completedWorld();
-    const answer = world.reader.read("a", USER);
-    await world.until(1);
+test("a cancelled read rejects immediately, while the request continues for the other callers", async () => {
+  const world = runningWorld("a");
+  world.answerMs = 1_000;
+  const controller = new AbortController();
+  const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
+  const other = world.reader.read("a", { ...USER, signal: new AbortController().signal });
+  controller.abort();
 
-    expect(await answer).toEqual(withFinal);
-    expect(world.requests()).toEqual(["0 a user", "0 list user"]);
-    expect(world.changes).toEqual(["0 a completed"]);
-  });
+  expect((await cancelled).code).toBe("cancelled");
+  await world.until(1);
+  expect(await other).toEqual(job("a"));
+});
 
-  it("is not looked up by a poll, but once by the users who then read the job", async () => {
-    const world = completedWorld();
-    const poll = world.reader.read("a", BACKGROUND);
-    await world.until(1);
-    expect(await poll).toEqual(completed);
+test("a cancelled read sends nothing if it was cancelled before", async () => {
+  const world = runningWorld("a");
 
-    const answers = [world.reader.readRecent("a", 5_000, USER), world.reader.readRecent("a", 5_000, USER)];
-    await world.until(2);
-    expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
-    expect(await world.reader.readRecent("a", 5_000, USER)).toEqual(withFinal);
+  expect((await failureOf(world.reader.read("a", { ...USER, signal: AbortSignal.abort() }))).code).toBe(
+    "cancelled",
+  );
+  expect(world.requests()).toEqual([]);
+});
 
-    expect(world.requests()).toEqual(["0 a", "1 list user"]);
-    expect(world.changes).toEqual(["0 a completed"]);
-  });
+test("a cancelled read sends nothing more when the poll that it joined fails", async () => {
+  const world = runningWorld("a");
+  world.answerMs = 1_000;
+  world.failing.set("a", failure("timeout"));
+  const poll = failureOf(world.reader.read("a", BACKGROUND));
+  const controller = new AbortController();
+  const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
+  await world.until(0.5);
+  controller.abort();
+  await world.until(3);
 
-  it("is looked up if a user has joined a poll", async () => {
-    const world = completedWorld();
-    world.answerMs = 500;
-    const answers = [world.reader.read("a", BACKGROUND), world.reader.read("a", USER)];
-    await world.until(2);
+  expect([(await poll).code, (await cancelled).code]).toEqual(["timeout", "cancelled"]);
+  expect(world.requests()).toEqual(["0 a"]);
+});
 
-    expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
-    expect(world.requests()).toEqual(["0 a", "0.5 list user"]);
-  });
+test("a cancelled read leaves no listener on its signal, like a completed one", async () => {
+  const world = runningWorld("a");
+  const { signal } = new AbortController();
+  const answer = world.reader.read("a", { ...USER, signal });
+  const during = getEventListeners(signal, "abort").length;
+  await world.until(1);
+  await answer;
 
-  it.each([
-    ["lags", (world: PolledWorld) => void (world.list = [])],
-    ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
-    ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
-  ])("is looked up again while the list %s, at most once every five seconds", async (_, breakList) => {
+  expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
+});
+
+test("the final video of a completed job is looked up in the list for a user before the end is emitted", async () => {
+  const world = completedWorld();
+  const answer = world.reader.read("a", USER);
+  await world.until(1);
+
+  expect(await answer).toEqual(withFinal);
+  expect(world.requests()).toEqual(["0 a user", "0 list user"]);
+  expect(world.changes).toEqual(["0 a completed"]);
+});
+
+test("the final video of a completed job is not looked up by a poll, but once by the users who then read the job", async () => {
+  const world = completedWorld();
+  const poll = world.reader.read("a", BACKGROUND);
+  await world.until(1);
+  expect(await poll).toEqual(completed);
+
+  const answers = [world.reader.readRecent("a", 5_000, USER), world.reader.readRecent("a", 5_000, USER)];
+  await world.until(2);
+  expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
+  expect(await world.reader.readRecent("a", 5_000, USER)).toEqual(withFinal);
+
+  expect(world.requests()).toEqual(["0 a", "1 list user"]);
+  expect(world.changes).toEqual(["0 a completed"]);
+});
+
+test("the final video of a completed job is looked up if a user has joined a poll", async () => {
+  const world = completedWorld();
+  world.answerMs = 500;
+  const answers = [world.reader.read("a", BACKGROUND), world.reader.read("a", USER)];
+  await world.until(2);
+
+  expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
+  expect(world.requests()).toEqual(["0 a", "0.5 list user"]);
+});
+
+test.each([
+  ["lags", (world: PolledWorld) => void (world.list = [])],
+  ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
+  ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
+])(
+  "the final video of a completed job is looked up again while the list %s, at most once every five seconds",
+  async (_, breakList) => {
     const world = completedWorld();
     const { list } = world;
     breakList(world);
@@ -232,95 +229,72 @@ describe("the final video of a completed job", () => {
 
     expect(await last).toEqual(withFinal);
     expect(world.requests()).toEqual(["0 a user", "0 list user", "6 list user"]);
-  });
+  },
+);
 
-  it.each([
-    ["the status names one", job("a", { status: "completed", finalVideoUrl: FINAL })],
-    ["the job runs", job("a")],
-    ["the job failed", job("a", { status: "failed" })],
-  ])("is not looked up if %s", async (_, state) => {
-    const world = runningWorld("a");
-    world.jobs.set("a", state);
-    const answer = world.reader.read("a", USER);
-    await world.until(1);
+test.each([
+  ["the status names one", job("a", { status: "completed", finalVideoUrl: FINAL })],
+  ["the job runs", job("a")],
+  ["the job failed", job("a", { status: "failed" })],
+])("the final video of a completed job is not looked up if %s", async (_, state) => {
+  const world = runningWorld("a");
+  world.jobs.set("a", state);
+  const answer = world.reader.read("a", USER);
+  await world.until(1);
 
-    expect(await answer).toEqual(state);
-    expect(world.requests()).toEqual(["0 a user"]);
-  });
-
-  it("is not looked up if a list has shown it already", async () => {
-    const world = completedWorld();
-    world.store.updateFromPage(world.list, { isFirstPage: true });
-    const answer = world.reader.read("a", USER);
-    await world.until(1);
-
-    expect(await answer).toEqual(withFinal);
-    expect(world.requests()).toEqual(["0 a user"]);
-  });
+  expect(await answer).toEqual(state);
+  expect(world.requests()).toEqual(["0 a user"]);
 });
 
-describe("reading a job's recent state", () => {
-  it("uses the last answer if it is recent enough, and otherwise requests it", async () => {
-    const world = runningWorld("a");
-    const first = world.reader.readRecent("a", 5_000, USER);
-    await world.until(5);
-    world.change("a", { status: "rendering" });
-    expect([await first, await world.reader.readRecent("a", 5_000, USER)]).toEqual([job("a"), job("a")]);
+test("reading a job's recent state uses the last answer if it is recent enough, and otherwise requests it", async () => {
+  const world = runningWorld("a");
+  const first = world.reader.readRecent("a", 5_000, USER);
+  await world.until(5);
+  world.change("a", { status: "rendering" });
+  expect([await first, await world.reader.readRecent("a", 5_000, USER)]).toEqual([job("a"), job("a")]);
 
-    await world.until(5.1);
-    const later = world.reader.readRecent("a", 5_000, USER);
-    await world.until(6);
+  await world.until(5.1);
+  const later = world.reader.readRecent("a", 5_000, USER);
+  await world.until(6);
 
-    expect(await later).toEqual(job("a", { status: "rendering" }));
-    expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
-  });
+  expect(await later).toEqual(job("a", { status: "rendering" }));
+  expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
+});
 
-  it("requests it if the end is known only from the list", async () => {
-    const world = new PolledWorld();
-    world.jobs.set("a", withFinal);
-    world.store.putListedEnd("a", "completed");
-    const answer = world.reader.readRecent("a", 60_000, USER);
-    await world.until(1);
+test("reading a job's recent state uses an answer of the last minute, or the start, while little of the rate limit is left", async () => {
+  const world = runningWorld("a");
+  world.hasSpareRequests = false;
+  await world.until(60);
+  expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a"));
+  expect(world.requests()).toEqual([]);
 
-    expect(await answer).toEqual(withFinal);
-    expect(world.requests()).toEqual(["0 a user"]);
-  });
+  world.change("a", { status: "rendering" });
+  await world.until(60.1);
+  const read = world.reader.readRecent("a", 500, USER);
+  await world.until(120);
+  expect(await read).toEqual(job("a", { status: "rendering" }));
+  expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a", { status: "rendering" }));
+  expect(world.requests()).toEqual(["60.1 a user"]);
+});
 
-  it("uses an answer of the last minute, or the start, while little of the rate limit is left", async () => {
-    const world = runningWorld("a");
-    world.hasSpareRequests = false;
-    await world.until(60);
-    expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a"));
-    expect(world.requests()).toEqual([]);
+test("reading a job's recent state requests it if the end is known only from the list, even while little of the rate limit is left", async () => {
+  const world = completedWorld();
+  world.hasSpareRequests = false;
+  world.store.putListedEnd("a", "completed");
+  const answer = world.reader.readRecent("a", 500, USER);
+  await world.until(1);
 
-    world.change("a", { status: "rendering" });
-    await world.until(60.1);
-    const read = world.reader.readRecent("a", 500, USER);
-    await world.until(120);
-    expect(await read).toEqual(job("a", { status: "rendering" }));
-    expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a", { status: "rendering" }));
-    expect(world.requests()).toEqual(["60.1 a user"]);
-  });
+  expect(await answer).toEqual(withFinal);
+  expect(world.requests()).toEqual(["0 a user", "0 list user"]);
+});
 
-  it("requests it if the end is known only from the list, even while little of the rate limit is left", async () => {
-    const world = completedWorld();
-    world.hasSpareRequests = false;
-    world.store.putListedEnd("a", "completed");
-    const answer = world.reader.readRecent("a", 500, USER);
-    await world.until(1);
+test("reading a job's recent state is not misled by a system clock that was changed", async () => {
+  const world = runningWorld("a");
+  void world.reader.read("a", USER);
+  await world.until(1);
+  world.clock.set(-3_600_000);
+  void world.reader.readRecent("a", 5_000, USER);
+  await world.until(2);
 
-    expect(await answer).toEqual(withFinal);
-    expect(world.requests()).toEqual(["0 a user", "0 list user"]);
-  });
-
-  it("is not misled by a system clock that was changed", async () => {
-    const world = runningWorld("a");
-    void world.reader.read("a", USER);
-    await world.until(1);
-    world.clock.set(-3_600_000);
-    void world.reader.readRecent("a", 5_000, USER);
-    await world.until(2);
-
-    expect(world.requests()).toEqual(["0 a user"]);
-  });
+  expect(world.requests()).toEqual(["0 a user"]);
 });

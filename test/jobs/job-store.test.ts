@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job, Video } from "../../src/service/answers.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 
@@ -16,6 +16,16 @@ function page(first: number, count: number) {
   return Array.from({ length: count }, (_, index) => video(`j${first + index}`));
 }
 
+/** What the store knows of a job that this process has just started. */
+function begun(jobId: string, topic: string) {
+  return { jobId, status: "processing", topic, createdAtMs: NOW, job: job(jobId) };
+}
+
+/** What the store knows of a job whose status was answered now. */
+function answered(state: Job) {
+  return { jobId: state.jobId, status: state.status, job: state, fetchedAtMs: NOW, updatedAtMs: NOW };
+}
+
 /** A store on a virtual clock, with everything that it emits. */
 function setup() {
   const clock = createVirtualClock(NOW);
@@ -24,391 +34,313 @@ function setup() {
   const started: string[] = [];
   store.changes.on((jobId) => changed.push(jobId));
   store.starts.on((jobId) => started.push(jobId));
-  return { clock, store, changed, started };
+  const list = (videos: Video[]) => store.updateFromPage(videos, { isFirstPage: true });
+  return { clock, store, changed, started, list };
 }
 
-describe("the known jobs", () => {
-  test("are the ones that this process started, the latest first, with their topics and times", async () => {
-    const { clock, store, changed, started } = setup();
-    store.addStarted("a", "Salt");
-    await clock.runFor(1_000);
-    store.addStarted("b", "Moon");
+test("the known jobs are the ones that this process started, the latest first, with their topics and times", async () => {
+  const { clock, store, changed, started } = setup();
+  store.addStarted("a", "Salt");
+  await clock.runFor(1_000);
+  store.addStarted("b", "Moon");
 
-    const [a, b] = [
-      { jobId: "a", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("a") },
-      {
-        jobId: "b",
-        status: "processing",
-        topic: "Moon",
-        createdAtMs: NOW + 1_000,
-        job: job("b"),
-      },
-    ];
-    expect(store.recent(10)).toEqual([b, a]);
-    expect(store.recent(1)).toEqual([b]);
-    expect(store.get("a")).toEqual(a);
-    expect(store.get("c")).toBeUndefined();
-    expect({ changed, started }).toEqual({ changed: [], started: ["a", "b"] });
-  });
+  const a = begun("a", "Salt");
+  const b = { ...begun("b", "Moon"), createdAtMs: NOW + 1_000 };
+  expect(store.recent(10)).toEqual([b, a]);
+  expect(store.recent(1)).toEqual([b]);
+  expect(store.get("a")).toEqual(a);
+  expect(store.get("c")).toBeUndefined();
+  expect({ changed, started }).toEqual({ changed: [], started: ["a", "b"] });
+});
 
-  test("keep topic, time and place when their state is updated", async () => {
-    const { clock, store } = setup();
-    store.addStarted("a", "Salt");
-    store.addStarted("b", "Moon");
-    await clock.runFor(5_000);
-    const state = job("a", { status: "completed", videoUrls: [CLIP] });
+test("the known jobs keep topic, time and place when their state is updated", async () => {
+  const { clock, store } = setup();
+  store.addStarted("a", "Salt");
+  store.addStarted("b", "Moon");
+  await clock.runFor(5_000);
+  const state = job("a", { status: "completed", videoUrls: [CLIP] });
 
-    expect(store.put(state)).toEqual(state);
-    expect(store.recent(10)).toEqual([
-      { jobId: "b", status: "processing", topic: "Moon", createdAtMs: NOW, job: job("b") },
-      {
-        jobId: "a",
-        status: "completed",
-        topic: "Salt",
-        createdAtMs: NOW,
-        job: state,
-        fetchedAtMs: NOW + 5_000,
-        updatedAtMs: NOW + 5_000,
-      },
-    ]);
-  });
+  expect(store.put(state)).toEqual(state);
+  expect(store.recent(10)).toEqual([
+    begun("b", "Moon"),
+    { ...begun("a", "Salt"), ...answered(state), fetchedAtMs: NOW + 5_000, updatedAtMs: NOW + 5_000 },
+  ]);
+});
 
-  test("follow the order of the service's newest page, each once, without its other fields", () => {
-    const { store } = setup();
-    store.put(job("a"));
-    store.updateFromPage(
-      [{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")],
-      { isFirstPage: true },
-    );
+test("the known jobs follow the order of the service's newest page, each once, without its other fields", () => {
+  const { store, list } = setup();
+  store.put(job("a"));
+  list([{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")]);
 
-    expect(store.recent(10)).toEqual([
-      { jobId: "c", status: "completed", finalVideoUrl: FINAL },
-      { jobId: "b", status: "completed" },
-      { jobId: "d", status: "failed" },
-      { jobId: "a", status: "processing", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
-    ]);
-  });
+  expect(store.recent(10)).toEqual([
+    { jobId: "c", status: "completed", finalVideoUrl: FINAL },
+    { jobId: "b", status: "completed" },
+    { jobId: "d", status: "failed" },
+    answered(job("a")),
+  ]);
+});
 
-  test("end with the jobs of a later page", () => {
-    const { store } = setup();
-    store.updateFromPage([video("d"), video("c")], { isFirstPage: true });
-    store.updateFromPage([video("b"), video("a")], { isFirstPage: false });
-    store.addStarted("e", "Salt");
+test("the known jobs end with the jobs of a later page", () => {
+  const { store, list } = setup();
+  list([video("d"), video("c")]);
+  store.updateFromPage([video("b"), video("a")], { isFirstPage: false });
+  store.addStarted("e", "Salt");
 
-    expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
-  });
+  expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
+});
 
-  test("are at most two thousand: the oldest are removed", () => {
-    const { store } = setup();
-    store.updateFromPage(page(0, 2_500), { isFirstPage: true });
-    store.updateFromPage(page(2_500, 10), { isFirstPage: false });
-    store.addStarted("new", "Salt");
+test("the known jobs are at most two thousand: the oldest are removed", () => {
+  const { store, list } = setup();
+  list(page(0, 2_500));
+  store.updateFromPage(page(2_500, 10), { isFirstPage: false });
+  store.addStarted("new", "Salt");
 
-    const jobs = store.recent(10_000).map(({ jobId }) => jobId);
-    expect({ count: jobs.length, first: jobs[0], last: jobs.at(-1) }).toEqual({
-      count: 2_000,
-      first: "new",
-      last: "j1998",
-    });
+  const jobs = store.recent(10_000).map(({ jobId }) => jobId);
+  expect({ count: jobs.length, first: jobs[0], last: jobs.at(-1) }).toEqual({
+    count: 2_000,
+    first: "new",
+    last: "j1998",
   });
 });
 
-describe("the jobs of earlier processes", () => {
-  const recalled = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
+const recalled = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
 
-  test("come after the known ones, and nothing is emitted", () => {
-    const { store, changed, started } = setup();
-    store.put(job("new"));
+test("the jobs of earlier processes come after the known ones, and nothing is emitted", () => {
+  const { store, changed, started } = setup();
+  store.put(job("new"));
 
-    store.recall([recalled("old"), recalled("older")]);
+  store.recall([recalled("old"), recalled("older")]);
 
-    expect(store.recent(10)).toEqual([
-      { jobId: "new", status: "processing", job: job("new"), fetchedAtMs: NOW, updatedAtMs: NOW },
-      { ...recalled("old"), status: "unknown" },
-      { ...recalled("older"), status: "unknown" },
-    ]);
-    expect({ changed, started }).toEqual({ changed: [], started: [] });
-  });
-
-  test("add topic and time to a known job that lacks them, without changing its state and place", () => {
-    const { store, changed } = setup();
-    store.put(job("b"));
-    store.put(job("a", { status: "completed" }));
-    store.addStarted("c", "Salt");
-    changed.length = 0;
-
-    store.recall([recalled("b"), recalled("a"), recalled("c")]);
-
-    expect(store.recent(10)).toEqual([
-      { jobId: "c", status: "processing", topic: "Salt", createdAtMs: NOW, job: job("c") },
-      {
-        ...recalled("a"),
-        status: "completed",
-        job: job("a", { status: "completed" }),
-        fetchedAtMs: NOW,
-        updatedAtMs: NOW,
-      },
-      { ...recalled("b"), status: "processing", job: job("b"), fetchedAtMs: NOW, updatedAtMs: NOW },
-    ]);
-    expect(changed).toEqual([]);
-  });
+  expect(store.recent(10)).toEqual([
+    answered(job("new")),
+    { ...recalled("old"), status: "unknown" },
+    { ...recalled("older"), status: "unknown" },
+  ]);
+  expect({ changed, started }).toEqual({ changed: [], started: [] });
 });
 
-describe("a change of a job", () => {
-  const running = job("a", {
-    videoUrls: [`${CLIP}?signature=1`],
-    audioUrl: "https://cdn.example/a.mp3?signature=1",
-    progress: { total: 3, completed: 1, failed: 0 },
-  });
+test("the jobs of earlier processes add topic and time to a known job that lacks them, without changing its state and place", () => {
+  const { store, changed } = setup();
+  store.put(job("b"));
+  store.put(job("a", { status: "completed" }));
+  store.addStarted("c", "Salt");
+  changed.length = 0;
 
-  test.each<[string, Partial<Job>]>([
-    ["its status", { status: "rendering" }],
-    ["its clips", { videoUrls: [CLIP, "https://cdn.example/2.mp4"] }],
-    ["the order of its clips", { videoUrls: ["https://cdn.example/0.mp4"] }],
-    ["its voiceover", { audioUrl: "https://cdn.example/b.mp3" }],
-    ["its final video", { finalVideoUrl: FINAL }],
-    ["its count of finished clips", { progress: { total: 3, completed: 2, failed: 0 } }],
-    ["its count of failed clips", { progress: { total: 3, completed: 1, failed: 1 } }],
-    ["its end", { status: "failed" }],
-  ])("is emitted: %s", (_, more) => {
-    const { store, changed } = setup();
-    store.put(running);
+  store.recall([recalled("b"), recalled("a"), recalled("c")]);
 
-    store.put(job("a", { ...running, ...more }));
+  expect(store.recent(10)).toEqual([
+    begun("c", "Salt"),
+    { ...recalled("a"), ...answered(job("a", { status: "completed" })) },
+    { ...recalled("b"), ...answered(job("b")) },
+  ]);
+  expect(changed).toEqual([]);
+});
 
-    expect(changed).toEqual(["a"]);
-  });
+const running = job("a", {
+  videoUrls: [`${CLIP}?signature=1`],
+  audioUrl: "https://cdn.example/a.mp3?signature=1",
+  progress: { total: 3, completed: 1, failed: 0 },
+});
 
-  test.each<[string, Partial<Job>]>([
-    ["nothing else at all", {}],
-    ["a link that is signed anew", { videoUrls: [`${CLIP}?signature=2`] }],
-    ["a fragment of a link", { audioUrl: "https://cdn.example/a.mp3#t=1" }],
-    ["a stamp that the documentation doesn't know", { updatedAt: "2026-11-20T00:00:01Z" }],
-    ["an undocumented count", { progress: { total: 3, completed: 1, failed: 0, percent: 33.4 } }],
-  ])("is not %s", (_, more) => {
-    const { store, changed } = setup();
-    store.put(running);
+test.each<[string, Partial<Job>]>([
+  ["its status", { status: "rendering" }],
+  ["its clips", { videoUrls: [CLIP, "https://cdn.example/2.mp4"] }],
+  ["the order of its clips", { videoUrls: ["https://cdn.example/0.mp4"] }],
+  ["its voiceover", { audioUrl: "https://cdn.example/b.mp3" }],
+  ["its final video", { finalVideoUrl: FINAL }],
+  ["its count of finished clips", { progress: { total: 3, completed: 2, failed: 0 } }],
+  ["its count of failed clips", { progress: { total: 3, completed: 1, failed: 1 } }],
+  ["its end", { status: "failed" }],
+])("a change of a job is emitted: %s", (_, more) => {
+  const { store, changed } = setup();
+  store.put(running);
 
-    store.put(job("a", { ...running, ...more }));
+  store.put(job("a", { ...running, ...more }));
 
-    expect(changed).toEqual([]);
-    expect(store.get("a")?.job).toEqual(job("a", { ...running, ...more }));
-  });
+  expect(changed).toEqual(["a"]);
+});
 
-  test("is not the first answer for a job, unless the job has ended", () => {
-    const { store, changed } = setup();
-    store.put(running);
-    store.put(job("b", { status: "completed" }));
+test.each<[string, Partial<Job>]>([
+  ["nothing else at all", {}],
+  ["a link that is signed anew", { videoUrls: [`${CLIP}?signature=2`] }],
+  ["a fragment of a link", { audioUrl: "https://cdn.example/a.mp3#t=1" }],
+  ["a stamp that the documentation doesn't know", { updatedAt: "2026-11-20T00:00:01Z" }],
+  ["an undocumented count", { progress: { total: 3, completed: 1, failed: 0, percent: 33.4 } }],
+])("what says nothing new of a job is kept but not emitted: %s", (_, more) => {
+  const { store, changed } = setup();
+  store.put(running);
 
-    expect(changed).toEqual(["b"]);
-  });
+  store.put(job("a", { ...running, ...more }));
 
-  test.each<[string, Partial<Job>, string[]]>([
-    ["which says the same", { progress: { total: 3, completed: 0, failed: 0 } }, []],
-    ["which has another status", { status: "rendering" }, ["a"]],
-    ["which has a clip", { videoUrls: [CLIP] }, ["a"]],
-  ])("is the first answer after the start by this process %s: %j", (_, more, expected) => {
+  expect(changed).toEqual([]);
+  expect(store.get("a")?.job).toEqual(job("a", { ...running, ...more }));
+});
+
+test("the first answer about a job is no change, unless the job has ended", () => {
+  const { store, changed } = setup();
+  store.put(running);
+  store.put(job("b", { status: "completed" }));
+
+  expect(changed).toEqual(["b"]);
+});
+
+test.each<[Partial<Job>, string[]]>([
+  [{ progress: { total: 3, completed: 0, failed: 0 } }, []],
+  [{ status: "rendering" }, ["a"]],
+  [{ videoUrls: [CLIP] }, ["a"]],
+])(
+  "the first answer about a job that this process started is a change unless it says the same: %j",
+  (more, expected) => {
     const { store, changed } = setup();
     store.addStarted("a", "Salt");
 
     store.put(job("a", more));
 
     expect(changed).toEqual(expected);
-  });
+  },
+);
 
-  test("is not emitted after the end, though a later answer is kept", () => {
+test.each(["completed", "failed"])(
+  "an answer after the end of a job is kept but not emitted: %s",
+  (status) => {
     const { store, changed } = setup();
     store.put(job("a", { status: "completed" }));
-    const later = job("a", { status: "completed", videoUrls: [CLIP] });
+    const later = job("a", { status, videoUrls: [CLIP] });
 
     store.put(later);
 
     expect(changed).toEqual(["a"]);
     expect(store.get("a")?.job).toEqual(later);
-  });
-});
+  },
+);
 
-describe("a job that has ended", () => {
-  test.each(["completed", "failed"])("stays %s if a later answer reports it as running", async (status) => {
+test.each(["completed", "failed"])(
+  "a job that has ended stays %s if a later answer reports it as running",
+  async (status) => {
     const { clock, store, changed } = setup();
     const ended = job("a", { status, videoUrls: [CLIP] });
     store.put(ended);
     await clock.runFor(1_000);
 
     expect(store.put(job("a"))).toEqual(ended);
-    expect(store.get("a")).toEqual({ jobId: "a", status, job: ended, fetchedAtMs: NOW, updatedAtMs: NOW });
+    expect(store.get("a")).toEqual(answered(ended));
     expect(changed).toEqual(["a"]);
-  });
+  },
+);
 
-  test("stays so if the list shows it as running", () => {
-    const { store, changed } = setup();
-    store.put(job("a", { status: "completed" }));
-    store.updateFromPage([video("b", "failed")], { isFirstPage: true });
+test("a job that has ended stays so if the list shows it as running", () => {
+  const { store, changed, list } = setup();
+  store.put(job("a", { status: "completed" }));
+  list([video("b", "failed")]);
 
-    store.updateFromPage([video("a", "processing"), video("b", "processing")], { isFirstPage: true });
+  list([video("a", "processing"), video("b", "processing")]);
 
-    expect(store.recent(10)).toEqual([
-      {
-        jobId: "a",
-        status: "completed",
-        job: job("a", { status: "completed" }),
-        fetchedAtMs: NOW,
-        updatedAtMs: NOW,
-      },
-      { jobId: "b", status: "failed" },
-    ]);
-    expect(changed).toEqual(["a"]);
-  });
-
-  test("takes another end from a later answer without emitting it", () => {
-    const { store, changed } = setup();
-    store.put(job("a", { status: "failed" }));
-
-    store.put(job("a", { status: "completed" }));
-
-    expect(store.get("a")?.job).toEqual(job("a", { status: "completed" }));
-    expect(changed).toEqual(["a"]);
-  });
-
-  test("according to the list alone is emitted once, keeps its clips, and does not count as an answer", () => {
-    const { store, changed } = setup();
-    store.put(job("a", { videoUrls: [CLIP] }));
-
-    store.putListedEnd("a", "completed");
-    expect(store.get("a")).toEqual({
-      jobId: "a",
-      status: "completed",
-      job: job("a", { status: "completed", videoUrls: [CLIP] }),
-      updatedAtMs: NOW,
-    });
-    const confirmed = job("a", { status: "completed", videoUrls: [CLIP, FINAL] });
-    store.put(confirmed);
-    store.putListedEnd("a", "failed");
-
-    expect(store.get("a")?.job).toEqual(confirmed);
-    expect(changed).toEqual(["a"]);
-  });
-
-  test("according to the list alone never runs again either, and takes the clips of a later answer", () => {
-    const { store, changed } = setup();
-    store.put(job("a"));
-    store.putListedEnd("a", "completed");
-
-    expect(store.put(job("a"))).toMatchObject({ status: "completed", done: true });
-    const ended = job("a", { status: "completed", videoUrls: ["https://cdn.example/1.mp4"] });
-    expect(store.put(ended)).toEqual(ended);
-    expect(changed).toEqual(["a"]);
-  });
+  expect(store.recent(10)).toEqual([
+    answered(job("a", { status: "completed" })),
+    { jobId: "b", status: "failed" },
+  ]);
+  expect(changed).toEqual(["a"]);
 });
 
-describe("the video list", () => {
-  test("is not a change: only the job's own answer updates its state", () => {
-    const { store, changed } = setup();
-    store.put(job("a"));
-    store.updateFromPage([video("a", "completed")], { isFirstPage: true });
+test("a job that has ended according to the list alone is emitted once, keeps its clips, and does not count as an answer", () => {
+  const { store, changed } = setup();
+  store.put(job("a", { videoUrls: [CLIP] }));
 
-    expect(changed).toEqual([]);
-    expect(store.recent(10)).toEqual([
-      { jobId: "a", status: "completed", job: job("a"), fetchedAtMs: NOW, updatedAtMs: NOW },
-    ]);
+  store.putListedEnd("a", "completed");
+  expect(store.get("a")).toEqual({
+    jobId: "a",
+    status: "completed",
+    job: job("a", { status: "completed", videoUrls: [CLIP] }),
+    updatedAtMs: NOW,
   });
+  const confirmed = job("a", { status: "completed", videoUrls: [CLIP, FINAL] });
+  store.put(confirmed);
+  store.putListedEnd("a", "failed");
 
-  test("adds the final video to a completed job, whichever is known first", () => {
-    const { store } = setup();
-    const [completed, whole] = [
-      job("a", { status: "completed" }),
-      job("a", { status: "completed", finalVideoUrl: FINAL }),
-    ];
-    store.updateFromPage([{ ...video("a"), finalVideoUrl: FINAL }], { isFirstPage: true });
-    expect(store.put(completed)).toEqual(whole);
-
-    store.put(job("b", { status: "completed" }));
-    store.updateFromPage([{ ...video("b"), finalVideoUrl: FINAL }], { isFirstPage: true });
-    expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
-  });
-
-  test("adds no final video to a running or failed job, or to a job that has its own", () => {
-    const { store } = setup();
-    for (const jobId of ["a", "b", "c"])
-      store.updateFromPage([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }], { isFirstPage: true });
-
-    expect(store.put(job("a"))).toEqual(job("a"));
-    expect(store.put(job("b", { status: "failed" }))).toEqual(job("b", { status: "failed" }));
-    const own = job("c", { status: "completed", finalVideoUrl: "https://cdn.example/own.mp4" });
-    expect(store.put(own)).toEqual(own);
-  });
-
-  test.each([
-    ["2026-11-19T23:59:00Z", NOW - 60_000],
-    ["2026-11-19T23:59:00.500+00:00", NOW - 59_500],
-    ["2026-11-20T00:00:01Z", undefined],
-    ["yesterday", undefined],
-    ["2026-13-45T00:00:00Z", undefined],
-    [1_700_000_000_000, undefined],
-    [undefined, undefined],
-  ])("with the creation time %j gives %j", (createdAt, createdAtMs) => {
-    const { store } = setup();
-    store.updateFromPage([{ ...video("a"), createdAt }], { isFirstPage: true });
-
-    expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
-  });
-
-  test("does not change the time at which this process started the job", () => {
-    const { store } = setup();
-    store.addStarted("a", "Salt");
-    store.updateFromPage([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], { isFirstPage: true });
-
-    expect(store.get("a")?.createdAtMs).toBe(NOW);
-  });
+  expect(store.get("a")?.job).toEqual(confirmed);
+  expect(changed).toEqual(["a"]);
 });
 
-describe("the reason why polling ended", () => {
-  test("is emitted and stays with the job while it runs", () => {
-    const { store, changed } = setup();
-    store.put(job("a"));
+test("the video list changes no job: only the job's own answer updates its state", () => {
+  const { store, changed, list } = setup();
+  store.put(job("a"));
+  list([video("a", "completed")]);
 
-    store.endWatch("a", "Watching ended.");
-    store.put(job("a"));
+  expect(changed).toEqual([]);
+  expect(store.recent(10)).toEqual([{ ...answered(job("a")), status: "completed" }]);
+});
 
-    expect(changed).toEqual(["a"]);
-    expect(store.get("a")).toEqual({
-      jobId: "a",
-      status: "processing",
-      job: job("a"),
-      fetchedAtMs: NOW,
-      updatedAtMs: NOW,
-      watchEnded: "Watching ended.",
-    });
-  });
+test("the video list adds the final video to a completed job, whichever is known first", () => {
+  const { store, list } = setup();
+  const [completed, whole] = [
+    job("a", { status: "completed" }),
+    job("a", { status: "completed", finalVideoUrl: FINAL }),
+  ];
+  list([{ ...video("a"), finalVideoUrl: FINAL }]);
+  expect(store.put(completed)).toEqual(whole);
 
-  test("is kept for an otherwise unknown job", () => {
-    const { store, changed } = setup();
-    store.endWatch("a", "Watching ended.");
+  store.put(job("b", { status: "completed" }));
+  list([{ ...video("b"), finalVideoUrl: FINAL }]);
+  expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
+});
 
-    expect(changed).toEqual(["a"]);
-    expect(store.recent(10)).toEqual([{ jobId: "a", status: "unknown", watchEnded: "Watching ended." }]);
-  });
+test("the video list adds no final video to a running or failed job, or to a job that has its own", () => {
+  const { store, list } = setup();
+  for (const jobId of ["a", "b", "c"]) list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }]);
 
-  test("is removed when the job is watched again, which is not emitted, or has ended", () => {
-    const { store, changed } = setup();
-    store.endWatch("a", "Watching ended.");
-    store.endWatch("b", "Watching ended.");
-    changed.length = 0;
+  expect(store.put(job("a"))).toEqual(job("a"));
+  expect(store.put(job("b", { status: "failed" }))).toEqual(job("b", { status: "failed" }));
+  const own = job("c", { status: "completed", finalVideoUrl: "https://cdn.example/own.mp4" });
+  expect(store.put(own)).toEqual(own);
+});
 
-    store.resumeWatch("a");
-    store.resumeWatch("unknown");
-    expect(changed).toEqual([]);
-    store.put(job("b", { status: "completed" }));
+test.each([
+  ["2026-11-19T23:59:00Z", NOW - 60_000],
+  ["2026-11-19T23:59:00.500+00:00", NOW - 59_500],
+  ["2026-11-20T00:00:01Z", undefined],
+  ["yesterday", undefined],
+  ["2026-13-45T00:00:00Z", undefined],
+  [1_700_000_000_000, undefined],
+  [undefined, undefined],
+])("the creation time %j in the video list means %j", (createdAt, createdAtMs) => {
+  const { store, list } = setup();
+  list([{ ...video("a"), createdAt }]);
 
-    expect(store.recent(10)).toEqual([
-      {
-        jobId: "b",
-        status: "completed",
-        job: job("b", { status: "completed" }),
-        fetchedAtMs: NOW,
-        updatedAtMs: NOW,
-      },
-      { jobId: "a", status: "unknown" },
-    ]);
-  });
+  expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
+});
+
+test("the reason why polling ended is emitted and stays with the job while it runs", () => {
+  const { store, changed } = setup();
+  store.put(job("a"));
+
+  store.endWatch("a", "Watching ended.");
+  store.put(job("a"));
+
+  expect(changed).toEqual(["a"]);
+  expect(store.get("a")).toEqual({ ...answered(job("a")), watchEnded: "Watching ended." });
+});
+
+test("the reason why polling ended is kept for an otherwise unknown job", () => {
+  const { store, changed } = setup();
+  store.endWatch("a", "Watching ended.");
+
+  expect(changed).toEqual(["a"]);
+  expect(store.recent(10)).toEqual([{ jobId: "a", status: "unknown", watchEnded: "Watching ended." }]);
+});
+
+test("the reason why polling ended is removed when the job is watched again, which is not emitted, or has ended", () => {
+  const { store, changed } = setup();
+  store.endWatch("a", "Watching ended.");
+  store.endWatch("b", "Watching ended.");
+  changed.length = 0;
+
+  store.resumeWatch("a");
+  store.resumeWatch("unknown");
+  expect(changed).toEqual([]);
+  store.put(job("b", { status: "completed" }));
+
+  expect(store.recent(10)).toEqual([
+    answered(job("b", { status: "completed" })),
+    { jobId: "a", status: "unknown" },
+  ]);
 });

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { isEnded } from "../../src/service/options.ts";
 import { jobIdOf, jobUri } from "../../src/jobs/job.ts";
-
-const JOB = "3f0c2a9e-0000-4000-8000-000000000001";
+import { JOB_ID } from "../fixtures/constants.ts";
 
 test.each([
-  [JOB, `faceless://jobs/${JOB}`],
+  [JOB_ID, `faceless://jobs/${JOB_ID}`],
   ["a/b?c#d e%", "faceless://jobs/a%2Fb%3Fc%23d%20e%25"],
   ["x\uD800y", "faceless://jobs/x%EF%BF%BDy"],
 ])("the job %j has the URI %s", (jobId, uri) => {
@@ -13,13 +12,13 @@ test.each([
 });
 
 test.each([
-  [`faceless://jobs/${JOB}`, JOB],
-  [`faceless://jobs/${JOB.toUpperCase()}`, JOB.toUpperCase()],
-  [`faceless://jobs/${JOB}?x=1`, undefined],
-  [`faceless://jobs/${JOB}/`, undefined],
+  [`faceless://jobs/${JOB_ID}`, JOB_ID],
+  [`faceless://jobs/${JOB_ID.toUpperCase()}`, JOB_ID.toUpperCase()],
+  [`faceless://jobs/${JOB_ID}?x=1`, undefined],
+  [`faceless://jobs/${JOB_ID}/`, undefined],
   ["faceless://jobs/42", undefined],
-  [`faceless://videos/${JOB}`, undefined],
-  [JOB, undefined],
+  [`faceless://videos/${JOB_ID}`, undefined],
+  [JOB_ID, undefined],
 ])("the URI %s names the job %s", (uri, jobId) => {
   expect(jobIdOf(uri)).toBe(jobId);
 });

@@ -265,14 +265,3 @@ test("at most four polls are in flight", async () => {
 
   expect(world.requests()).toEqual(["0 j0", "0 j1", "0 j2", "0 j3", "30 j4", "30 j5", "30 j6", "30 j7"]);
 });
-
-test("polls are sent only when the rate limiter allows it", async () => {
-  const world = runningWorld("a");
-  world.poller.watch("a");
-  world.waitMs = 60_000;
-  await world.until(100);
-  world.waitMs = 0;
-  await world.until(200);
-
-  expect(world.requests()[0]).toBe("132 a");
-});

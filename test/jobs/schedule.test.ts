@@ -1,5 +1,5 @@
 import { assert, integer, property } from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { type PollState, Schedule } from "../../src/jobs/schedule.ts";
 import { DURATIONS, seededRandom, type Random } from "../fixtures/durations.ts";
 
@@ -54,154 +54,138 @@ function simulate(draw: (random: Random) => { durationMs: number }) {
   return { polls: polls / delays.length, mean, p95: delays[Math.floor(0.95 * delays.length)] ?? Infinity };
 }
 
-describe("the schedule of a watched job", () => {
-  it("polls first at 12 s, then every 30 s, 8 s and 6 s as the job approaches its usual end", () => {
-    expect(pollsOf(new Schedule({ random: middle }), 160)).toEqual([
-      12, 42, 72, 102, 110, 118, 126, 134, 142, 148, 154, 160,
-    ]);
-  });
-
-  it.each([
-    [94.999, 30_000],
-    [95, 8_000],
-    [134.999, 8_000],
-    [135, 6_000],
-    [299.999, 6_000],
-    [300, 12_000],
-    [500, 20_000],
-    [750, 30_000],
-    [3600, 30_000],
-  ])("waits at age %d s for %d ms", (ageSeconds, intervalMs) => {
-    expect(new Schedule({ random: middle }).intervalMs(known(ageSeconds))).toBe(intervalMs);
-  });
-
-  it("polls a job that never ends 64 times in fifteen minutes", () => {
-    expect(pollsOf(new Schedule({ random: middle }), 900)).toHaveLength(64);
-  });
-
-  it("polls a job immediately if its first poll is due, and a younger one later", () => {
-    const schedule = new Schedule({ random: middle });
-    expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
-      12_000, 7_000, 0, 0, 12_000,
-    ]);
-  });
-
-  it("polls a job of unknown age immediately, every 10 s for five minutes, then like any old job", () => {
-    const schedule = new Schedule({ random: middle });
-    expect(schedule.firstDelayMs(undefined)).toBe(0);
-    expect([0, 150, 299.999, 300, 600].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
-      10_000, 10_000, 10_000, 12_000, 24_000,
-    ]);
-  });
-
-  it("varies every delay by up to a tenth of its interval", () => {
-    expect(new Schedule({ random: () => 0 }).nextDelayMs(known(20))).toBeCloseTo(27_000);
-    expect(new Schedule({ random: () => 0.999_999 }).nextDelayMs(known(20))).toBeCloseTo(33_000, -1);
-    expect(new Schedule({ random: () => 0 }).firstDelayMs(0)).toBeCloseTo(10_800);
-  });
-
-  it("uses a fixed interval if one is set, without jitter, at any age", () => {
-    const schedule = new Schedule({ fixedMs: 2_500, random: () => 0 });
-    for (let each = 0; each < 6; each++) schedule.recordCompletion(20_000);
-    expect(pollsOf(schedule, 11)).toEqual([2.5, 5, 7.5, 10]);
-    expect([known(500), unknown(1), unknown(999)].map((job) => schedule.nextDelayMs(job))).toEqual([
-      2_500, 2_500, 2_500,
-    ]);
-    expect(schedule.firstDelayMs(undefined)).toBe(0);
-  });
+test("the schedule of a watched job polls first at 12 s, then every 30 s, 8 s and 6 s as the job approaches its usual end", () => {
+  expect(pollsOf(new Schedule({ random: middle }), 160)).toEqual([
+    12, 42, 72, 102, 110, 118, 126, 134, 142, 148, 154, 160,
+  ]);
 });
 
-describe("the scale of the schedule", () => {
-  const fifty = (seconds: number) => Array.from({ length: 50 }, () => seconds);
-
-  it.each([
-    ["is 1 before the first completion", [], 1],
-    ["is 1 until five completions are known", [330, 330, 330, 330], 1],
-    ["is 2 after five jobs that took twice as long as usual", [330, 330, 330, 330, 330], 2],
-    ["follows the median, not an outlier", [165, 165, 3_000, 165, 1], 1],
-    ["follows the middle of an even number of completions", [100, 100, 100, 230, 230, 230], 1],
-    ["is at least 0.3", [5, 5, 5, 5, 5], 0.3],
-    ["is at most 4", [9_000, 9_000, 9_000, 9_000, 9_000], 4],
-    ["counts the last fifty completions", [...fifty(50), ...fifty(330)], 2],
-    ["ignores durations that can't be", [330, 330, 330, 330, Number.NaN, Infinity, 0, -5], 1],
-  ])("%s", (_, completions, scale) => {
-    expect(scheduleAfter(completions).firstDelayMs(0)).toBe(12_000 * scale);
-  });
-
-  it("stretches ages and intervals alike", () => {
-    const schedule = scheduleAfter([330, 330, 330, 330, 330]);
-    expect(schedule.firstDelayMs(0)).toBe(24_000);
-    expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.intervalMs(known(age)))).toEqual([
-      60_000, 60_000, 16_000, 12_000, 24_000, 60_000,
-    ]);
-  });
-
-  it("does not stretch the first five minutes of a job of unknown age", () => {
-    const schedule = scheduleAfter([330, 330, 330, 330, 330]);
-    expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.intervalMs(unknown(seconds)))).toEqual([
-      10_000, 10_000, 24_000, 24_000, 48_000,
-    ]);
-  });
+test.each([
+  [94.999, 30_000],
+  [95, 8_000],
+  [134.999, 8_000],
+  [135, 6_000],
+  [299.999, 6_000],
+  [300, 12_000],
+  [500, 20_000],
+  [750, 30_000],
+  [3600, 30_000],
+])("the schedule of a watched job waits at age %d s for %d ms", (ageSeconds, intervalMs) => {
+  expect(new Schedule({ random: middle }).intervalMs(known(ageSeconds))).toBe(intervalMs);
 });
 
-describe("the clips of a job", () => {
-  it("make the next poll earlier if they show a short job", () => {
-    const schedule = new Schedule({ random: middle });
-    expect(schedule.intervalMs(known(12, clips(3, 5)))).toBe(6_000);
-    expect(schedule.intervalMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
-    expect(schedule.intervalMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
-    expect(schedule.intervalMs(known(60, clips(5, 5)))).toBe(15_000);
-  });
-
-  it("never delay a poll and change nothing until one is finished", () => {
-    const schedule = new Schedule({ random: middle });
-    expect(schedule.intervalMs(known(12, clips(0, 5)))).toBe(30_000);
-    expect(schedule.intervalMs(known(12, clips(0, 0)))).toBe(30_000);
-    expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
-  });
-
-  it("cause at most six more polls if all are done and the job continues", () => {
-    const extra =
-      pollsOf(new Schedule({ random: middle }), 240, clips(5, 5)).length -
-      pollsOf(new Schedule({ random: middle }), 240).length;
-    expect(extra).toBeLessThanOrEqual(6);
-  });
-
-  it("show the end of a 20 s job within 7 s", () => {
-    assert(
-      property(integer(), integer({ min: 2, max: 8 }), (seed, total) => {
-        const schedule = new Schedule({ random: seededRandom(seed) });
-        let ageMs = schedule.firstDelayMs(0);
-        while (ageMs < 20_000) {
-          const completed = Math.floor((total * ageMs) / 20_000);
-          ageMs += schedule.nextDelayMs({ ...known(ageMs / 1000), ...clips(completed, total) });
-        }
-        expect(ageMs - 20_000).toBeLessThanOrEqual(7_000);
-      }),
-      { numRuns: 2_000, seed: 20 },
-    );
-  });
+test("the schedule of a watched job polls a job immediately if its first poll is due, and a younger one later", () => {
+  const schedule = new Schedule({ random: middle });
+  expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
+    12_000, 7_000, 0, 0, 12_000,
+  ]);
 });
 
-describe("the status of a job that shares the list", () => {
-  it.each([
-    [undefined, 30_000],
-    [2_500, 30_000],
-    [60_000, 60_000],
-  ])("is read again after 30 s, or after a longer fixed interval: %s", (fixedMs, maxStatusAgeMs) => {
+test("the schedule of a watched job polls a job of unknown age immediately, every 10 s for five minutes, then like any old job", () => {
+  const schedule = new Schedule({ random: middle });
+  expect(schedule.firstDelayMs(undefined)).toBe(0);
+  expect([0, 150, 299.999, 300, 600].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
+    10_000, 10_000, 10_000, 12_000, 24_000,
+  ]);
+});
+
+test("the schedule of a watched job varies every delay by up to a tenth of its interval", () => {
+  expect(new Schedule({ random: () => 0 }).nextDelayMs(known(20))).toBeCloseTo(27_000);
+  expect(new Schedule({ random: () => 0.999_999 }).nextDelayMs(known(20))).toBeCloseTo(33_000, -1);
+  expect(new Schedule({ random: () => 0 }).firstDelayMs(0)).toBeCloseTo(10_800);
+});
+
+test("the schedule of a watched job uses a fixed interval if one is set, without jitter, at any age", () => {
+  const schedule = new Schedule({ fixedMs: 2_500, random: () => 0 });
+  for (let each = 0; each < 6; each++) schedule.recordCompletion(20_000);
+  expect(pollsOf(schedule, 11)).toEqual([2.5, 5, 7.5, 10]);
+  expect([known(500), unknown(1), unknown(999)].map((job) => schedule.nextDelayMs(job))).toEqual([
+    2_500, 2_500, 2_500,
+  ]);
+  expect(schedule.firstDelayMs(undefined)).toBe(0);
+});
+
+const fifty = (seconds: number) => Array.from({ length: 50 }, () => seconds);
+
+test.each([
+  ["is 1 before the first completion", [], 1],
+  ["is 1 until five completions are known", [330, 330, 330, 330], 1],
+  ["is 2 after five jobs that took twice as long as usual", [330, 330, 330, 330, 330], 2],
+  ["follows the median, not an outlier", [165, 165, 3_000, 165, 1], 1],
+  ["is at least 0.3", [5, 5, 5, 5, 5], 0.3],
+  ["is at most 4", [9_000, 9_000, 9_000, 9_000, 9_000], 4],
+  ["counts the last fifty completions", [...fifty(50), ...fifty(330)], 2],
+  ["ignores durations that can't be", [330, 330, 330, 330, Number.NaN, Infinity, 0, -5], 1],
+])("the scale of the schedule %s", (_, completions, scale) => {
+  expect(scheduleAfter(completions).firstDelayMs(0)).toBe(12_000 * scale);
+});
+
+test("the scale of the schedule stretches ages and intervals alike", () => {
+  const schedule = scheduleAfter([330, 330, 330, 330, 330]);
+  expect(schedule.firstDelayMs(0)).toBe(24_000);
+  expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.intervalMs(known(age)))).toEqual([
+    60_000, 60_000, 16_000, 12_000, 24_000, 60_000,
+  ]);
+});
+
+test("the scale of the schedule does not stretch the first five minutes of a job of unknown age", () => {
+  const schedule = scheduleAfter([330, 330, 330, 330, 330]);
+  expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.intervalMs(unknown(seconds)))).toEqual([
+    10_000, 10_000, 24_000, 24_000, 48_000,
+  ]);
+});
+
+test("the clips of a job make the next poll earlier if they show a short job", () => {
+  const schedule = new Schedule({ random: middle });
+  expect(schedule.intervalMs(known(12, clips(3, 5)))).toBe(6_000);
+  expect(schedule.intervalMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
+  expect(schedule.intervalMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
+  expect(schedule.intervalMs(known(60, clips(5, 5)))).toBe(15_000);
+});
+
+test("the clips of a job never delay a poll and change nothing until one is finished", () => {
+  const schedule = new Schedule({ random: middle });
+  expect(schedule.intervalMs(known(12, clips(0, 5)))).toBe(30_000);
+  expect(schedule.intervalMs(known(12, clips(0, 0)))).toBe(30_000);
+  expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
+});
+
+test("the clips of a job show the end of a 20 s job within 7 s", () => {
+  assert(
+    property(integer(), integer({ min: 2, max: 8 }), (seed, total) => {
+      const schedule = new Schedule({ random: seededRandom(seed) });
+      let ageMs = schedule.firstDelayMs(0);
+      while (ageMs < 20_000) {
+        const completed = Math.floor((total * ageMs) / 20_000);
+        ageMs += schedule.nextDelayMs({ ...known(ageMs / 1000), ...clips(completed, total) });
+      }
+      expect(ageMs - 20_000).toBeLessThanOrEqual(7_000);
+    }),
+    { numRuns: 200, seed: 20 },
+  );
+});
+
+test.each([
+  [undefined, 30_000],
+  [2_500, 30_000],
+  [60_000, 60_000],
+])(
+  "the status of a job that shares the list is read again after 30 s, or after a longer fixed interval: %s",
+  (fixedMs, maxStatusAgeMs) => {
     expect(new Schedule({ fixedMs, random: middle }).maxStatusAgeMs).toBe(maxStatusAgeMs);
-  });
-});
+  },
+);
 
-describe("a simulation of 5,000 jobs", () => {
-  it.each([
-    { name: "U", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
-    { name: "LN", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
-    { name: "MIX", most: { polls: 16.5, mean: 4, p95: 8.5 } },
-  ] as const)("keeps the promises for watched jobs under $name", ({ name, most }) => {
+test.each([
+  { name: "U", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
+  { name: "LN", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
+  { name: "MIX", most: { polls: 16.5, mean: 4, p95: 8.5 } },
+] as const)(
+  "a simulation of 5,000 jobs keeps the promises for watched jobs under $name",
+  ({ name, most }) => {
     const got = simulate(DURATIONS[name]);
     expect(got.polls).toBeLessThanOrEqual(most.polls);
     expect(got.mean).toBeLessThanOrEqual(most.mean);
     expect(got.p95).toBeLessThanOrEqual(most.p95);
-  });
-});
+  },
+);

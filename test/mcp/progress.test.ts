@@ -25,18 +25,21 @@ const job = (progress: Job["progress"], done = false): Job => ({
   ...(progress !== undefined && { progress }),
 });
 
-test.each([0, "", "token"])("reports counts and words under the token %j", (progressToken) => {
-  const { sent, report } = reporting({ progressToken });
-  report(job({ total: 3, completed: 1, failed: 1 }));
-  expect(sent).toEqual([
-    {
-      method: "notifications/progress",
-      params: { progressToken, progress: 2, total: 4, message: "It is processing." },
-    },
-  ]);
-});
+test.each([0, "", "token"])(
+  "progress is reported with counts and words under the token %j",
+  (progressToken) => {
+    const { sent, report } = reporting({ progressToken });
+    report(job({ total: 3, completed: 1, failed: 1 }));
+    expect(sent).toEqual([
+      {
+        method: "notifications/progress",
+        params: { progressToken, progress: 2, total: 4, message: "It is processing." },
+      },
+    ]);
+  },
+);
 
-test("reports nothing to a client that sent no token", () => {
+test("no progress is reported to a client that sent no token", () => {
   for (const meta of [undefined, {}]) {
     const { sent, report } = reporting(meta);
     report(job({ total: 3, completed: 1 }));
@@ -44,7 +47,7 @@ test("reports nothing to a client that sent no token", () => {
   }
 });
 
-test("reports a change without a new clip as a fraction of a clip, also for a job without counts", () => {
+test("a change without a new clip is reported as a fraction of a clip, also for a job without counts", () => {
   const { sent, report } = reporting({ progressToken: 1 });
   for (const state of [job(undefined), job(undefined), job({ total: 2, completed: 1 })]) report(state);
   expect(sent).toMatchObject([
@@ -55,7 +58,7 @@ test("reports a change without a new clip as a fraction of a clip, also for a jo
   expect(sent[0]).not.toHaveProperty("params.total");
 });
 
-test("reports the end once, as the last step, before the result", async () => {
+test("the end of a job is reported once, as the last step, before the result", async () => {
   const { sent, report, finish } = reporting({ progressToken: 1 });
   for (let change = 0; change < 200; change++) report(job({ total: 2, completed: 2 }));
   const ended = job({ total: 2, completed: 2 }, true);
@@ -67,7 +70,7 @@ test("reports the end once, as the last step, before the result", async () => {
   expect(JSON.stringify(sent.slice(0, -1))).not.toContain("completed");
 });
 
-test("reports the end of a job without counts, and no end of a running job", async () => {
+test("the end of a job without counts is reported, and no end of a running job", async () => {
   const { sent, report, finish } = reporting({ progressToken: 1 });
   report(job(undefined));
   await finish(job(undefined));
@@ -79,14 +82,14 @@ test("reports the end of a job without counts, and no end of a running job", asy
   ]);
 });
 
-test("ends a wait all the same for a client that has disconnected", async () => {
+test("a wait ends all the same for a client that has disconnected", async () => {
   const { report, finish } = reporting({ progressToken: 1 }, () => Promise.reject(new Error("gone")));
   report(job({ total: 2, completed: 1 }));
 
   await expect(finish(job({ total: 2, completed: 2 }, true))).resolves.toBeUndefined();
 });
 
-test("increases with every notification and stays within the total, whatever the service counts", () => {
+test("progress increases with every notification and stays within the total, whatever the service counts", () => {
   const count = fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined });
   const course = fc.array(
     fc.tuple(fc.record({ total: count, completed: count, failed: count }), fc.boolean()),

@@ -9,7 +9,7 @@ import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { createWorld } from "../checks/bench/virtual-world.ts";
 import { DURATIONS, seededRandom } from "../fixtures/durations.ts";
 
-const JOBS = 200;
+const JOBS = 40;
 const ASKED_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
 const log = { debug() {}, info() {}, warn() {}, error() {} };

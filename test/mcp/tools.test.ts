@@ -7,8 +7,8 @@ import { createLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { unconfiguredService } from "../../src/service/lazy-service.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
 
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const ENV = {
   FACELESS_API_KEY: "fl_example",
   FACELESS_BASE_URL: "https://service.example",
@@ -46,11 +46,11 @@ test.each([
   ],
   [
     "publish_video",
-    { jobId: JOB, platforms: ["tiktok"] },
+    { jobId: JOB_ID, platforms: ["tiktok"] },
     "unknown",
     "It is not known whether the video was published.",
   ],
-  ["get_video_status", { jobId: JOB }, "rejected", "Nothing was spent or published."],
+  ["get_video_status", { jobId: JOB_ID }, "rejected", "Nothing was spent or published."],
 ])(
   "A fault of this server in %s is told as one, with what it may have done",
   async (name, args, outcome, words) => {

@@ -38,14 +38,3 @@ export function callIn(prompt: string): unknown {
   const [, json = ""] = /```json\n([^`]+)```/.exec(prompt) ?? [];
   return JSON.parse(json);
 }
-
-/** The first of these texts that is missing from a prompt, or comes before the one it should follow. */
-export function outOfOrder(prompt: string, texts: readonly string[]): string | undefined {
-  let from = 0;
-  for (const text of texts) {
-    const at = prompt.indexOf(text, from);
-    if (at === -1) return text;
-    from = at + text.length;
-  }
-  return undefined;
-}

@@ -55,7 +55,12 @@ export async function testSandbox(options: SandboxOptions = {}): Promise<TestSan
   };
 }
 
-/** The envelope of every refusal, for whole-object comparison. */
-export function refusal(code: string, message: unknown): object {
+/** The documented envelope of an error. */
+export function envelope(code: string, message: unknown): object {
   return { error: { code, message } };
+}
+
+/** A refused request. */
+export function refusal(status: number, code: string, message: unknown): object {
+  return { status, body: envelope(code, message) };
 }

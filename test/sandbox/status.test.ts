@@ -1,89 +1,91 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { planRender } from "../../src/sandbox/render.ts";
 import { refusal, testSandbox } from "./fixture.ts";
 
-describe("GET /api/v1/status/{jobId}", () => {
-  test("shows the voiceover first, then one clip after the other, and then completes", async () => {
-    const sandbox = await testSandbox({ renderSeconds: 20 });
-    const jobId = await sandbox.generate({ duration: 22.5 });
-    const clip = (n: number): string => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`;
-    const audioUrl = `${sandbox.url}/media/voice/${jobId}.wav`;
-    const seen: unknown[] = [];
+test("GET /api/v1/status/{jobId} shows the voiceover first, then one clip after the other, and then completes", async () => {
+  const sandbox = await testSandbox({ renderSeconds: 20 });
+  const jobId = await sandbox.generate({ duration: 22.5 });
+  const clip = (n: number): string => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`;
+  const audioUrl = `${sandbox.url}/media/voice/${jobId}.wav`;
+  const seen: unknown[] = [];
 
-    for (const seconds of [0, 3, 6, 5, 4, 2]) {
-      sandbox.advance(seconds);
-      seen.push((await sandbox.get(`/api/v1/status/${jobId}`)).body);
-    }
+  for (const seconds of [0, 3, 6, 5, 4, 2]) {
+    sandbox.advance(seconds);
+    seen.push((await sandbox.get(`/api/v1/status/${jobId}`)).body);
+  }
 
-    const progress = { total: 3, completed: 0, failed: 0 };
-    expect(seen).toEqual([
-      { status: "processing", videoUrls: [], progress },
-      { status: "processing", videoUrls: [], audioUrl, progress },
-      { status: "processing", videoUrls: [clip(1)], audioUrl, progress: { ...progress, completed: 1 } },
-      {
-        status: "processing",
-        videoUrls: [clip(1), clip(2)],
-        audioUrl,
-        progress: { ...progress, completed: 2 },
-      },
-      {
-        status: "processing",
-        videoUrls: [clip(1), clip(2), clip(3)],
-        audioUrl,
-        progress: { ...progress, completed: 3 },
-      },
-      {
-        status: "completed",
-        videoUrls: [clip(1), clip(2), clip(3)],
-        audioUrl,
-        progress: { ...progress, completed: 3 },
-      },
-    ]);
-  });
-
-  test("a topic with [fail] fails halfway, keeps what was ready and stays failed", async () => {
-    const sandbox = await testSandbox({ renderSeconds: 20 });
-    const jobId = await sandbox.generate({ topic: "x [fail]", duration: 60 });
-    sandbox.advance(9.9);
-    const before = await sandbox.get(`/api/v1/status/${jobId}`);
-    sandbox.advance(0.1);
-    const after = await sandbox.get(`/api/v1/status/${jobId}`);
-    sandbox.advance(3600);
-    const later = await sandbox.get(`/api/v1/status/${jobId}`);
-
-    const ready = {
-      videoUrls: [1, 2].map((n) => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`),
-      audioUrl: `${sandbox.url}/media/voice/${jobId}.wav`,
-    };
-    const failed = { status: "failed", ...ready, progress: { total: 6, completed: 2, failed: 1 } };
-    expect([before.body, after.body, later.body]).toEqual([
-      { status: "processing", ...ready, progress: { total: 6, completed: 2, failed: 0 } },
-      failed,
-      failed,
-    ]);
-  });
-
-  test("a topic with [slow] takes five times as long", async () => {
-    const sandbox = await testSandbox({ renderSeconds: 20 });
-    const jobId = await sandbox.generate({ topic: "x [slow]" });
-    sandbox.advance(99.9);
-    expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "processing" });
-
-    sandbox.advance(0.1);
-
-    expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "completed" });
-  });
-
-  test.each(["00000000-0000-4000-8000-000000000000", "nonsense", "%E0%A4%A", "__proto__"])(
-    "answers 404 for the unknown job %s",
-    async (jobId) => {
-      const sandbox = await testSandbox();
-
-      const { status, body } = await sandbox.get(`/api/v1/status/${jobId}`);
-
-      expect({ status, body }).toEqual({
-        status: 404,
-        body: refusal("not_found", "No video with this jobId."),
-      });
+  const progress = { total: 3, completed: 0, failed: 0 };
+  expect(seen).toEqual([
+    { status: "processing", videoUrls: [], progress },
+    { status: "processing", videoUrls: [], audioUrl, progress },
+    { status: "processing", videoUrls: [clip(1)], audioUrl, progress: { ...progress, completed: 1 } },
+    {
+      status: "processing",
+      videoUrls: [clip(1), clip(2)],
+      audioUrl,
+      progress: { ...progress, completed: 2 },
     },
-  );
+    {
+      status: "processing",
+      videoUrls: [clip(1), clip(2), clip(3)],
+      audioUrl,
+      progress: { ...progress, completed: 3 },
+    },
+    {
+      status: "completed",
+      videoUrls: [clip(1), clip(2), clip(3)],
+      audioUrl,
+      progress: { ...progress, completed: 3 },
+    },
+  ]);
+});
+
+test("a render whose topic has [fail] fails halfway, keeps what was ready and stays failed", async () => {
+  const sandbox = await testSandbox({ renderSeconds: 20 });
+  const jobId = await sandbox.generate({ topic: "x [fail]", duration: 60 });
+  sandbox.advance(9.9);
+  const before = await sandbox.get(`/api/v1/status/${jobId}`);
+  sandbox.advance(0.1);
+  const after = await sandbox.get(`/api/v1/status/${jobId}`);
+  sandbox.advance(3600);
+  const later = await sandbox.get(`/api/v1/status/${jobId}`);
+
+  const ready = {
+    videoUrls: [1, 2].map((n) => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`),
+    audioUrl: `${sandbox.url}/media/voice/${jobId}.wav`,
+  };
+  const failed = { status: "failed", ...ready, progress: { total: 6, completed: 2, failed: 1 } };
+  expect([before.body, after.body, later.body]).toEqual([
+    { status: "processing", ...ready, progress: { total: 6, completed: 2, failed: 0 } },
+    failed,
+    failed,
+  ]);
+});
+
+test("a render whose topic has [slow] takes five times as long", async () => {
+  const sandbox = await testSandbox({ renderSeconds: 20 });
+  const jobId = await sandbox.generate({ topic: "x [slow]" });
+  sandbox.advance(99.9);
+  expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "processing" });
+
+  sandbox.advance(0.1);
+
+  expect((await sandbox.get(`/api/v1/status/${jobId}`)).body).toMatchObject({ status: "completed" });
+});
+
+test.each(["00000000-0000-4000-8000-000000000000", "nonsense", "%E0%A4%A", "__proto__"])(
+  "GET /api/v1/status/{jobId} answers 404 for the unknown job %s",
+  async (jobId) => {
+    const sandbox = await testSandbox();
+
+    const answer = await sandbox.get(`/api/v1/status/${jobId}`);
+
+    expect(answer).toMatchObject(refusal(404, "not_found", "No video with this jobId."));
+  },
+);
+
+test("a video has about one clip per 7.5 seconds, from two to six", () => {
+  const clips = [10, 12.5, 30, 45, 90].map((duration) => planRender({ topic: "x", duration }, 20).clips);
+
+  expect(clips).toEqual([2, 2, 4, 6, 6]);
 });

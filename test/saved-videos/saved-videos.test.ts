@@ -3,10 +3,9 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { DownloadFailure, type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
+import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { job, PolledWorld } from "../jobs/polled-service.ts";
 
-const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const OTHER_ID = "7a4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const LINK = "https://media.example.com/final.mp4";
 const PATH = "/videos/faceless-2026-11-20-0f4b6f2e.mp4";
 
@@ -223,7 +222,7 @@ test("videos are saved two at a time, and all of them", async () => {
 test("a job that was only listed or looked at is not saved", async () => {
   const world = new SavingWorld();
   const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-  world.store.updateFromPage([done, { ...done, jobId: OTHER_ID }], { isFirstPage: true });
+  world.store.updateFromPage([done, { ...done, jobId: OTHER_JOB_ID }], { isFirstPage: true });
   world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
   await world.look();
   await world.clock.runFor(600_000);
@@ -234,9 +233,9 @@ test("a job that was only listed or looked at is not saved", async () => {
 test("nothing is saved of a render that failed, or that the service no longer knows", async () => {
   const world = new SavingWorld();
   start(world);
-  start(world, OTHER_ID);
+  start(world, OTHER_JOB_ID);
   world.jobs.set(JOB_ID, job(JOB_ID, { status: "failed", finalVideoUrl: LINK }));
-  world.jobs.delete(OTHER_ID);
+  world.jobs.delete(OTHER_JOB_ID);
   await world.clock.runFor(600_000);
 
   expect(world.downloads).toEqual([]);

@@ -3,20 +3,20 @@
 
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Proxies } from "../../src/config.ts";
 import { type Clock, systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import { type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
+import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { VideoFolder } from "../../src/saved-videos/video-folder.ts";
 import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { describeStatus } from "../../src/tools/describe-job.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 
-export const JOB_ID = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 /** Of the job: what the file is named after. */
 const CREATED_AT = "2026-11-20T23:59:59Z";
 export const FILE_NAME = "faceless-2026-11-20-0f4b6f2e.mp4";
@@ -90,11 +90,8 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   /** What the user is told, without the sentence with the link, and what is in the folder. */
   const save = async () => {
     saver.saveWhenFinished(JOB_ID);
-    let saved: SavedVideo | undefined;
-    while (saved === undefined || saved.state === "saving") {
-      await nextTurn();
-      saved = saver.stateOf(JOB_ID);
-    }
+    await until(() => /^(saved|failed)$/.test(saver.stateOf(JOB_ID)?.state ?? ""));
+    const saved = saver.stateOf(JOB_ID);
     const facts = { ageMs: undefined, canPublish: false, publishedTo: [], saved };
     const said = describeStatus(job, facts).summary.replace(`Your video is ready: ${link} `, "");
     return { said, files: filesIn(folder) };

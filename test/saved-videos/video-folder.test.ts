@@ -4,21 +4,11 @@ import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import {
-  FILE_NAME,
-  filesIn,
-  JOB_ID,
-  media,
-  mediaUntil,
-  notSaved,
-  SAVED,
-  saveFrom,
-  saving,
-  VIDEO,
-} from "./saving.ts";
+import { FILE_NAME, filesIn, media, mediaUntil, notSaved, SAVED, saveFrom, saving, VIDEO } from "./saving.ts";
 
 const HALF = VIDEO.length / 2;
 const isHalfSaved = (folder: string) => Object.values(filesIn(folder)).some(({ length }) => length === HALF);

@@ -1,19 +1,16 @@
 // A service client connected to a scripted service, shared by the tests of src/service.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
+import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
 import {
   type Reply,
   type ScriptedService,
   type Scripts,
   scriptedService,
 } from "../fixtures/scripted-service.ts";
-
-export const KEY = "fl_example_key_of_no_account";
-export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 export interface ServiceStart {
   /** Without a trailing slash, which config.ts removes. */
@@ -31,17 +28,6 @@ export interface TestClock {
   readonly monotonicMs: () => number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-}
-
-/** A clock that runs `speed` times as fast as the real one. */
-export function fastClock(speed: number): TestClock {
-  const startMs = performance.now();
-  const elapsedMs = () => (performance.now() - startMs) * speed;
-  return {
-    monotonicMs: elapsedMs,
-    now: () => Date.UTC(2026, 0, 1) + elapsedMs(),
-    sleep: (ms, signal) => sleep(ms / speed, undefined, { ref: false, signal }),
-  };
 }
 
 /** A clock that only moves when code sleeps: it then jumps ahead. `slept` has the durations. */
@@ -108,11 +94,11 @@ export async function failureOf(call: Promise<unknown>): Promise<BridgeErrorFact
 /** The failures of a GET and a POST to which the service gives this reply. */
 export async function failures(reply: Reply): Promise<Record<"get" | "post", BridgeErrorFacts>> {
   const { service } = await bridge({
-    [`GET /api/v1/status/${JOB}`]: reply,
-    "POST /api/v1/generate": reply,
+    [`GET /api/v1/status/${JOB_ID}`]: reply,
+    [GENERATE]: reply,
   });
   return {
-    get: await failureOf(service.getJob(JOB)),
+    get: await failureOf(service.getJob(JOB_ID)),
     post: await failureOf(service.generate({ topic: "x" })),
   };
 }

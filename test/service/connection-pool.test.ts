@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
 import { until } from "../fixtures/until.ts";
@@ -29,53 +29,51 @@ function get(url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   return { method: "GET", url: new URL("/path", url), headers: {}, ...deadlines, ...extra };
 }
 
-describe("a request that times out in a TLS handshake", () => {
-  test("does not delay later requests, even if such requests use all connections", async () => {
-    const server = await faultServer({
-      secureContext: TRUSTED,
-      accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
-      requested: (socket) => void socket.write(ANSWER),
-    });
-    const client = http(server.url);
-    await Promise.all(Array.from({ length: CONNECTIONS }, () => giveUp(client, server.url)));
-    await until(() => server.accepted() === CONNECTIONS);
-
-    expect((await client.send(get(server.url))).text).toBe("{}");
+test("a request that times out in a TLS handshake does not delay later requests, even if such requests use all connections", async () => {
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
+    requested: (socket) => void socket.write(ANSWER),
   });
+  const client = http(server.url);
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => giveUp(client, server.url)));
+  await until(() => server.accepted() === CONNECTIONS);
 
-  test("lets requests in flight on the old connections finish", async () => {
-    const asked: Socket[] = [];
-    const server = await faultServer({
-      secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
-      requested: (socket) => void asked.push(socket),
-    });
-    const client = http(server.url);
-    const before = client.send(get(server.url));
-    await until(() => asked.length === 1);
-    await giveUp(client, server.url, () => server.accepted() === 2);
-    const after = client.send(get(server.url));
-    await until(() => asked.length === 2);
-    for (const socket of asked) socket.write(ANSWER);
+  expect((await client.send(get(server.url))).text).toBe("{}");
+});
 
-    expect((await Promise.all([before, after])).map(({ text }) => text)).toEqual(["{}", "{}"]);
-    expect(server.accepted()).toBe(3);
+test("a request that times out in a TLS handshake lets requests in flight on the old connections finish", async () => {
+  const asked: Socket[] = [];
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
+    requested: (socket) => void asked.push(socket),
   });
+  const client = http(server.url);
+  const before = client.send(get(server.url));
+  await until(() => asked.length === 1);
+  await giveUp(client, server.url, () => server.accepted() === 2);
+  const after = client.send(get(server.url));
+  await until(() => asked.length === 2);
+  for (const socket of asked) socket.write(ANSWER);
 
-  test("is gone with all old connections when the pool is destroyed", async () => {
-    const server = await faultServer({
-      secureContext: TRUSTED,
-      accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
-    });
-    const client = http(server.url);
-    const before = client.send(get(server.url)).catch((error: unknown) => error);
-    await until(() => server.received.length === 1);
-    await giveUp(client, server.url, () => server.accepted() === 2);
+  expect((await Promise.all([before, after])).map(({ text }) => text)).toEqual(["{}", "{}"]);
+  expect(server.accepted()).toBe(3);
+});
 
-    client.destroy();
-
-    expect(await before).toMatchObject({ kind: "network", sent: true });
+test("a pool that is destroyed closes the connections too that a timed out TLS handshake has left behind", async () => {
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
   });
+  const client = http(server.url);
+  const before = client.send(get(server.url)).catch((error: unknown) => error);
+  await until(() => server.received.length === 1);
+  await giveUp(client, server.url, () => server.accepted() === 2);
+
+  client.destroy();
+
+  expect(await before).toMatchObject({ kind: "network", sent: true });
 });
 
 /** Cancels a request once the condition is true, and waits for its end. */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BridgeErrorFacts } from "../../src/errors.ts";
 import type { Generation } from "../../src/service/answers.ts";
 import type { Service } from "../../src/service/client.ts";
-import { connect, failureOf, JOB, jumpingClock } from "./bridge.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { connect, failureOf, jumpingClock } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
 
 // Faked before undici starts its first timer, so that its timeouts are part of what is tested.
@@ -18,7 +19,7 @@ const answer = (status: number, json: unknown) => {
   const body = JSON.stringify(json);
   return `HTTP/1.1 ${status} Late\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
-const STARTED = answer(201, { jobId: JOB, status: "processing" });
+const STARTED = answer(201, { jobId: JOB_ID, status: "processing" });
 const HALF = STARTED.slice(0, STARTED.indexOf("{") + 10);
 
 /** Waits without a timer. */
@@ -54,7 +55,7 @@ test.each([
 
   sockets[0]?.write(STARTED.slice(before.length));
 
-  expect(await Promise.all(late)).toEqual([{ jobId: JOB, status: "processing" }]);
+  expect(await Promise.all(late)).toEqual([{ jobId: JOB_ID, status: "processing" }]);
   expect(server.received).toHaveLength(1);
 });
 
@@ -62,7 +63,7 @@ test("An answer that comes after the deadline of publish is still taken", async 
   const { sockets, service } = await slowService();
   const late: Promise<unknown>[] = [];
   const onLate = (each: Promise<unknown>) => void late.push(each);
-  const calling = failureOf(service.publish({ jobId: JOB, platforms: ["x"] }, { onLate }));
+  const calling = failureOf(service.publish({ jobId: JOB_ID, platforms: ["x"] }, { onLate }));
   await until(() => sockets.length === 1);
 
   vi.advanceTimersByTime(DEADLINE_MS);
@@ -131,6 +132,26 @@ test("A late answer is given up when the client is closed, whether or not anyone
   await until(() => server.open() === 0);
 });
 
+test("A deadline applies to all attempts together, and closes the connection", async () => {
+  const clock = jumpingClock();
+  const unanswered: Socket[] = [];
+  const server = await faultServer({
+    requested(socket, request) {
+      if (request === 2) unanswered.push(socket);
+      else socket.write(answer(503, {}), () => clock.advance(12_000));
+    },
+  });
+  const calling = failureOf(connect({ baseUrl: server.url, clock }).getJob(JOB_ID));
+  await until(() => unanswered.length === 1);
+
+  clock.advance(8_000);
+  vi.advanceTimersByTime(8_000);
+
+  expect(await calling).toMatchObject({ code: "timeout", outcome: "unknown", retryable: true });
+  expect(server.received).toHaveLength(2);
+  await until(() => server.open() === 0);
+});
+
 test("A request that was not sent by the deadline is given up, and no late answer is promised", async () => {
   // A TLS handshake without an answer.
   const server = await faultServer({});
@@ -157,7 +178,7 @@ test("An answer in time, and one that is whole JSON at the deadline, is no late 
   await inTime;
   vi.advanceTimersByTime(DEADLINE_MS);
 
-  const started = { jobId: JOB, status: "processing" };
+  const started = { jobId: JOB_ID, status: "processing" };
   expect(await Promise.all([inTime, whole])).toEqual([started, started]);
   expect(onLate).not.toHaveBeenCalled();
 });

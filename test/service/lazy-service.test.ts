@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import { lazyService, unconfiguredService } from "../../src/service/lazy-service.ts";
-import { bridge, failureOf, JOB } from "./bridge.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { bridge, failureOf } from "./bridge.ts";
 
-const SCRIPTS = { [`GET /api/v1/status/${JOB}`]: { json: { status: "completed" } } };
+const SCRIPTS = { [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed" } } };
 
 test("The service is loaded with the first call, and once for all calls", async () => {
   const { service } = await bridge(SCRIPTS);
@@ -11,7 +12,7 @@ test("The service is loaded with the first call, and once for all calls", async 
   const deferred = lazyService(async () => ((loads += 1), service));
   expect({ loads, waitMs: deferred.backgroundWaitMs() }).toEqual({ loads: 0, waitMs: 0 });
 
-  const jobs = await Promise.all([deferred.getJob(JOB), deferred.getJob(JOB)]);
+  const jobs = await Promise.all([deferred.getJob(JOB_ID), deferred.getJob(JOB_ID)]);
 
   expect(jobs.map(({ status }) => status)).toEqual(["completed", "completed"]);
   expect(loads).toBe(1);
@@ -26,7 +27,7 @@ test("A service that could not be loaded is loaded again by the next call", asyn
     code: "internal",
     outcome: "not_sent",
   });
-  expect(await deferred.getJob(JOB)).toMatchObject({ status: "completed" });
+  expect(await deferred.getJob(JOB_ID)).toMatchObject({ status: "completed" });
 });
 
 test("A service that was closed before it was loaded sends nothing", async () => {
@@ -35,7 +36,7 @@ test("A service that was closed before it was loaded sends nothing", async () =>
 
   deferred.close();
 
-  expect(await failureOf(deferred.getJob(JOB))).toMatchObject({ code: "network", outcome: "not_sent" });
+  expect(await failureOf(deferred.getJob(JOB_ID))).toMatchObject({ code: "network", outcome: "not_sent" });
   expect(rest.requests).toEqual([]);
 });
 
@@ -49,8 +50,8 @@ test("Without settings each call names what is missing and how to set it", async
   const errors = await Promise.all(
     [
       service.generate({ topic: "x" }),
-      service.getJob(JOB),
-      service.publish({ jobId: JOB, platforms: ["tiktok"] }),
+      service.getJob(JOB_ID),
+      service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }),
       service.listVideos({}),
       service.listNewestVideos(),
       service.listConnectedPlatforms(),

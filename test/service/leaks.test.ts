@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { GENERATE, JOB_ID } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { connect, failureOf, JOB } from "./bridge.ts";
+import { connect, failureOf } from "./bridge.ts";
 
 /** What keeps this process alive, according to Node. */
 const activeResources = () =>
@@ -11,9 +12,9 @@ const activeResources = () =>
     .sort();
 
 const SCRIPTS: Scripts = {
-  [`GET /api/v1/status/${JOB}`]: [{ json: { status: "completed" } }, "reset", { status: 503 }, "hang"],
+  [`GET /api/v1/status/${JOB_ID}`]: [{ json: { status: "completed" } }, "reset", { status: 503 }, "hang"],
   "GET /api/v1/videos": { json: { videos: [] } },
-  "POST /api/v1/generate": [{ json: { jobId: JOB } }, "hang up", { status: 302 }, "hang"],
+  [GENERATE]: [{ json: { jobId: JOB_ID } }, "hang up", { status: 302 }, "hang"],
 };
 
 /** A client from its first call to its close, with every way for a call to end. */
@@ -22,8 +23,8 @@ async function life(): Promise<void> {
   const service = connect({ baseUrl: rest.url, minPostMs: 0 });
   // Long enough for a request to reach the service on a busy machine.
   const short = { deadlineMs: 1_000 };
-  await service.getJob(JOB);
-  await failureOf(service.getJob(JOB, short));
+  await service.getJob(JOB_ID);
+  await failureOf(service.getJob(JOB_ID, short));
   await service.listVideos({ limit: 1 });
   await service.generate({ topic: "x" });
   await failureOf(service.generate({ topic: "x" }));
@@ -31,7 +32,7 @@ async function life(): Promise<void> {
   await failureOf(service.generate({ topic: "x" }, { ...short, onLate: () => {} }));
   await failureOf(service.listConnectedPlatforms());
   const sent = rest.requests.length;
-  const pending = failureOf(service.getJob(JOB));
+  const pending = failureOf(service.getJob(JOB_ID));
   await until(() => rest.requests.length > sent);
 
   service.close();
@@ -61,7 +62,7 @@ test("A caller's signal has no listeners after its call", async () => {
   signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
   signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
 
-  await service.getJob(JOB, { signal });
+  await service.getJob(JOB_ID, { signal });
   await service.listVideos({}, { signal });
   await service.generate({ topic: "x" }, { signal });
 

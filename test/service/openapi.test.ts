@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { DISCOVERED_NOTHING, readOpenApi } from "../../src/service/openapi.ts";
 
 const BASE = new URL("https://api.example/prefix");
@@ -20,164 +20,149 @@ const LISTED = { get: { operationId: "list_connected_platforms" } };
 const found = (paths: object, extra: object = {}) => read({ paths, ...extra }).platformsUrl?.href;
 const at = (path: string) => `https://api.example/prefix${path}`;
 
-describe("the paging parameter", () => {
-  test.each<[string, object[], string]>([
-    ["the one beside limit, whatever its name", [query("limit"), query("from_ts")], "from_ts"],
-    ["the only one", [query("before")], "before"],
-    ["cursor among others", [query("limit"), query("status"), query("cursor")], "cursor"],
-    ["cursor, where none of several is named so", [query("before"), query("page[cursor]")], "cursor"],
-    ["cursor, where there is limit alone", [query("limit")], "cursor"],
-    ["cursor, where the other one is no query parameter", [{ name: "before", in: "header" }], "cursor"],
-    ["cursor, where the other one has no name", [{ in: "query" }, { name: 4, in: "query" }], "cursor"],
-  ])("is %s", (_, parameters, name) => {
-    expect(read(documented(parameters)).pagingParameter).toBe(name);
-  });
-
-  test("is found through a reference, and at the path instead of the operation", () => {
-    const parameter = { $ref: "#/components/parameters/a~1b" };
-    const components = { components: { parameters: { "a/b": query("before") } } };
-    const atPath = { paths: { "/api/v1/videos": { parameters: [parameter], get: {} } }, ...components };
-
-    expect(read(atPath).pagingParameter).toBe("before");
-    expect(read(documented([parameter], components)).pagingParameter).toBe("before");
-  });
-
-  test.each([
-    ["to itself", { $ref: "#/components/parameters/a" }],
-    ["into nothing", { $ref: "#/components/parameters/none" }],
-    ["out of the document", { $ref: "https://evil.example/parameters.json" }],
-    ["to a property of every object", { $ref: "#/constructor/name" }],
-  ])("is cursor if the reference to it leads %s", (_, reference) => {
-    const components = { components: { parameters: { a: { $ref: "#/components/parameters/a" } } } };
-
-    expect(read(documented([reference], components))).toEqual(DISCOVERED_NOTHING);
-  });
-
-  test("is that of the documented list only", () => {
-    const taking = (name: string) => ({ get: { parameters: [query(name)] } });
-    const paths = { "/api/v1/users/videos": taking("after"), "/api/v2/videos": taking("page_token") };
-
-    expect(read({ paths }).pagingParameter).toBe("cursor");
-    expect(read({ paths: { ...paths, "/api/v1/videos": taking("before") } }).pagingParameter).toBe("before");
-    expect(
-      read({ servers: [{ url: "/prefix/api/v1" }], paths: { "/videos": taking("before") } }).pagingParameter,
-    ).toBe("before");
-  });
+test.each<[string, object[], string]>([
+  ["the one beside limit, whatever its name", [query("limit"), query("from_ts")], "from_ts"],
+  ["the only one", [query("before")], "before"],
+  ["cursor among others", [query("limit"), query("status"), query("cursor")], "cursor"],
+  ["cursor, where none of several is named so", [query("before"), query("page[cursor]")], "cursor"],
+  ["cursor, where there is limit alone", [query("limit")], "cursor"],
+  ["cursor, where the other one is no query parameter", [{ name: "before", in: "header" }], "cursor"],
+  ["cursor, where the other one has no name", [{ in: "query" }, { name: 4, in: "query" }], "cursor"],
+])("the paging parameter is %s", (_, parameters, name) => {
+  expect(read(documented(parameters)).pagingParameter).toBe(name);
 });
 
-describe("the bounds of limit", () => {
-  test.each<[object, object]>([
-    [
-      { minimum: 1, maximum: 50 },
-      { min: 1, max: 50 },
-    ],
-    [{ maximum: 50 }, { max: 50 }],
-    [
-      { exclusiveMinimum: 0, exclusiveMaximum: 51 },
-      { min: 1, max: 50 },
-    ],
-    [
-      { minimum: 0, exclusiveMinimum: true, maximum: 50, exclusiveMaximum: false },
-      { min: 1, max: 50 },
-    ],
-    [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
-    [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
-    [{ minimum: 9, maximum: 2 }, {}],
-    [{ minimum: "1" }, {}],
-    [{ type: "integer", default: 20 }, {}],
-  ])("of %j are %j", (schema, limit) => {
-    const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };
+test("the paging parameter is found through a reference, and at the path instead of the operation", () => {
+  const parameter = { $ref: "#/components/parameters/a~1b" };
+  const components = { components: { parameters: { "a/b": query("before") } } };
+  const atPath = { paths: { "/api/v1/videos": { parameters: [parameter], get: {} } }, ...components };
 
-    expect(read(documented([query("limit", { schema })], components)).limit).toEqual(limit);
-  });
+  expect(read(atPath).pagingParameter).toBe("before");
+  expect(read(documented([parameter], components)).pagingParameter).toBe("before");
 });
 
-describe("the path of the connected platforms", () => {
-  test("is that of the GET whose operation has the tool's name", () => {
-    expect(found({ "/api/v1/platforms": { get: {} }, "/api/v1/links": LISTED })).toBe(at("/api/v1/links"));
-  });
+test.each([
+  ["to itself", { $ref: "#/components/parameters/a" }],
+  ["into nothing", { $ref: "#/components/parameters/none" }],
+  ["out of the document", { $ref: "https://evil.example/parameters.json" }],
+  ["to a property of every object", { $ref: "#/constructor/name" }],
+])("the paging parameter is cursor if the reference to it leads %s", (_, reference) => {
+  const components = { components: { parameters: { a: { $ref: "#/components/parameters/a" } } } };
 
-  test.each([
-    [
-      "of another name",
-      { "/api/v1/connected-platforms": { get: { operationId: "listConnectedPlatforms" } } },
-    ],
-    ["without a name", { "/api/v1/platforms": { get: {} } }],
-    ["of a POST", { "/api/v1/platforms": { post: LISTED.get } }],
-    ["with a placeholder", { "/api/v1/users/{id}/platforms": LISTED }],
-    ["without a slash", { "api/v1/platforms": LISTED }],
-    [
-      "that is a host",
-      { "//evil.example/platforms": { ...LISTED, servers: [{ url: "https://evil.example" }] } },
-    ],
-    ["that is a whole URL", { "https://evil.example/platforms": LISTED }],
-  ])("is not one %s", (_, paths) => {
-    expect(found(paths)).toBeUndefined();
-  });
-
-  test.each<[string, unknown, string | undefined]>([
-    ["none", [], at("/platforms")],
-    ["the root, which generators write", [{ url: "/" }], at("/platforms")],
-    ["the origin's root", [{ url: "https://api.example" }], at("/platforms")],
-    ["an absolute one", [{ url: "https://api.example/v9/" }], "https://api.example/v9/platforms"],
-    ["a path", [{ url: "/v9" }], "https://api.example/v9/platforms"],
-    ["one relative to the document", [{ url: "../v9" }], at("/api/v9/platforms")],
-    ["one with user info", [{ url: "https://a:b@api.example/v9" }], "https://api.example/v9/platforms"],
-    ["another origin", [{ url: "https://evil.example" }], undefined],
-    ["one without a URL", [{}, { url: [[]] }], undefined],
-    ["another port", [{ url: "https://api.example:8443" }], undefined],
-    ["another scheme", [{ url: "http://api.example" }], undefined],
-    ["a look-alike", [{ url: "https://api.example.evil.example" }], undefined],
-    ["a template", [{ url: "https://{host}/v9" }], undefined],
-    [
-      "another origin first",
-      [{ url: "https://evil.example" }, { url: "/v9" }],
-      "https://api.example/v9/platforms",
-    ],
-  ])("follows the servers: %s", (_, servers, url) => {
-    expect(found({ "/platforms": LISTED }, { servers })).toBe(url);
-    expect(found({ "/platforms": { servers, ...LISTED } })).toBe(url);
-    expect(found({ "/platforms": { get: { ...LISTED.get, servers } } })).toBe(url);
-  });
-
-  test("follows the servers nearest to the operation", () => {
-    const paths = {
-      "/platforms": { servers: [{ url: "/path" }], get: { ...LISTED.get, servers: [{ url: "/operation" }] } },
-    };
-
-    expect(found(paths, { servers: [{ url: "/root" }] })).toBe("https://api.example/operation/platforms");
-  });
+  expect(read(documented([reference], components))).toEqual(DISCOVERED_NOTHING);
 });
 
-describe("a document", () => {
-  test.each([
-    ["null", null],
-    ["a list", []],
-    ["a text", "openapi"],
-    ["empty", {}],
-    ["without usable paths", { paths: [] }],
-    ["with a path that is nothing", { paths: { "/api/v1/videos": null } }],
-    ["with parameters that are no list", documented("cursor")],
-  ])("that is %s discovers nothing", (_, document) => {
-    expect(read(document)).toEqual(DISCOVERED_NOTHING);
-  });
+test("the paging parameter is that of the documented list only", () => {
+  const taking = (name: string) => ({ get: { parameters: [query(name)] } });
+  const paths = { "/api/v1/users/videos": taking("after"), "/api/v2/videos": taking("page_token") };
 
-  test("that is huge and full of references is read without a delay", () => {
-    const parameters = Array.from({ length: 5_000 }, () => ({ $ref: "#/components/a" }));
-    const references = `#${"/a".repeat(500_000)}`;
-    const components = { components: { a: { $ref: references }, b: { $ref: "#/components/b" } } };
-    const paths = Object.fromEntries(parameters.map((_, index) => [`/${index}/videos`, { parameters }]));
+  expect(read({ paths }).pagingParameter).toBe("cursor");
+  expect(read({ paths: { ...paths, "/api/v1/videos": taking("before") } }).pagingParameter).toBe("before");
+  expect(
+    read({ servers: [{ url: "/prefix/api/v1" }], paths: { "/videos": taking("before") } }).pagingParameter,
+  ).toBe("before");
+});
 
-    expect(read(documented(parameters, components, paths))).toEqual(DISCOVERED_NOTHING);
-  });
+test.each<[object, object]>([
+  [
+    { minimum: 1, maximum: 50 },
+    { min: 1, max: 50 },
+  ],
+  [{ maximum: 50 }, { max: 50 }],
+  [
+    { exclusiveMinimum: 0, exclusiveMaximum: 51 },
+    { min: 1, max: 50 },
+  ],
+  [
+    { minimum: 0, exclusiveMinimum: true, maximum: 50, exclusiveMaximum: false },
+    { min: 1, max: 50 },
+  ],
+  [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
+  [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
+  [{ minimum: 9, maximum: 2 }, {}],
+  [{ minimum: "1" }, {}],
+  [{ type: "integer", default: 20 }, {}],
+])("the bounds of limit of %j are %j", (schema, limit) => {
+  const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };
 
-  test("of any shape is read without an exception", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(read({ paths: value, servers: value })).toBeTypeOf("object");
-        expect(read(documented(value))).toBeTypeOf("object");
-      }),
-      { seed: 1 },
-    );
-  });
+  expect(read(documented([query("limit", { schema })], components)).limit).toEqual(limit);
+});
+
+test("the path of the connected platforms is that of the GET whose operation has the tool's name", () => {
+  expect(found({ "/api/v1/platforms": { get: {} }, "/api/v1/links": LISTED })).toBe(at("/api/v1/links"));
+});
+
+test.each([
+  ["of another name", { "/api/v1/connected-platforms": { get: { operationId: "listConnectedPlatforms" } } }],
+  ["without a name", { "/api/v1/platforms": { get: {} } }],
+  ["of a POST", { "/api/v1/platforms": { post: LISTED.get } }],
+  ["with a placeholder", { "/api/v1/users/{id}/platforms": LISTED }],
+  ["without a slash", { "api/v1/platforms": LISTED }],
+  [
+    "that is a host",
+    { "//evil.example/platforms": { ...LISTED, servers: [{ url: "https://evil.example" }] } },
+  ],
+  ["that is a whole URL", { "https://evil.example/platforms": LISTED }],
+])("the path of the connected platforms is not one %s", (_, paths) => {
+  expect(found(paths)).toBeUndefined();
+});
+
+test.each<[string, unknown, string | undefined]>([
+  ["none", [], at("/platforms")],
+  ["the root, which generators write", [{ url: "/" }], at("/platforms")],
+  ["an absolute one", [{ url: "https://api.example/v9/" }], "https://api.example/v9/platforms"],
+  ["a path", [{ url: "/v9" }], "https://api.example/v9/platforms"],
+  ["one relative to the document", [{ url: "../v9" }], at("/api/v9/platforms")],
+  ["one with user info", [{ url: "https://a:b@api.example/v9" }], "https://api.example/v9/platforms"],
+  ["another origin", [{ url: "https://evil.example" }], undefined],
+  ["one without a URL", [{}, { url: [[]] }], undefined],
+  ["a look-alike", [{ url: "https://api.example.evil.example" }], undefined],
+  [
+    "another origin first",
+    [{ url: "https://evil.example" }, { url: "/v9" }],
+    "https://api.example/v9/platforms",
+  ],
+])("the path of the connected platforms follows the servers: %s", (_, servers, url) => {
+  expect(found({ "/platforms": LISTED }, { servers })).toBe(url);
+  expect(found({ "/platforms": { servers, ...LISTED } })).toBe(url);
+  expect(found({ "/platforms": { get: { ...LISTED.get, servers } } })).toBe(url);
+});
+
+test("the path of the connected platforms follows the servers nearest to the operation", () => {
+  const paths = {
+    "/platforms": { servers: [{ url: "/path" }], get: { ...LISTED.get, servers: [{ url: "/operation" }] } },
+  };
+
+  expect(found(paths, { servers: [{ url: "/root" }] })).toBe("https://api.example/operation/platforms");
+});
+
+test.each([
+  ["null", null],
+  ["a list", []],
+  ["a text", "openapi"],
+  ["empty", {}],
+  ["without usable paths", { paths: [] }],
+  ["with a path that is nothing", { paths: { "/api/v1/videos": null } }],
+  ["with parameters that are no list", documented("cursor")],
+])("an OpenAPI document that is %s discovers nothing", (_, document) => {
+  expect(read(document)).toEqual(DISCOVERED_NOTHING);
+});
+
+test("an OpenAPI document that is huge and full of references is read without a delay", () => {
+  const parameters = Array.from({ length: 5_000 }, () => ({ $ref: "#/components/a" }));
+  const references = `#${"/a".repeat(500_000)}`;
+  const components = { components: { a: { $ref: references }, b: { $ref: "#/components/b" } } };
+  const paths = Object.fromEntries(parameters.map((_, index) => [`/${index}/videos`, { parameters }]));
+
+  expect(read(documented(parameters, components, paths))).toEqual(DISCOVERED_NOTHING);
+});
+
+test("an OpenAPI document of any shape is read without an exception", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(read({ paths: value, servers: value })).toBeTypeOf("object");
+      expect(read(documented(value))).toBeTypeOf("object");
+    }),
+    { seed: 1 },
+  );
 });

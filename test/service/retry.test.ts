@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type AttemptFailure, retryDelayMs, RetryThrottle } from "../../src/service/retry.ts";
 
 const AMPLE = 60_000;
@@ -14,92 +14,93 @@ const transport = (sent: boolean, final = false): AttemptFailure => ({ kind: "tr
 const first = (method: "GET" | "POST", failure: AttemptFailure, remainingMs = AMPLE) =>
   retryDelayMs({ method, attempt: 1, failure, remainingMs }, half);
 
-describe("retryDelayMs", () => {
-  test.each([
-    ["was not sent", transport(false), 250, 250],
-    ["was sent and not answered", transport(true), 250, undefined],
-    ["was cancelled or can't be read", transport(false, true), undefined, undefined],
-    ["was sent, and cancelled or can't be read", transport(true, true), undefined, undefined],
-    ["was answered 408", status(408), 250, undefined],
-    ["was answered 499", status(499), 250, undefined],
-    ["was answered 429", status(429), 250, 250],
-    ["was answered 429 with a wait", status(429, 4_000), 4_000, 4_000],
-    ["was answered 429 with no wait at all", status(429, 0), 0, 0],
-    ["was answered 429 with a wait that a POST has no time after", status(429, 10_001), 10_001, undefined],
-    ["was answered 500", status(500), 250, undefined],
-    ["was answered 503 with a wait", status(503, 1_000), 1_000, undefined],
-    ["was answered 504", status(504), 250, undefined],
-    ["was redirected", status(307), undefined, undefined],
-    ["was answered 400", status(400), undefined, undefined],
-    ["was answered 404", status(404, 1_000), undefined, undefined],
-  ])("after a request that %s", (_, failure, get, post) => {
-    expect({ get: first("GET", failure), post: first("POST", failure) }).toEqual({ get, post });
-  });
+test.each([
+  ["was not sent", transport(false), 250, 250],
+  ["was sent and not answered", transport(true), 250, undefined],
+  ["was cancelled or can't be read", transport(false, true), undefined, undefined],
+  ["was sent, and cancelled or can't be read", transport(true, true), undefined, undefined],
+  ["was answered 408", status(408), 250, undefined],
+  ["was answered 499", status(499), 250, undefined],
+  ["was answered 429", status(429), 250, 250],
+  ["was answered 429 with a wait", status(429, 4_000), 4_000, 4_000],
+  ["was answered 429 with no wait at all", status(429, 0), 0, 0],
+  ["was answered 429 with a wait that a POST has no time after", status(429, 10_001), 10_001, undefined],
+  ["was answered 500", status(500), 250, undefined],
+  ["was answered 503 with a wait", status(503, 1_000), 1_000, undefined],
+  ["was answered 504", status(504), 250, undefined],
+  ["was redirected", status(307), undefined, undefined],
+  ["was answered 400", status(400), undefined, undefined],
+  ["was answered 404", status(404, 1_000), undefined, undefined],
+])("another attempt after a request that %s depends on what may have been done", (_, failure, get, post) => {
+  expect({ get: first("GET", failure), post: first("POST", failure) }).toEqual({ get, post });
+});
 
-  test.each([
-    ["GET", 1, 250],
-    ["GET", 2, 500],
-    ["GET", 3, undefined],
-    ["POST", 1, 250],
-    ["POST", 2, undefined],
-  ] as const)("%s after attempt %i waits %s", (method, attempt, delay) => {
-    expect(retryDelayMs({ method, attempt, failure: status(429), remainingMs: AMPLE }, half)).toBe(delay);
-  });
+test.each([
+  ["GET", 1, 250],
+  ["GET", 2, 500],
+  ["GET", 3, undefined],
+  ["POST", 1, 250],
+  ["POST", 2, undefined],
+] as const)("a %s waits after attempt %i for %s ms", (method, attempt, delay) => {
+  expect(retryDelayMs({ method, attempt, failure: status(429), remainingMs: AMPLE }, half)).toBe(delay);
+});
 
-  test.each([
-    ["GET", 1_250, 1_000],
-    ["GET", 1_249, undefined],
-    // A POST that is cut off has an unknown outcome, so it gets more time.
-    ["POST", 11_000, 1_000],
-    ["POST", 10_999, undefined],
-  ] as const)("%s with %i ms left after a wait of 1 s is asked for: %s", (method, remainingMs, delay) => {
+test.each([
+  ["GET", 1_250, 1_000],
+  ["GET", 1_249, undefined],
+  // A POST that is cut off has an unknown outcome, so it gets more time.
+  ["POST", 11_000, 1_000],
+  ["POST", 10_999, undefined],
+] as const)(
+  "a %s with %i ms left that is asked to wait for 1 s waits for %s ms",
+  (method, remainingMs, delay) => {
     expect(first(method, status(429, 1_000), remainingMs)).toBe(delay);
-  });
+  },
+);
 
-  const failures = fc.oneof(
-    fc.record({
-      kind: fc.constant("transport" as const),
-      sent: fc.boolean(),
-      final: fc.boolean(),
+const failures = fc.oneof(
+  fc.record({
+    kind: fc.constant("transport" as const),
+    sent: fc.boolean(),
+    final: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant("status" as const),
+    status: fc.constantFrom(307, 404, 408, 429, 499, 500, 503),
+    retryAfterMs: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
+  }),
+);
+const attempted = fc.record({
+  method: fc.constantFrom("GET" as const, "POST" as const),
+  attempt: fc.integer({ min: 1, max: 3 }),
+  failure: failures,
+  remainingMs: fc.integer({ min: -1_000, max: 40_000 }),
+});
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test("a wait between attempts never exceeds the deadline and is never shorter than Retry-After", () => {
+  fc.assert(
+    fc.property(attempted, random, (input, number) => {
+      const delay = retryDelayMs(input, () => number);
+      fc.pre(delay !== undefined);
+      const asked = input.failure.kind === "status" ? input.failure.retryAfterMs : undefined;
+      expect(delay).toBeLessThan(input.remainingMs);
+      expect(delay).toBeGreaterThanOrEqual(asked ?? 0);
+      expect(delay).toBeLessThanOrEqual(asked ?? 8_000);
     }),
-    fc.record({
-      kind: fc.constant("status" as const),
-      status: fc.constantFrom(307, 404, 408, 429, 499, 500, 503),
-      retryAfterMs: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
-    }),
+    { seed: 1 },
   );
-  const attempted = fc.record({
-    method: fc.constantFrom("GET" as const, "POST" as const),
-    attempt: fc.integer({ min: 1, max: 3 }),
-    failure: failures,
-    remainingMs: fc.integer({ min: -1_000, max: 40_000 }),
-  });
-  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+});
 
-  test("never exceeds the deadline and never waits less than Retry-After", () => {
-    fc.assert(
-      fc.property(attempted, random, (input, number) => {
-        const delay = retryDelayMs(input, () => number);
-        fc.pre(delay !== undefined);
-        const asked = input.failure.kind === "status" ? input.failure.retryAfterMs : undefined;
-        expect(delay).toBeLessThan(input.remainingMs);
-        expect(delay).toBeGreaterThanOrEqual(asked ?? 0);
-        expect(delay).toBeLessThanOrEqual(asked ?? 8_000);
-      }),
-      { seed: 1 },
-    );
-  });
-
-  test("never repeats a POST that may have been carried out", () => {
-    fc.assert(
-      fc.property(attempted, random, (input, number) => {
-        const { failure } = input;
-        fc.pre(failure.kind === "transport" ? failure.sent : failure.status !== 429);
-        expect(retryDelayMs({ ...input, method: "POST" }, () => number)).toBeUndefined();
-      }),
-      { seed: 1 },
-    );
-  });
+test("a POST that may have been carried out is never repeated", () => {
+  fc.assert(
+    fc.property(attempted, random, (input, number) => {
+      const { failure } = input;
+      fc.pre(failure.kind === "transport" ? failure.sent : failure.status !== 429);
+      expect(retryDelayMs({ ...input, method: "POST" }, () => number)).toBeUndefined();
+    }),
+    { seed: 1 },
+  );
 });
 
 test("a caller can change how much time an attempt needs", () => {
@@ -109,30 +110,28 @@ test("a caller can change how much time an attempt needs", () => {
   expect(retryDelayMs(failed, half, { GET: 0, POST: 101 })).toBeUndefined();
 });
 
-describe("the retries of a process", () => {
-  const retries = (throttle: RetryThrottle, failure: AttemptFailure, times: number) =>
-    Array.from({ length: times }, () => throttle.tryRetry(failure)).filter(Boolean).length;
+const retries = (throttle: RetryThrottle, failure: AttemptFailure, times: number) =>
+  Array.from({ length: times }, () => throttle.tryRetry(failure)).filter(Boolean).length;
 
-  test("end after five in a row", () => {
-    expect(retries(new RetryThrottle(), status(503), 20)).toBe(5);
-  });
+test("the retries of a process end after five in a row", () => {
+  expect(retries(new RetryThrottle(), status(503), 20)).toBe(5);
+});
 
-  test("are not used up by 429s, which the rate limiter handles", () => {
-    const throttle = new RetryThrottle();
+test("the retries of a process are not used up by 429s, which the rate limiter handles", () => {
+  const throttle = new RetryThrottle();
 
-    expect(retries(throttle, status(429), 100)).toBe(100);
-    expect(retries(throttle, transport(false), 20)).toBe(5);
-    expect(retries(throttle, status(429), 100)).toBe(100);
-  });
+  expect(retries(throttle, status(429), 100)).toBe(100);
+  expect(retries(throttle, transport(false), 20)).toBe(5);
+  expect(retries(throttle, status(429), 100)).toBe(100);
+});
 
-  test("come back with successes, one for ten, up to their initial number", () => {
-    const throttle = new RetryThrottle();
-    retries(throttle, status(500), 5);
-    // Ten tenths are a little less than one.
-    for (let success = 0; success < 11; success++) throttle.recordSuccess();
-    expect(retries(throttle, status(500), 20)).toBe(2);
+test("the retries of a process come back with successes, one for ten, up to their initial number", () => {
+  const throttle = new RetryThrottle();
+  retries(throttle, status(500), 5);
+  // Ten tenths are a little less than one.
+  for (let success = 0; success < 11; success++) throttle.recordSuccess();
+  expect(retries(throttle, status(500), 20)).toBe(2);
 
-    for (let success = 0; success < 1_000; success++) throttle.recordSuccess();
-    expect(retries(throttle, status(500), 20)).toBe(5);
-  });
+  for (let success = 0; success < 1_000; success++) throttle.recordSuccess();
+  expect(retries(throttle, status(500), 20)).toBe(5);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
@@ -11,57 +11,58 @@ const VOICE =
 
 const bench = () => benchFor(generateVideo);
 
-describe("generate_video", () => {
-  test("starts a video, says how to follow it and remembers its topic", async () => {
-    const { call, context, computer } = bench();
+test("generate_video starts a video, says how to follow it and remembers its topic", async () => {
+  const { call, context, computer } = bench();
 
-    expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
-      summary:
-        'The video was started: 20 s, English, story, voice "clone:mine", no music, normal pacing. Renders take 2 to 4 minutes.',
-      nextStep: FOLLOW,
-      jobId: "job-1",
-      status: "processing",
-      resourceUri: "faceless://jobs/job-1",
-    });
-    expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
-    expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
+  expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
+    summary:
+      'The video was started: 20 s, English, story, voice "clone:mine", no music, normal pacing. Renders take 2 to 4 minutes.',
+    nextStep: FOLLOW,
+    jobId: "job-1",
+    status: "processing",
+    resourceUri: "faceless://jobs/job-1",
   });
+  expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
+  expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
+});
 
-  test("passes on what else the service says", async () => {
-    const { call, computer } = bench();
-    computer.onGenerate = async () => ({ jobId: "job-1", status: "queued", cost: 2 });
+test("generate_video passes on what else the service says", async () => {
+  const { call, computer } = bench();
+  computer.onGenerate = async () => ({ jobId: "job-1", status: "queued", cost: 2 });
 
-    const given = { language: "fr", style: "asmr", music: "cinematic", pacing: "slow" };
+  const given = { language: "fr", style: "asmr", music: "cinematic", pacing: "slow" };
 
-    expect(await call({ topic: "Tides", ...given })).toEqual({
-      summary:
-        'The video was started: 30 s, French, asmr, voice charlotte, cinematic music, slow pacing. The service gives its status as "queued".',
-      nextStep: FOLLOW,
-      jobId: "job-1",
-      status: "queued",
-      cost: 2,
-      resourceUri: "faceless://jobs/job-1",
-    });
+  expect(await call({ topic: "Tides", ...given })).toEqual({
+    summary:
+      'The video was started: 30 s, French, asmr, voice charlotte, cinematic music, slow pacing. The service gives its status as "queued".',
+    nextStep: FOLLOW,
+    jobId: "job-1",
+    status: "queued",
+    cost: 2,
+    resourceUri: "faceless://jobs/job-1",
   });
+});
 
-  test("says that a render has failed where the service says so at once", async () => {
-    const { call, computer } = bench();
-    computer.onGenerate = async () => ({ jobId: "job-1", status: "failed" });
+test("generate_video says that a render has failed where the service says so at once", async () => {
+  const { call, computer } = bench();
+  computer.onGenerate = async () => ({ jobId: "job-1", status: "failed" });
 
-    expect(await call({ topic: "Tides" })).toMatchObject({
-      summary:
-        "The service took the order (30 s, English, story, voice charlotte, no music, normal pacing) and says that its render failed. It refunds the credits by itself.",
-      nextStep: "Tell the user. The same video may be generated again if they still want it.",
-    });
+  expect(await call({ topic: "Tides" })).toMatchObject({
+    summary:
+      "The service took the order (30 s, English, story, voice charlotte, no music, normal pacing) and says that its render failed. It refunds the credits by itself.",
+    nextStep: "Tell the user. The same video may be generated again if they still want it.",
   });
+});
 
-  test.each([
-    ["processing", "processing", "it is still rendering", FOLLOW],
-    ["queued", "queued", 'the service gives its status as "queued"', FOLLOW],
-    ["completed", "completed", "is ready", "Get its link with get_video_status."],
-    ["not found", "unknown", "the service doesn't list it yet", FOLLOW],
-    ["unreadable", "unknown", "its status could not be read just now", FOLLOW],
-  ])("says of a job that was started before and is %s what is known", async (status, shown, state, step) => {
+test.each([
+  ["processing", "processing", "it is still rendering", FOLLOW],
+  ["queued", "queued", 'the service gives its status as "queued"', FOLLOW],
+  ["completed", "completed", "is ready", "Get its link with get_video_status."],
+  ["not found", "unknown", "the service doesn't list it yet", FOLLOW],
+  ["unreadable", "unknown", "its status could not be read just now", FOLLOW],
+])(
+  "generate_video says of a job that was started before and is %s what is known",
+  async (status, shown, state, step) => {
     const { call, computer } = bench();
     await call({ topic: "Tides" });
     computer.statuses.set("job-1", status);
@@ -79,102 +80,93 @@ describe("generate_video", () => {
       resourceUri: "faceless://jobs/job-1",
       alreadyStarted: true,
     });
+  },
+);
+
+test("generate_video gives the link of a job that was started before and is ready, first", async () => {
+  const { call, computer } = bench();
+  await call({ topic: "Tides" });
+  computer.finalVideoUrl = "https://media.example/1.mp4";
+  computer.statuses.set("job-1", "completed");
+
+  expect(await call({ topic: "Tides" })).toMatchObject({
+    summary:
+      "This same video is ready: https://media.example/1.mp4 It was started just now, so nothing was started or charged now.",
+    finalVideoUrl: "https://media.example/1.mp4",
+  });
+});
+
+test("generate_video says that a code is not valid, and takes an empty one as none", async () => {
+  const { call } = bench();
+  await call({ topic: "Tides" });
+  const state =
+    "This same video was started just now and it is still rendering, so nothing was started or charged now.";
+
+  expect(await call({ topic: "Tides", confirmDuplicate: "000000" })).toMatchObject({
+    summary: `${state} The confirmDuplicate code of this call is not valid.`,
+    alreadyStarted: true,
+  });
+  expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
+});
+
+test("generate_video says that a repeat would not be noticed where the journal can't be written", async () => {
+  const { call } = benchFor(generateVideo, {
+    generateOnce: {
+      run: async () => ({
+        alreadyStarted: false,
+        generation: { jobId: "job-1", status: "processing" },
+        isRecorded: false,
+      }),
+    },
   });
 
-  test("gives the link of a job that was started before and is ready, first", async () => {
-    const { call, computer } = bench();
-    await call({ topic: "Tides" });
-    computer.finalVideoUrl = "https://media.example/1.mp4";
-    computer.statuses.set("job-1", "completed");
+  expect(await call({ topic: "Tides" })).toMatchObject({
+    summary: expect.stringMatching(
+      / This computer's journal could not be written, so a repeat of this call from another client would not be noticed\.$/,
+    ),
+  });
+});
 
-    expect(await call({ topic: "Tides" })).toMatchObject({
-      summary:
-        "This same video is ready: https://media.example/1.mp4 It was started just now, so nothing was started or charged now.",
-      finalVideoUrl: "https://media.example/1.mp4",
-    });
+test("generate_video says in a sandbox without credits that a restart brings new ones", async () => {
+  const outOfCredits = new BridgeError({ ...failure("rejected").facts, code: "out_of_credits" });
+  const { call } = benchFor(generateVideo, {
+    isSandbox: true,
+    generateOnce: { run: () => Promise.reject(outOfCredits) },
   });
 
-  test("says that a code is not valid, and takes an empty one as none", async () => {
-    const { call } = bench();
-    await call({ topic: "Tides" });
-    const state =
-      "This same video was started just now and it is still rendering, so nothing was started or charged now.";
-
-    expect(await call({ topic: "Tides", confirmDuplicate: "000000" })).toMatchObject({
-      summary: `${state} The confirmDuplicate code of this call is not valid.`,
-      alreadyStarted: true,
-    });
-    expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
+  expect(await errorOf(call({ topic: "Tides" }))).toMatchObject({
+    nextStep: "Tell the user to restart this server: each sandbox begins with new credits.",
   });
+});
 
-  test("says that a repeat would not be noticed where the journal can't be written", async () => {
-    const { call } = benchFor(generateVideo, {
-      generateOnce: {
-        run: async () => ({
-          alreadyStarted: false,
-          generation: { jobId: "job-1", status: "processing" },
-          isRecorded: false,
-        }),
-      },
-    });
+test("generate_video starts a second video with the code, which is not sent to the service", async () => {
+  const { call, computer } = bench();
+  await call({ topic: "Tides" });
+  const { nextStep } = await call({ topic: "Tides" });
+  const code = /"(\w+)"/.exec(String(nextStep))?.[1];
 
-    expect(await call({ topic: "Tides" })).toMatchObject({
-      summary: expect.stringMatching(
-        / This computer's journal could not be written, so a repeat of this call from another client would not be noticed\.$/,
-      ),
-    });
+  expect(await call({ topic: "Tides", confirmDuplicate: ` ${code} ` })).toMatchObject({ jobId: "job-2" });
+  expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
+});
+
+test.each([
+  [{}, "topic is missing"],
+  [{ topic: "  " }, "topic is missing"],
+  [{ topic: ["Tides"] }, "topic: must be a text"],
+  [{ topic: "Tides", voice: "clone:" }, `voice: "clone:" ${VOICE}`],
+  [{ topic: "Tides", voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
+  [{ topic: "Tides", seed: 1 }, `"seed" is not an argument of generate_video ${ARGUMENTS}`],
+  [{ topic: "Tides", seed: 1, size: 2 }, `"seed", "size" are not arguments of generate_video ${ARGUMENTS}`],
+])("generate_video refuses %j before anything is sent", async (args, problem) => {
+  const { call, computer } = bench();
+
+  expect(await errorOf(call(args))).toEqual({
+    code: "invalid_input",
+    message: `The arguments of generate_video can't be used: ${problem}.`,
+    nextStep: "Correct them, then call again.",
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
   });
-
-  test("says in a sandbox without credits that a restart brings new ones", async () => {
-    const outOfCredits = new BridgeError({ ...failure("rejected").facts, code: "out_of_credits" });
-    const { call } = benchFor(generateVideo, {
-      isSandbox: true,
-      generateOnce: { run: () => Promise.reject(outOfCredits) },
-    });
-
-    expect(await errorOf(call({ topic: "Tides" }))).toMatchObject({
-      nextStep: "Tell the user to restart this server: each sandbox begins with new credits.",
-    });
-  });
-
-  test("starts a second video with the code, which is not sent to the service", async () => {
-    const { call, computer } = bench();
-    await call({ topic: "Tides" });
-    const { nextStep } = await call({ topic: "Tides" });
-    const code = /"(\w+)"/.exec(String(nextStep))?.[1];
-
-    expect(await call({ topic: "Tides", confirmDuplicate: ` ${code} ` })).toMatchObject({ jobId: "job-2" });
-    expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
-  });
-
-  test.each([
-    [{}, "topic is missing"],
-    [{ topic: "  " }, "topic is missing"],
-    [{ topic: ["Tides"] }, "topic: must be a text"],
-    [{ topic: "Tides", duration: 9 }, "duration: 9 must be from 10 to 90 seconds"],
-    [{ topic: "Tides", duration: 91 }, "duration: 91 must be from 10 to 90 seconds"],
-    [
-      { topic: "Tides", language: "e n" },
-      'language: "e n" must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French',
-    ],
-    [{ topic: "Tides", voice: "clone:" }, `voice: "clone:" ${VOICE}`],
-    [{ topic: "Tides", voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
-    [{ topic: "Tides", voice: "native" }, `voice: "native" ${VOICE}`],
-    [{ topic: "Tides", voice: "a b" }, `voice: "a b" ${VOICE}`],
-    [{ topic: "Tides", seed: 1 }, `"seed" is not an argument of generate_video ${ARGUMENTS}`],
-    [{ topic: "Tides", seed: 1, size: 2 }, `"seed", "size" are not arguments of generate_video ${ARGUMENTS}`],
-    [{ topic: "Tides", confirmDuplicate: true }, "confirmDuplicate: true must be a text"],
-  ])("refuses %j before anything is sent", async (args, problem) => {
-    const { call, computer } = bench();
-
-    expect(await errorOf(call(args))).toEqual({
-      code: "invalid_input",
-      message: `The arguments of generate_video can't be used: ${problem}.`,
-      nextStep: "Correct them, then call again.",
-      outcome: "not_sent",
-      retryable: false,
-      failsAgain: true,
-    });
-    expect(computer.generations).toEqual([]);
-  });
+  expect(computer.generations).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // What a card's reads cost the service, with the real poller on a virtual clock.
 
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { CardReads } from "../../../src/mcp/card/card-reads.ts";
 import { failure, ids, job, PolledWorld, type WorldOptions } from "../../jobs/polled-service.ts";
 
@@ -30,7 +30,7 @@ function setUp(options: WorldOptions = {}) {
   }
 }
 
-it("asks once as a user, then as polls do, and not within 10 seconds of a poll", async () => {
+test("a card asks once as a user, then as polls do, and not within 10 seconds of a poll", async () => {
   const { world, readUntil } = setUp();
 
   await readUntil(60);
@@ -38,7 +38,7 @@ it("asks once as a user, then as polls do, and not within 10 seconds of a poll",
   expect(world.requests()).toEqual(["0 a user", "12 a", "24 a", "36 a", "42 a", "54 a"]);
 });
 
-it("has the video of a running job saved, as every video that is watched, and of an ended one not", async () => {
+test("a card has the video of a running job saved, as every video that is watched, and of an ended one not", async () => {
   const running = setUp();
   await running.read();
   expect([...running.wanted]).toEqual(["a"]);
@@ -49,7 +49,7 @@ it("has the video of a running job saved, as every video that is watched, and of
   expect([...ended.wanted]).toEqual([]);
 });
 
-it("answers from the poller's polls where they are frequent", async () => {
+test("a card is answered from the poller's polls where they are frequent", async () => {
   const { world, readUntil } = setUp({ fixedMs: 5_000 });
 
   await readUntil(30);
@@ -57,7 +57,7 @@ it("answers from the poller's polls where they are frequent", async () => {
   expect(world.requests()).toEqual(["0 a user", "5 a", "10 a", "15 a", "20 a", "25 a", "30 a"]);
 });
 
-it("ends the polling 15 seconds after the card's last read", async () => {
+test("a card's polling ends 15 seconds after the card's last read", async () => {
   const { world, read } = setUp({ fixedMs: 5_000 });
   await read();
 
@@ -67,7 +67,7 @@ it("ends the polling 15 seconds after the card's last read", async () => {
   expect(world.clock.pending()).toBe(0);
 });
 
-it("ends the polling with the job, and looks for the final video as a user's read does", async () => {
+test("a card's polling ends with the job, whose final video is then looked up as by a user's read", async () => {
   const { world, read, readUntil } = setUp({ fixedMs: 5_000 });
   await readUntil(6);
   world.change("a", { status: "completed" });
@@ -81,7 +81,7 @@ it("ends the polling with the job, and looks for the final video as a user's rea
   expect(world.clock.pending()).toBe(0);
 });
 
-it("answers with the last known state while the rate limit has no room for polls", async () => {
+test("a card is answered with the last known state while the rate limit has no room for polls", async () => {
   const { world, read, readUntil } = setUp();
   await read();
   world.requests();
@@ -93,7 +93,7 @@ it("answers with the last known state while the rate limit has no room for polls
   expect(world.requests()).toEqual([]);
 });
 
-it("answers with the last known state where a poll fails", async () => {
+test("a card is answered with the last known state where a poll fails", async () => {
   const { world, read, readUntil } = setUp();
   await read();
   world.failing.set("a", failure("network"));
@@ -103,7 +103,7 @@ it("answers with the last known state where a poll fails", async () => {
   expect(await read()).toEqual(job("a"));
 });
 
-it("reads all the same where no more jobs may be watched", async () => {
+test("a card reads all the same where no more jobs may be watched", async () => {
   const { world, read } = setUp();
   world.watchAll(...ids("j", 200));
 

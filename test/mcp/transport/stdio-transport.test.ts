@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   cancelled,
   connect,
@@ -16,40 +16,37 @@ import {
 
 const MEGABYTE = 1024 * 1024;
 
-describe("what the client sends", () => {
-  test("is delivered in order, with any line ends and blank lines", async () => {
-    const { input, received, sent } = await connectReader();
+test("what the client sends is delivered in order, with any line ends and blank lines", async () => {
+  const { input, received, sent } = await connectReader();
 
-    input.write(`\uFEFF${JSON.stringify(request("é🎬"))}\r\n\r\n \t \n`);
-    input.write(`${JSON.stringify(notification("notifications/initialized"))}\n`);
+  input.write(`\uFEFF${JSON.stringify(request("é🎬"))}\r\n\r\n \t \n`);
+  input.write(`${JSON.stringify(notification("notifications/initialized"))}\n`);
 
-    await until(() => received.length === 2);
-    expect(received).toEqual([request("é🎬"), notification("notifications/initialized")]);
-    expect(sent()).toEqual([]);
-  });
+  await until(() => received.length === 2);
+  expect(received).toEqual([request("é🎬"), notification("notifications/initialized")]);
+  expect(sent()).toEqual([]);
+});
 
-  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-  test.each<[string, string | Buffer, unknown]>([
-    ["no JSON", "hello", error(null, -32700)],
-    ["half a message", '{"jsonrpc":"2.0","id":1,', error(null, -32700)],
-    ["not UTF-8", Buffer.from([0x22, 0xff, 0x22]), error(null, -32700)],
-    ["more than 4 MB of JSON", JSON.stringify(request(7, "x".repeat(4 * MEGABYTE))), error(null, -32700)],
-    ["more than 10 MB", "x".repeat(11 * MEGABYTE), error(null, -32700)],
-    ["a batch", JSON.stringify([request(1), request(2)]), error(null, -32600)],
-    ["an empty batch", "[]", error(null, -32600)],
-    ["a batch of responses", JSON.stringify([result(1)]), error(null, -32600)],
-    ["nested 100,000 deep", deep, error(null, -32600)],
-    ["a string", '"ping"', error(null, -32600)],
-    ["a request without a method", '{"jsonrpc":"2.0","id":7}', error(7, -32600)],
-    ["a request without the version", '{"id":"a","method":"ping"}', error("a", -32600)],
-    ["a request with a null id", '{"jsonrpc":"2.0","id":null,"method":"ping"}', error(null, -32600)],
-    ["a request with a deep id", `{"jsonrpc":"2.0","id":${deep},"method":"ping"}`, error(null, -32600)],
-    [
-      "an id that JSON.parse rounds",
-      '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}',
-      error(null, -32600),
-    ],
-  ])("is answered with an error if it is %s, and the next request is served", async (_, line, answer) => {
+const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+test.each<[string, string | Buffer, unknown]>([
+  ["no JSON", "hello", error(null, -32700)],
+  ["not UTF-8", Buffer.from([0x22, 0xff, 0x22]), error(null, -32700)],
+  ["more than 4 MB of JSON", JSON.stringify(request(7, "x".repeat(4 * MEGABYTE))), error(null, -32700)],
+  ["no JSON and more than 4 MB", "x".repeat(5 * MEGABYTE), error(null, -32700)],
+  ["a batch", JSON.stringify([request(1), request(2)]), error(null, -32600)],
+  ["nested 100,000 deep", deep, error(null, -32600)],
+  ["a string", '"ping"', error(null, -32600)],
+  ["a request without a method", '{"jsonrpc":"2.0","id":7}', error(7, -32600)],
+  ["a request with a null id", '{"jsonrpc":"2.0","id":null,"method":"ping"}', error(null, -32600)],
+  ["a request with a deep id", `{"jsonrpc":"2.0","id":${deep},"method":"ping"}`, error(null, -32600)],
+  [
+    "an id that JSON.parse rounds",
+    '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}',
+    error(null, -32600),
+  ],
+])(
+  "what the client sends is answered with an error if it is %s, and the next request is served",
+  async (_, line, answer) => {
     const { input, send, received, sent } = await connectReader();
 
     input.write(line);
@@ -59,265 +56,263 @@ describe("what the client sends", () => {
     await until(() => received.length === 1);
     expect(received).toEqual([request("next")]);
     expect(sent()).toEqual([answer]);
+  },
+);
+
+test.each<[string, unknown]>([
+  ["an error with a null id", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "x" } }],
+  ["a result without an id", { jsonrpc: "2.0", result: {} }],
+  ["a result and an error", { ...result(1), error: { code: 1, message: "x" } }],
+])(
+  "what the client sends is dropped if it is an invalid response, or two peers would send errors for ever: %s",
+  async (_, value) => {
+    const { send, received, sent, errors } = await connectReader();
+
+    send(value, request("next"));
+
+    await until(() => received.length === 1);
+    expect(received).toEqual([request("next")]);
+    expect(sent()).toEqual([]);
+    expect(errors).toEqual(["Dropped an invalid response"]);
+  },
+);
+
+test("what the client sends is answered with -32603 if the receiver fails", async () => {
+  const { transport, send, sent, errors } = await connectReader();
+  Object.assign(transport, {
+    onmessage: () => {
+      throw new Error("receiver failed");
+    },
   });
 
-  test.each<[string, unknown]>([
-    ["an error with a null id", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "x" } }],
-    ["a result without an id", { jsonrpc: "2.0", result: {} }],
-    ["a result and an error", { ...result(1), error: { code: 1, message: "x" } }],
-  ])(
-    "is dropped if it is an invalid response, or two peers would send errors for ever: %s",
-    async (_, value) => {
-      const { send, received, sent, errors } = await connectReader();
+  send(notification("notifications/initialized"), ...requests(1, 70));
 
-      send(value, request("next"));
+  await until(() => sent().length === 70);
+  expect(sent()).toEqual(Array.from({ length: 70 }, (_, index) => error(index + 1, -32603)));
+  expect(new Set(errors)).toEqual(new Set(["receiver failed"]));
+  expect(errors).toHaveLength(71);
+});
 
-      await until(() => received.length === 1);
-      expect(received).toEqual([request("next")]);
-      expect(sent()).toEqual([]);
-      expect(errors).toEqual(["Dropped an invalid response"]);
-    },
+test("what the client sends of a method with a hook is shown to it if it is valid, and what the hook returns is delivered", async () => {
+  const seen: unknown[] = [];
+  const inbound = (message: unknown) => {
+    seen.push(message);
+    return request("replaced");
+  };
+  const { input, send, received } = await connectReader({ hooks: { ping: { inbound } } });
+
+  input.write("garbage\n");
+  send(request(1), notification("other"));
+
+  await until(() => received.length === 2);
+  expect(seen).toEqual([request(1)]);
+  expect(received).toEqual([request("replaced"), notification("other")]);
+});
+
+test("what the client sends is not delivered after stopReceiving, but delivered requests are still answered", async () => {
+  const { transport, send, received, sent } = await connectReader();
+  send(request(1));
+  await until(() => received.length === 1);
+
+  transport.stopReceiving();
+  send(request(2));
+  await turns();
+  await transport.send(result(1));
+
+  await until(() => sent().length === 1);
+  expect(received).toEqual([request(1)]);
+  expect(sent()).toEqual([result(1)]);
+});
+
+test("a client that floods has 64 requests in flight, and one more for each that is answered or cancelled", async () => {
+  const { transport, send, received } = await connectReader();
+  const sent = [...requests(1, 60), cancelled(5), ...requests(61, 70)];
+  send(...sent);
+  await until(() => received.length === 66);
+  await turns();
+  expect(received).toEqual(sent.slice(0, 66));
+
+  await transport.send(result(10));
+  await transport.send(result(10));
+
+  await until(() => received.length === 67);
+  await turns();
+  expect(received).toEqual(sent.slice(0, 67));
+});
+
+test("a client that floods is not read far ahead and loses nothing", async () => {
+  const { transport, input, send, received } = await connectReader();
+  const pad = "x".repeat(10_000);
+  send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
+  await until(() => input.isPaused());
+  expect(received).toHaveLength(64);
+
+  for (let id = 1; id <= 200; id += 1) {
+    await until(() => received.length >= id);
+    await transport.send(result(id));
+  }
+
+  expect(received.map((message) => Reflect.get(message, "id"))).toEqual(
+    Array.from({ length: 200 }, (_, id) => id + 1),
+  );
+});
+
+test("a client that floods may have any number of open subscriptions beside its 64 requests", async () => {
+  const { send, received } = await connectReader();
+
+  for (let id = 1; id <= 70; id += 1) send(request(`s${id}`, "subscriptions/listen"));
+  send(...requests(1, 65));
+
+  await until(() => received.length === 134);
+  await turns();
+  expect(received.at(-1)).toEqual(request(64));
+});
+
+test("a client that floods can still answer a request of the server, and is not served beyond its limit after that", async () => {
+  const { transport, send, received } = await connectReader();
+  const sent = [...requests(1, 65), result(500), ...requests(66, 68)];
+  send(...sent);
+  await until(() => received.length === 64);
+
+  await transport.send(request(500, "elicitation/create"));
+  await until(() => received.length === 66);
+  await turns();
+  expect(received).toEqual(sent.slice(0, 66));
+
+  await Promise.all([transport.send(request(501, "elicitation/create")), transport.send(cancelled(501))]);
+  await turns();
+  expect(received).toEqual(sent.slice(0, 66));
+});
+
+test("a client that floods and doesn't read is not served while 1 MB waits, and gets every answer when it reads again", async () => {
+  const output = new StalledOutput();
+  const { transport, input, send, received } = await connect(output);
+  await transport.send(result(0, { pad: "x".repeat(MEGABYTE) }));
+
+  send(request(1));
+  input.write("bad\n".repeat(20_000));
+  await until(() => input.isPaused());
+  expect(received).toEqual([]);
+  output.flow();
+
+  await until(() => output.written.split("\n").length > 20_001);
+  expect(parseLines(output.written)).toHaveLength(20_001);
+  expect(received).toEqual([request(1)]);
+});
+
+test("what the server sends is one line per message, written without waiting for the client", async () => {
+  const output = new StalledOutput({ highWaterMark: 1 });
+  const { transport } = await connect(output);
+
+  await transport.send(result(1, { text: "one\ntwo" }));
+  await transport.send(notification("notifications/resources/updated", { uri: "u:1" }));
+  await transport.close();
+  output.flow();
+
+  await until(() => parseLines(output.written).length === 2);
+  expect(parseLines(output.written)).toEqual([
+    result(1, { text: "one\ntwo" }),
+    notification("notifications/resources/updated", { uri: "u:1" }),
+  ]);
+});
+
+test("what the server sends is transformed before it is written, errors of the transport included", async () => {
+  const { transport, input, sent } = await connectReader({
+    transformOutgoing: (json) => json.replaceAll("fl_example", "[redacted]"),
+  });
+  input.write('{"id":"fl_example"}\n');
+
+  await transport.send(result(1, { key: "fl_example" }));
+  await transport.send(notification("notifications/message", { data: "fl_example" }));
+
+  await until(() => sent().length === 3);
+  expect(sent()).toContainEqual(error("[redacted]", -32600));
+  expect(JSON.stringify(sent())).not.toContain("fl_example");
+});
+
+test("what the server sends is an error if an answer can't be serialised; for a notification, the sender gets the error", async () => {
+  const { transport, sent } = await connectReader();
+
+  await transport.send(result(1, { number: 1n }));
+  await expect(transport.send(notification("notifications/message", { number: 1n }))).rejects.toThrow(
+    TypeError,
   );
 
-  test("is answered with -32603 if the receiver fails", async () => {
-    const { transport, send, sent, errors } = await connectReader();
-    Object.assign(transport, {
-      onmessage: () => {
-        throw new Error("receiver failed");
-      },
-    });
-
-    send(notification("notifications/initialized"), ...requests(1, 70));
-
-    await until(() => sent().length === 70);
-    expect(sent()).toEqual(Array.from({ length: 70 }, (_, index) => error(index + 1, -32603)));
-    expect(new Set(errors)).toEqual(new Set(["receiver failed"]));
-    expect(errors).toHaveLength(71);
-  });
-
-  test("of a method with a hook is shown to it if it is valid, and what the hook returns is delivered", async () => {
-    const seen: unknown[] = [];
-    const inbound = (message: unknown) => {
-      seen.push(message);
-      return request("replaced");
-    };
-    const { input, send, received } = await connectReader({ hooks: { ping: { inbound } } });
-
-    input.write("garbage\n");
-    send(request(1), notification("other"));
-
-    await until(() => received.length === 2);
-    expect(seen).toEqual([request(1)]);
-    expect(received).toEqual([request("replaced"), notification("other")]);
-  });
-
-  test("is not delivered after stopReceiving, but delivered requests are still answered", async () => {
-    const { transport, send, received, sent } = await connectReader();
-    send(request(1));
-    await until(() => received.length === 1);
-
-    transport.stopReceiving();
-    send(request(2));
-    await turns();
-    await transport.send(result(1));
-
-    await until(() => sent().length === 1);
-    expect(received).toEqual([request(1)]);
-    expect(sent()).toEqual([result(1)]);
-  });
+  await until(() => sent().length === 1);
+  expect(sent()).toEqual([error(1, -32603)]);
 });
 
-describe("a client that floods", () => {
-  test("has 64 requests in flight, and one more for each that is answered or cancelled", async () => {
-    const { transport, send, received } = await connectReader();
-    const sent = [...requests(1, 60), cancelled(5), ...requests(61, 70)];
-    send(...sent);
-    await until(() => received.length === 66);
-    await turns();
-    expect(received).toEqual(sent.slice(0, 66));
+test("what the server sends is written completely or as an error if it is nested 100,000 deep, which some Nodes can't serialise", async () => {
+  const { transport, sent } = await connectReader();
+  const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
 
-    await transport.send(result(10));
-    await transport.send(result(10));
+  await transport.send(result(1, { deep }));
 
-    await until(() => received.length === 67);
-    await turns();
-    expect(received).toEqual(sent.slice(0, 67));
-  });
-
-  test("is not read far ahead and loses nothing", async () => {
-    const { transport, input, send, received } = await connectReader();
-    const pad = "x".repeat(10_000);
-    send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
-    await until(() => input.isPaused());
-    expect(received).toHaveLength(64);
-
-    for (let id = 1; id <= 200; id += 1) {
-      await until(() => received.length >= id);
-      await transport.send(result(id));
-    }
-
-    expect(received.map((message) => Reflect.get(message, "id"))).toEqual(
-      Array.from({ length: 200 }, (_, id) => id + 1),
-    );
-  });
-
-  test("may have any number of open subscriptions beside its 64 requests", async () => {
-    const { send, received } = await connectReader();
-
-    for (let id = 1; id <= 70; id += 1) send(request(`s${id}`, "subscriptions/listen"));
-    send(...requests(1, 65));
-
-    await until(() => received.length === 134);
-    await turns();
-    expect(received.at(-1)).toEqual(request(64));
-  });
-
-  test("can still answer a request of the server, and is not served beyond its limit after that", async () => {
-    const { transport, send, received } = await connectReader();
-    const sent = [...requests(1, 65), result(500), ...requests(66, 68)];
-    send(...sent);
-    await until(() => received.length === 64);
-
-    await transport.send(request(500, "elicitation/create"));
-    await until(() => received.length === 66);
-    await turns();
-    expect(received).toEqual(sent.slice(0, 66));
-
-    await Promise.all([transport.send(request(501, "elicitation/create")), transport.send(cancelled(501))]);
-    await turns();
-    expect(received).toEqual(sent.slice(0, 66));
-  });
-
-  test("and doesn't read is not served while 1 MB waits, and gets every answer when it reads again", async () => {
-    const output = new StalledOutput();
-    const { transport, input, send, received } = await connect(output);
-    await transport.send(result(0, { pad: "x".repeat(MEGABYTE) }));
-
-    send(request(1));
-    input.write("bad\n".repeat(50_000));
-    await until(() => input.isPaused());
-    expect(received).toEqual([]);
-    output.flow();
-
-    await until(() => parseLines(output.written).length === 50_001);
-    expect(received).toEqual([request(1)]);
-  });
+  await until(() => sent().length === 1);
+  const [answer] = sent();
+  expect(Reflect.get(Object(answer), "id")).toBe(1);
+  expect(Object.keys(Object(answer))).toEqual(["jsonrpc", "id", expect.stringMatching(/^(result|error)$/)]);
 });
 
-describe("what the server sends", () => {
-  test("is one line per message, written without waiting for the client", async () => {
-    const output = new StalledOutput({ highWaterMark: 1 });
-    const { transport } = await connect(output);
-
-    await transport.send(result(1, { text: "one\ntwo" }));
-    await transport.send(notification("notifications/resources/updated", { uri: "u:1" }));
-    await transport.close();
-    output.flow();
-
-    await until(() => parseLines(output.written).length === 2);
-    expect(parseLines(output.written)).toEqual([
-      result(1, { text: "one\ntwo" }),
-      notification("notifications/resources/updated", { uri: "u:1" }),
-    ]);
+test("what the server sends is shown to the hook of its method, and an answer to that of its request, which may fail", async () => {
+  const seen: unknown[] = [];
+  const answered = (id: unknown) => {
+    seen.push(id);
+    throw new Error("hook failed");
+  };
+  const outbound = (message: unknown) => void seen.push(message);
+  const { transport, send, sent, errors, received } = await connectReader({
+    hooks: { ping: { answered }, "notifications/x": { outbound } },
   });
+  send(request(1));
+  await until(() => received.length === 1);
 
-  test("is transformed before it is written, errors of the transport included", async () => {
-    const { transport, input, sent } = await connectReader({
-      transformOutgoing: (json) => json.replaceAll("fl_example", "[redacted]"),
-    });
-    input.write('{"id":"fl_example"}\n');
+  await transport.send(notification("notifications/x"));
+  await transport.send(result(1));
+  await transport.send(result(1));
 
-    await transport.send(result(1, { key: "fl_example" }));
-    await transport.send(notification("notifications/message", { data: "fl_example" }));
-
-    await until(() => sent().length === 3);
-    expect(sent()).toContainEqual(error("[redacted]", -32600));
-    expect(JSON.stringify(sent())).not.toContain("fl_example");
-  });
-
-  test("is an error if an answer can't be serialised; for a notification, the sender gets the error", async () => {
-    const { transport, sent } = await connectReader();
-
-    await transport.send(result(1, { number: 1n }));
-    await expect(transport.send(notification("notifications/message", { number: 1n }))).rejects.toThrow(
-      TypeError,
-    );
-
-    await until(() => sent().length === 1);
-    expect(sent()).toEqual([error(1, -32603)]);
-  });
-
-  test("is written completely or as an error if it is nested 100,000 deep, which some Nodes can't serialise", async () => {
-    const { transport, sent } = await connectReader();
-    const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
-
-    await transport.send(result(1, { deep }));
-
-    await until(() => sent().length === 1);
-    const [answer] = sent();
-    expect(Reflect.get(Object(answer), "id")).toBe(1);
-    expect(Object.keys(Object(answer))).toEqual(["jsonrpc", "id", expect.stringMatching(/^(result|error)$/)]);
-  });
-
-  test("is shown to the hook of its method, and an answer to that of its request, which may fail", async () => {
-    const seen: unknown[] = [];
-    const answered = (id: unknown) => {
-      seen.push(id);
-      throw new Error("hook failed");
-    };
-    const outbound = (message: unknown) => void seen.push(message);
-    const { transport, send, sent, errors, received } = await connectReader({
-      hooks: { ping: { answered }, "notifications/x": { outbound } },
-    });
-    send(request(1));
-    await until(() => received.length === 1);
-
-    await transport.send(notification("notifications/x"));
-    await transport.send(result(1));
-    await transport.send(result(1));
-
-    await until(() => sent().length === 3);
-    expect(seen).toEqual([notification("notifications/x"), 1]);
-    expect(errors).toEqual(["hook failed"]);
-  });
+  await until(() => sent().length === 3);
+  expect(seen).toEqual([notification("notifications/x"), 1]);
+  expect(errors).toEqual(["hook failed"]);
 });
 
-describe("the end of the connection", () => {
-  test("comes with the end of the input, after all messages are delivered and immediate answers are written", async () => {
-    const { transport, input, send, sent, closed } = await connectReader();
-    Object.assign(transport, {
-      onmessage: ({ id }: { id: number }) => {
-        if (id !== 7) void Promise.resolve().then(() => transport.send(result(id)));
-      },
-    });
-
-    send(...requests(1, 100));
-    input.end(JSON.stringify(request(101)));
-
-    await until(closed);
-    await turns();
-    const answered = requests(1, 101).filter((message) => Reflect.get(message, "id") !== 7);
-    expect(sent()).toEqual(answered.map((message) => result(Reflect.get(message, "id"))));
+test("the end of the connection comes with the end of the input, after all messages are delivered and immediate answers are written", async () => {
+  const { transport, input, send, sent, closed } = await connectReader();
+  Object.assign(transport, {
+    onmessage: ({ id }: { id: number }) => {
+      if (id !== 7) void Promise.resolve().then(() => transport.send(result(id)));
+    },
   });
 
-  test("comes with the end of the input although the client doesn't read", async () => {
-    const { transport, input, send, received, closed } = await connect(new StalledOutput());
-    await transport.send(result(0, { pad: "x".repeat(2 * MEGABYTE) }));
-    send(request(1));
+  send(...requests(1, 100));
+  input.end(JSON.stringify(request(101)));
 
-    input.end();
+  await until(closed);
+  await turns();
+  const answered = requests(1, 101).filter((message) => Reflect.get(message, "id") !== 7);
+  expect(sent()).toEqual(answered.map((message) => result(Reflect.get(message, "id"))));
+});
 
-    await until(closed);
-    expect(received).toEqual([]);
-  });
+test("the end of the connection comes with the end of the input although the client doesn't read", async () => {
+  const { transport, input, send, received, closed } = await connect(new StalledOutput());
+  await transport.send(result(0, { pad: "x".repeat(2 * MEGABYTE) }));
+  send(request(1));
 
-  type Connected = Awaited<ReturnType<typeof connectReader>>;
-  test.each<[string, (connection: Connected) => unknown, string[]]>([
-    ["the input is destroyed", ({ input }) => input.destroy(), []],
-    ["the input fails", ({ input }) => input.destroy(new Error("EIO")), ["EIO"]],
-    ["a write fails", ({ output }) => output.destroy(new Error("EPIPE")), ["EPIPE"]],
-    ["it is closed", ({ transport }) => transport.close(), []],
-  ])("comes once and without an error when %s, whatever happens later", async (_, end, expected) => {
+  input.end();
+
+  await until(closed);
+  expect(received).toEqual([]);
+});
+
+type Connected = Awaited<ReturnType<typeof connectReader>>;
+test.each<[string, (connection: Connected) => unknown, string[]]>([
+  ["the input is destroyed", ({ input }) => input.destroy(), []],
+  ["the input fails", ({ input }) => input.destroy(new Error("EIO")), ["EIO"]],
+  ["a write fails", ({ output }) => output.destroy(new Error("EPIPE")), ["EPIPE"]],
+  ["it is closed", ({ transport }) => transport.close(), []],
+])(
+  "the end of the connection comes once and without an error when %s, whatever happens later",
+  async (_, end, expected) => {
     const connection = await connectReader();
     const { transport, input, output, received, errors, closed } = connection;
 
@@ -334,5 +329,5 @@ describe("the end of the connection", () => {
     expect(errors).toEqual(expected);
     expect(received).toEqual([]);
     await expect(transport.send(result(1))).rejects.toThrow("The connection is closed");
-  });
-});
+  },
+);
