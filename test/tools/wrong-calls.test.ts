@@ -30,6 +30,9 @@ test.each<[object, object]>([
   [{ confirmDuplicate: null }, {}],
   [{ voice: "clone:My-Voice" }, { voice: "clone:My-Voice" }],
   [{ voice: "vivienne" }, { voice: "vivienne" }],
+  [{ voice: "my-clone:ID" }, { voice: "my-clone:ID" }],
+  [{ voice: "manuel" }, { voice: "manuel" }],
+  [{ voice: "tutsnative" }, { voice: "tutsnative" }],
 ])("generate_video reads %j as %j", async (given, sent) => {
   const { call, computer } = benchFor(generateVideo);
   await call({ topic: "Tides", ...given });
