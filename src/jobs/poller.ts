@@ -4,9 +4,8 @@
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
-import type { Unsubscribe } from "./emitter.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobStore, Unsubscribe } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 
@@ -53,7 +52,7 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     // A job that has ended is polled no more, whoever read its end.
-    this.#unsubscribe = options.store.changes.on((jobId) => this.#removeIfEnded(jobId));
+    this.#unsubscribe = options.store.on("change", (jobId) => this.#removeIfEnded(jobId));
   }
 
   /**

@@ -71,7 +71,7 @@ async function waitUntilOver(
   const cleanups = [
     clock.after(forMs, stopWaiting),
     clock.after(lookMs, lookOnce),
-    store.changes.on((changed) => {
+    store.on("change", (changed) => {
       if (changed !== jobId) return;
       if (latest().done || store.get(jobId)?.watchEnded !== undefined) stopWaiting();
       onChange(latest());

@@ -9,8 +9,8 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { describeFailure, toBridgeError } from "../errors.ts";
-import type { Unsubscribe } from "../jobs/emitter.ts";
 import { jobIdOf } from "../jobs/job.ts";
+import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { errorMeta } from "./tool-result.ts";
@@ -47,8 +47,8 @@ export class Subscriptions {
   constructor(application: Application) {
     this.#application = application;
     this.#unsubscribes = [
-      application.jobs.changes.on((jobId) => this.#notify(jobId)),
-      application.jobs.starts.on(() => this.#send((server) => server.server.sendResourceListChanged())),
+      application.jobs.on("change", (jobId) => this.#notify(jobId)),
+      application.jobs.on("start", () => this.#send((server) => server.server.sendResourceListChanged())),
     ];
   }
 

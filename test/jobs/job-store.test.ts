@@ -22,10 +22,23 @@ function setup() {
   const store = new JobStore(clock);
   const changed: string[] = [];
   const started: string[] = [];
-  store.changes.on((jobId) => changed.push(jobId));
-  store.starts.on((jobId) => started.push(jobId));
+  store.on("change", (jobId) => changed.push(jobId));
+  store.on("start", (jobId) => started.push(jobId));
   return { clock, store, changed, started };
 }
+
+test("A job that is started reaches every listener, though one of them fails", () => {
+  const store = new JobStore(createVirtualClock(NOW));
+  const started: string[] = [];
+  store.on("start", () => {
+    throw new Error("a listener's own error");
+  });
+  store.on("start", (jobId) => started.push(jobId));
+
+  store.addStarted("a", "Salt");
+
+  expect(started).toEqual(["a"]);
+});
 
 describe("the known jobs", () => {
   test("are the ones that this process started, the latest first, with their topics and times", async () => {

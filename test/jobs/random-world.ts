@@ -99,7 +99,7 @@ export class RandomWorld {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
-    store.changes.on((jobId) => this.#onChange(jobId));
+    store.on("change", (jobId) => this.#onChange(jobId));
     // The age of the others is not known.
     for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) store.addStarted(jobId, "topic");
   }

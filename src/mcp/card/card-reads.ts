@@ -2,9 +2,8 @@
 // and the watching ends with it.
 
 import type { Clock } from "../../jobs/clock.ts";
-import type { Unsubscribe } from "../../jobs/emitter.ts";
 import type { JobReader } from "../../jobs/job-reader.ts";
-import type { JobStore } from "../../jobs/job-store.ts";
+import type { JobStore, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Poller } from "../../jobs/poller.ts";
 import type { SavedVideos } from "../../saved-videos/saved-videos.ts";
 import type { Service } from "../../service/client.ts";

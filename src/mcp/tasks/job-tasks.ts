@@ -3,9 +3,8 @@
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
-import type { Unsubscribe } from "../../jobs/emitter.ts";
 import { isJobId, jobUri } from "../../jobs/job.ts";
-import type { KnownJob } from "../../jobs/job-store.ts";
+import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/answers.ts";
 import { isEnded } from "../../service/options.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
@@ -161,7 +160,7 @@ export class JobTasks {
   #follow(jobId: string, onChange: (job: Job) => void): void {
     const { jobs } = this.#application;
     const wait = this.#waits.get(jobId);
-    const stop = jobs.changes.on((changed) => {
+    const stop = jobs.on("change", (changed) => {
       if (changed !== jobId) return;
       if (this.#waits.get(jobId) !== wait || wait?.cancellation.signal.aborted === true) return stop();
       const job = jobs.get(jobId)?.job;
