@@ -81,8 +81,6 @@ const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\
  * and so do joiners, variation selectors and tags where emoji or a script need them. Linear in time, and idempotent.
  */
 export function stripUnsafeCharacters(text: string): string {
-  // Most texts are plain ASCII, and this runs on every string of every answer.
-  if (/^[\t\n -~]*$/.test(text)) return text;
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")

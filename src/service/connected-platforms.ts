@@ -8,14 +8,13 @@ import {
   mcpAnswerError,
   mcpToolError,
   type Operation,
-  parseJson,
   statusError,
   transportError,
 } from "./errors.ts";
 import type { OpenAnswer } from "./http.ts";
 import { readRetryAfterMs } from "./rate-limiter.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatforms, tidied } from "./answers.ts";
+import { type ConnectedPlatforms, parseJson, tidied } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface McpCall {

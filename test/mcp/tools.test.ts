@@ -6,7 +6,7 @@ import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
-import { unconfiguredService } from "../../src/service/lazy-service.ts";
+import { ServiceClient } from "../../src/service/client.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const ENV = {
@@ -15,12 +15,27 @@ const ENV = {
   FACELESS_STATE_DIR: "off",
 };
 
+class FaultyClient extends ServiceClient {
+  override generate() {
+    return fail();
+  }
+  override publish() {
+    return fail();
+  }
+  override getJob() {
+    return fail();
+  }
+}
+
+function fail(): Promise<never> {
+  return Promise.reject(new TypeError("A fault in the code."));
+}
+
 /** A client of a server whose service client fails with a fault of its own. */
 async function clientOfFaultyServer(): Promise<Client> {
-  const fail = () => Promise.reject(new TypeError("A fault in the code."));
   const application = createApplication({
     config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
-    service: { ...unconfiguredService([]), generate: fail, publish: fail, getJob: fail },
+    service: new FaultyClient({ connect: fail, version: "1.0.0", now: Date.now, random: Math.random }),
     log: createLog(
       "silent",
       (text) => text,

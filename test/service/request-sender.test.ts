@@ -31,15 +31,6 @@ describe("a GET", () => {
     expect(rest.lines()).toEqual([STATUS]);
   });
 
-  test("is not retried while most requests fail", async () => {
-    const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
-
-    for (let call = 0; call < 5; call++) await failureOf(service.getJob(JOB));
-
-    // Five retries, then none: 3 + 3 + 2 + 1 + 1.
-    expect(rest.lines()).toHaveLength(10);
-  });
-
   test("in the background is never retried", async () => {
     const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
