@@ -40,16 +40,13 @@ export class Subscriptions {
    * subscribes anew with every update would do so for ever.
    */
   readonly #endNotifiedUris = new Set<string>();
-  readonly #unsubscribes: readonly Unsubscribe[];
+  readonly #stopListening: Unsubscribe;
   /** Sends the notifications; undefined before the client has connected and after the end. */
   #server: McpServer | undefined;
 
   constructor(application: Application) {
     this.#application = application;
-    this.#unsubscribes = [
-      application.jobs.on("change", (jobId) => this.#notify(jobId)),
-      application.jobs.on("start", () => this.#send((server) => server.server.sendResourceListChanged())),
-    ];
+    this.#stopListening = application.jobs.on("change", (jobId) => this.#notify(jobId));
   }
 
   /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */
@@ -111,7 +108,7 @@ export class Subscriptions {
   /** Ends all subscriptions of the connection. */
   close(): void {
     for (const key of Array.from(this.#subscriptions.keys())) this.#unsubscribe(key);
-    for (const unsubscribe of this.#unsubscribes) unsubscribe();
+    this.#stopListening();
     this.#server = undefined;
   }
 
@@ -129,14 +126,10 @@ export class Subscriptions {
         uris.add(uri);
       }
     }
-    for (const uri of uris) this.#send((server) => server.server.sendResourceUpdated({ uri }));
-  }
-
-  #send(notification: (server: McpServer) => Promise<void>): void {
-    if (this.#server === undefined) return;
-    notification(this.#server).catch((error: unknown) =>
-      this.#application.log.debug("A notification was not sent.", error),
-    );
+    for (const uri of uris)
+      this.#server?.server
+        .sendResourceUpdated({ uri })
+        .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
   /** Throws what `watch` throws. Subscribing again only polls again where polling had ended. */

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/application.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
-import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { ServiceClient } from "../../src/service/client.ts";
 
@@ -44,7 +43,7 @@ async function clientOfFaultyServer(): Promise<Client> {
     redact: (text) => text,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
-  registerTools(server, application, new Tasks(application));
+  registerTools(server, application);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());

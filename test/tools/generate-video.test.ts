@@ -17,7 +17,7 @@ describe("generate_video", () => {
 
     expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
       summary:
-        'The video was started: 20 s, English, story, voice "clone:mine", no music, normal pacing. Renders take 2 to 4 minutes.',
+        "The video was started: 20 s, English, story, voice clone:mine, no music, normal pacing. Renders take 2 to 4 minutes.",
       nextStep: FOLLOW,
       jobId: "job-1",
       status: "processing",
@@ -161,6 +161,7 @@ describe("generate_video", () => {
     [{ topic: "Tides", voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
     [{ topic: "Tides", voice: "native" }, `voice: "native" ${VOICE}`],
     [{ topic: "Tides", voice: "a b" }, `voice: "a b" ${VOICE}`],
+    [{ topic: "Tides", voice: "kai\u200B" }, `voice: "kai" ${VOICE}`],
     [{ topic: "Tides", seed: 1 }, `"seed" is not an argument of generate_video ${ARGUMENTS}`],
     [{ topic: "Tides", seed: 1, size: 2 }, `"seed", "size" are not arguments of generate_video ${ARGUMENTS}`],
     [{ topic: "Tides", confirmDuplicate: true }, "confirmDuplicate: true must be a text"],

@@ -4,6 +4,7 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
@@ -42,23 +43,19 @@ export class Tasks {
     this.#isReadOnly = application.config.readOnly;
   }
 
-  /** A legacy client declares tasks once, and asks for one beside the arguments of a call, which the SDK does not pass on. */
-  get hooks(): Readonly<Record<string, Hook>> {
-    return {
-      initialize: {
-        inbound: (message) => {
-          this.#legacyClientHasTasks = has(message, "params", "capabilities", "tasks");
-        },
+  /** For the transport, by method. A client that declares tasks adds the one that sees its calls. */
+  readonly hooks: Record<string, Hook> = {
+    initialize: {
+      inbound: (message) => {
+        this.#legacyClientHasTasks = has(message, "params", "capabilities", "tasks");
+        if (this.#legacyClientHasTasks) this.hooks["tools/call"] = { inbound: markTaskRequest };
       },
-      "tools/call": {
-        inbound: (message) => {
-          if (!("method" in message) || !this.#legacyClientHasTasks || !has(message.params, "task"))
-            return undefined;
-          const { params } = message;
-          return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
-        },
-      },
-    };
+    },
+  };
+
+  /** Whether a client of this version of the protocol may call a tool as a task. */
+  areOffered(era: ProtocolEra): boolean {
+    return !this.#isReadOnly && (era === "modern" || this.#legacyClientHasTasks);
   }
 
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
@@ -68,17 +65,16 @@ export class Tasks {
 
   /** Serves tasks/… on a server of this connection, and declares them. */
   attach(server: McpServer, era: ProtocolEra): void {
-    if (this.#isReadOnly) return;
+    if (!this.areOffered(era)) return;
     if (era === "modern") this.#attachModern(server);
-    else if (this.#legacyClientHasTasks) this.#attachLegacy(server);
+    else this.#attachLegacy(server);
   }
 
-  /** The answer to a call of a tool: a task where it has started a job and the client takes one. */
-  answer(tool: Tool, structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
+  /** The answer to a call that has started a job: a task where the client takes one. */
+  answer(structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
     const result = successResult(structured);
-    const { jobId, alreadyStarted } = structured;
-    // A repeated call has to say at once that nothing was charged.
-    if (tool.startsJob !== true || typeof jobId !== "string" || alreadyStarted === true) return result;
+    const { jobId } = structured;
+    if (typeof jobId !== "string") return result;
     const isModern = request.envelope !== undefined;
     if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
     // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.
@@ -153,6 +149,13 @@ export class Tasks {
       };
     });
   }
+}
+
+/** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
+function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
+  if (!("method" in message) || !has(message.params, "task")) return undefined;
+  const { params } = message;
+  return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
 }
 
 const taskParams = () => z.looseObject({ taskId: z.string() });
