@@ -22,6 +22,7 @@ export interface PollerOptions {
 }
 
 const MAX_WATCHED = 200;
+const TOO_MANY = `Not watched. The limit of ${MAX_WATCHED} watched jobs is reached.`;
 const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
@@ -57,10 +58,18 @@ export class Poller {
 
   /**
    * Polls the job until it ends or the returned function was called as often as this one. A job that is known to have ended is not
-   * polled. Throws a BridgeError when too many jobs are watched.
+   * polled, nor is one too many: watching it ends at once.
    */
   watch(jobId: string): Unsubscribe {
-    if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
+    const { store, clock, log } = this.#options;
+    if (this.#isClosed || store.get(jobId)?.job?.done === true) return () => {};
+    if (!this.#jobs.has(jobId) && this.#jobs.size >= MAX_WATCHED) {
+      // Not before whoever watches is ready to be notified.
+      return clock.after(0, () => {
+        log.warn(`${jobId}: ${TOO_MANY}`);
+        store.endWatch(jobId, TOO_MANY);
+      });
+    }
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
     this.#setTimer();
@@ -93,7 +102,6 @@ export class Poller {
   }
 
   #add(jobId: string): WatchedJob {
-    if (this.#jobs.size >= MAX_WATCHED) throw tooManyError();
     const job = new WatchedJob(jobId, this.#options);
     this.#jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
@@ -275,14 +283,4 @@ function isRateLimited(error: unknown): boolean {
 /** A 403 may be about one request alone. */
 function isKeyRefused(error: unknown): boolean {
   return error instanceof BridgeError && error.facts.code === "unauthorized" && error.facts.status !== 403;
-}
-
-function tooManyError(): BridgeError {
-  return new BridgeError({
-    code: "limit_reached",
-    message: `The limit of ${MAX_WATCHED} watched jobs is reached.`,
-    nextStep: "End another subscription first, or ask with get_video_status now and then.",
-    outcome: "not_sent",
-    retryable: true,
-  });
 }

@@ -12,7 +12,6 @@ import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/answers.ts";
 import type { Config } from "../config.ts";
-import type { CardReads } from "./card/card-reads.ts";
 import type { Elicitation } from "./elicitation.ts";
 
 export interface Application {
@@ -37,6 +36,5 @@ export interface Application {
   /** Whether publish_video is offered. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
-  readonly cardReads: CardReads;
   readonly log: Log;
 }

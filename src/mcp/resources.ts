@@ -33,18 +33,17 @@ const JOB = {
 const LISTED_JOBS = 20;
 /** A client reads the resource after each update: the poll that found the change has the answer. */
 const FRESH_MS = 5_000;
-/** Clients list the resources when they start: that never waits for the network any longer. */
-const LIST_DEADLINE_MS = 2_000;
+/** How old an answer a card gets, which reads every 3 s. */
+const CARD_FRESH_MS = 10_000;
 /** Completion lists with every keystroke. */
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, cardReads, jobs, log } = application;
+  const { reader, jobs, log } = application;
   const jobContents = async (uri: string, job: Job) => {
     const text = JSON.stringify(await describeKnownJob(job, application));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
-  const newestJobs = new NewestJobs(application);
 
   server.registerResource("catalog", CATALOG_URI, CATALOG, ({ href }) => ({
     contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(catalog()) }],
@@ -58,7 +57,7 @@ export function registerResources(server: McpServer, application: Application): 
       complete: {
         jobId: async (prefix) => {
           await application.recallJobs();
-          await newestJobs.refresh();
+          await reader.refreshFromList(LIST_FRESH_MS);
           return jobs
             .recent(100)
             .map(({ jobId }) => jobId)
@@ -72,7 +71,7 @@ export function registerResources(server: McpServer, application: Application): 
       try {
         const { signal } = mcpReq;
         const job = showsCards(server, mcpReq)
-          ? await cardReads.read(jobId, signal)
+          ? await readForCard(jobId, application, signal)
           : await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
         return await jobContents(href, job);
       } catch (error) {
@@ -89,7 +88,7 @@ export function registerResources(server: McpServer, application: Application): 
   // The SDK would list every resource, the card too.
   server.server.setRequestHandler("resources/list", async () => {
     await application.recallJobs();
-    await newestJobs.refresh();
+    await reader.refreshFromList(LIST_FRESH_MS);
     return {
       resources: [
         { uri: CATALOG_URI, name: "catalog", ...CATALOG },
@@ -105,6 +104,31 @@ export function registerResources(server: McpServer, application: Application): 
       ],
     };
   });
+}
+
+/** The job with the last answer, or with that of a poll of the card's own, as far as the rate limit has room for polls. */
+export async function readForCard(
+  jobId: string,
+  {
+    jobs,
+    reader,
+    service,
+    savedVideos,
+  }: Pick<Application, "jobs" | "reader" | "savedVideos"> & {
+    readonly service: Pick<Application["service"], "backgroundWaitMs">;
+  },
+  signal: AbortSignal,
+): Promise<Job> {
+  const last = jobs.get(jobId)?.job;
+  const poll = async (known: Job) => {
+    if (service.backgroundWaitMs() > 0) return known;
+    return reader.readRecent(jobId, CARD_FRESH_MS, { background: true, signal }).catch(() => known);
+  };
+  const polled = last?.done === false ? await poll(last) : undefined;
+  if (polled?.done !== false) return reader.readRecent(jobId, FRESH_MS, { background: false, signal });
+  // A video that is watched is saved.
+  savedVideos.saveWhenFinished(jobId);
+  return polled;
 }
 
 /** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
@@ -124,31 +148,6 @@ function protocolError(failure: BridgeError, uri: string): ProtocolError {
     uri,
     "faceless/error": errorMeta(failure),
   });
-}
-
-/** Keeps the newest jobs in the store, as far as the service answers in time. */
-class NewestJobs {
-  readonly #application: Application;
-  /** The last request, and until when its answer counts as fresh. */
-  #last: { readonly freshUntilMs: number; readonly done: Promise<void> } | undefined;
-
-  constructor(application: Application) {
-    this.#application = application;
-  }
-
-  /** Resolves in any case: if the service doesn't answer, what this process knows has to do. */
-  refresh(): Promise<void> {
-    const nowMs = performance.now();
-    if (this.#last === undefined || nowMs > this.#last.freshUntilMs) {
-      const { service, jobs, log } = this.#application;
-      const done = service.listVideos({}, { deadlineMs: LIST_DEADLINE_MS }).then(
-        ({ videos }) => jobs.updateFromPage(videos, { isFirstPage: true }),
-        (error: unknown) => log.debug("The newest jobs could not be listed.", error),
-      );
-      this.#last = { freshUntilMs: nowMs + LIST_FRESH_MS, done };
-    }
-    return this.#last.done;
-  }
 }
 
 function catalog() {

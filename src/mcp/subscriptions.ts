@@ -2,18 +2,11 @@
 // subscriptions/listen, which the SDK answers and routes by itself, the transport shows the acknowledgement going out and the
 // cancellation coming in. Knows nothing of how jobs are polled.
 
-import {
-  type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-} from "@modelcontextprotocol/server";
-import { describeFailure, toBridgeError } from "../errors.ts";
+import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../jobs/job.ts";
 import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
-import { errorMeta } from "./tool-result.ts";
 import { subscriptionIdOf } from "./transport/json-rpc.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
@@ -57,15 +50,7 @@ export class Subscriptions {
       if (uri === CATALOG_URI) return {};
       const jobId = jobIdOf(uri);
       if (jobId === undefined) throw new ResourceNotFoundError(uri);
-      try {
-        this.#subscribe(uriKey(uri), uri, jobId);
-      } catch (error) {
-        const failure = toBridgeError(error, "not_sent");
-        throw new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-          uri,
-          "faceless/error": errorMeta(failure),
-        });
-      }
+      this.#subscribe(uriKey(uri), uri, jobId);
       return {};
     });
     mcpServer.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
@@ -99,7 +84,10 @@ export class Subscriptions {
           if (!("method" in message)) return;
           const key = listenKey(subscriptionIdOf(message));
           if (!this.#opening.delete(key)) return;
-          for (const uri of acknowledgedUris(message.params)) this.#subscribeOrExplain(key, uri);
+          for (const uri of acknowledgedUris(message.params)) {
+            const jobId = jobIdOf(uri);
+            if (jobId !== undefined) this.#subscribe(key, uri, jobId);
+          }
         },
       },
     };
@@ -132,37 +120,18 @@ export class Subscriptions {
         .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
-  /** Throws what `watch` throws. Subscribing again only polls again where polling had ended. */
+  /** Subscribing again only polls again where polling had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
-    this.#add(key, uri, jobId, poller.watch(jobId));
-    savedVideos.saveWhenFinished(jobId);
-    // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
-    if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
-  }
-
-  /** A listen can't be refused for one of its jobs: the refusal is what the subscriber then reads in the job's resource. */
-  #subscribeOrExplain(key: SubscriptionKey, uri: string): void {
-    const { jobs, log } = this.#application;
-    const jobId = jobIdOf(uri);
-    if (jobId === undefined) return;
-    try {
-      this.#subscribe(key, uri, jobId);
-    } catch (error) {
-      const { message } = toBridgeError(error, "not_sent");
-      log.warn(`${uri} is not watched: ${message}`);
-      this.#add(key, uri, jobId, () => {});
-      setImmediate(() => jobs.endWatch(jobId, `Not watched. ${message}`));
-    }
-  }
-
-  #add(key: SubscriptionKey, uri: string, jobId: string, unwatch: Unsubscribe): void {
     const byUri = this.#subscriptions.get(key) ?? new Map<string, Subscription>();
     const before = byUri.get(uri);
     const endNotified = before?.endNotified ?? this.#endNotifiedUris.delete(uri);
-    byUri.set(uri, { jobId, unwatch, endNotified });
+    byUri.set(uri, { jobId, unwatch: poller.watch(jobId), endNotified });
     this.#subscriptions.set(key, byUri);
     before?.unwatch();
+    savedVideos.saveWhenFinished(jobId);
+    // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
+    if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }
 
   #unsubscribe(key: SubscriptionKey): void {

@@ -28,12 +28,12 @@ export function registerCard(server: McpServer, application: Application): void 
 }
 
 async function readCard(
-  { config, canPublish, service, jobs, log }: Application,
+  { config, canPublish, service, jobs, reader }: Application,
   { asks }: { readonly asks: boolean },
 ): Promise<ReadResourceResult> {
   const [{ CARD_HTML }, origins] = await Promise.all([
     import("./html.ts"),
-    findMediaOrigins(service, jobs, log),
+    findMediaOrigins(service, jobs, reader),
   ]);
   const flags = [canPublish && "publishes", asks && "asks", config.sandbox && "sandbox"];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);

@@ -55,24 +55,18 @@ export class JobTasks {
   }
 
   /**
-   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress, and where too many
-   * jobs are watched. `onChange` is called with each change of the job until its task ends, the end included.
+   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress. `onChange` is
+   * called with each change of the job until its task ends, the end included.
    */
   start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
-    const { jobs, log } = this.#application;
-    if (jobs.get(jobId)?.job?.done === true) return undefined;
-    try {
-      this.#wait(jobId);
-      if (onChange !== undefined) this.#follow(jobId, onChange);
-      return this.get(jobId);
-    } catch (error) {
-      log.info(`${jobId} is no task: ${toBridgeError(error, "not_sent").message}`);
-      return undefined;
-    }
+    if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
+    this.#wait(jobId);
+    if (onChange !== undefined) this.#follow(jobId, onChange);
+    return this.get(jobId);
   }
 
   /** Brings a task up to date, and waits for its job from now on. Throws a ProtocolError where there is no such job. */
-  async refresh(taskId: string, signal: AbortSignal): Promise<void> {
+  async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
     if (!isJobId(taskId)) throw unknownTask(taskId);
     const { jobs, reader, recallJobs } = this.#application;
     await recallJobs();
@@ -80,10 +74,11 @@ export class JobTasks {
     try {
       // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
       if (known?.done !== false) await reader.lookUpFinalVideo(taskId, signal);
-      this.#wait(taskId);
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
     }
+    this.#wait(taskId);
+    return this.get(taskId);
   }
 
   /** How the task stands, as far as this process knows. */
@@ -108,12 +103,6 @@ export class JobTasks {
       status: job.done ? "completed" : "working",
       statusMessage: describeStatus(job, facts).summary,
     };
-  }
-
-  /** At most `limit` tasks, the most recent first. */
-  async recent(limit: number): Promise<readonly Task[]> {
-    await this.#application.recallJobs();
-    return this.#application.jobs.recent(limit).map(({ jobId }) => this.get(jobId));
   }
 
   /** What get_video_status says of the job, with the field that generate_video's output schema wants beside that. */

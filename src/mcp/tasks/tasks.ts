@@ -27,7 +27,6 @@ type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
-const PAGE_SIZE = 100;
 /** Marks a legacy call that asks for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
 const TASK_REQUESTED = "faceless/task-requested";
 
@@ -98,8 +97,7 @@ export class Tasks {
     server.registerCapabilities({ extensions: { [EXTENSION]: {} } });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
       requireExtension(mcpReq);
-      await tasks.refresh(taskId, mcpReq.signal);
-      const task = tasks.get(taskId);
+      const task = await tasks.refresh(taskId, mcpReq.signal);
       return {
         ...inModernWords(task),
         ...(task.status === "completed" && { result: await tasks.result(taskId) }),
@@ -122,10 +120,9 @@ export class Tasks {
   #attachLegacy({ server }: McpServer): void {
     const tasks = this.#jobTasks;
     const params = taskParams();
-    server.registerCapabilities({ tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } });
+    server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
-      await tasks.refresh(taskId, mcpReq.signal);
-      return inLegacyWords(tasks.get(taskId));
+      return inLegacyWords(await tasks.refresh(taskId, mcpReq.signal));
     });
     server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
       await tasks.refresh(taskId, mcpReq.signal);
@@ -133,20 +130,10 @@ export class Tasks {
       return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
-      await tasks.refresh(taskId, mcpReq.signal);
-      const { status } = tasks.get(taskId);
+      const { status } = await tasks.refresh(taskId, mcpReq.signal);
       if (status !== "working") throw invalidParams(`The task can't be cancelled: it is ${status}.`);
       tasks.cancel(taskId);
       return inLegacyWords(tasks.get(taskId));
-    });
-    server.setRequestHandler("tasks/list", { params: pageParams() }, async ({ cursor = "0" }) => {
-      if (!/^\d{1,9}$/.test(cursor)) throw invalidParams("There is no such cursor.");
-      const end = Number(cursor) + PAGE_SIZE;
-      const known = await tasks.recent(end + 1);
-      return {
-        tasks: known.slice(Number(cursor), end).map(inLegacyWords),
-        ...(known.length > end && { nextCursor: String(end) }),
-      };
     });
   }
 }
@@ -159,7 +146,6 @@ function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
 }
 
 const taskParams = () => z.looseObject({ taskId: z.string() });
-const pageParams = () => z.looseObject({ cursor: z.string().optional() });
 
 function reportTo(request: McpRequest): (job: Job) => void {
   const progress = new ProgressReporter(request, describeProgress);

@@ -1,19 +1,19 @@
 // What a card's reads cost the service, with the real poller on a virtual clock.
 
 import { expect, it } from "vitest";
-import { CardReads } from "../../../src/mcp/card/card-reads.ts";
-import { failure, ids, job, PolledWorld, type WorldOptions } from "../../jobs/polled-service.ts";
+import { NOTHING_SAVED } from "../../../src/saved-videos/saved-videos.ts";
+import { readForCard } from "../../../src/mcp/resources.ts";
+import { failure, job, PolledWorld, type WorldOptions } from "../../jobs/polled-service.ts";
 
 const { signal } = new AbortController();
 
 function setUp(options: WorldOptions = {}) {
   const world = new PolledWorld(options);
   world.start("a");
-  const { poller, reader, store: jobs, clock } = world;
+  const { reader, store: jobs } = world;
   const service = { backgroundWaitMs: () => world.waitMs };
   const wanted = new Set<string>();
-  const savedVideos = { saveWhenFinished: (jobId: string) => void wanted.add(jobId) };
-  const reads = new CardReads({ poller, reader, jobs, service, savedVideos, clock });
+  const savedVideos = { ...NOTHING_SAVED, saveWhenFinished: (jobId: string) => void wanted.add(jobId) };
   return {
     world,
     wanted,
@@ -24,18 +24,18 @@ function setUp(options: WorldOptions = {}) {
     read,
   };
   async function read() {
-    const answer = reads.read("a", signal);
+    const answer = readForCard("a", { reader, jobs, service, savedVideos }, signal);
     await world.clock.runFor(0);
     return answer;
   }
 }
 
-it("asks once as a user, then as polls do, and not within 10 seconds of a poll", async () => {
+it("asks as polls do, and not within 10 seconds of the last answer", async () => {
   const { world, readUntil } = setUp();
 
   await readUntil(60);
 
-  expect(world.requests()).toEqual(["0 a user", "12 a", "24 a", "36 a", "42 a", "54 a"]);
+  expect(world.requests()).toEqual(["0 a", "12 a", "24 a", "36 a", "48 a"]);
 });
 
 it("has the video of a running job saved, as every video that is watched, and of an ended one not", async () => {
@@ -49,36 +49,25 @@ it("has the video of a running job saved, as every video that is watched, and of
   expect([...ended.wanted]).toEqual([]);
 });
 
-it("answers from the poller's polls where they are frequent", async () => {
+it("answers from the polls of whoever watches the job", async () => {
   const { world, readUntil } = setUp({ fixedMs: 5_000 });
+  world.poller.watch("a");
 
   await readUntil(30);
 
-  expect(world.requests()).toEqual(["0 a user", "5 a", "10 a", "15 a", "20 a", "25 a", "30 a"]);
+  expect(world.requests()).toEqual(["0 a", "5 a", "10 a", "15 a", "20 a", "25 a", "30 a"]);
 });
 
-it("ends the polling 15 seconds after the card's last read", async () => {
-  const { world, read } = setUp({ fixedMs: 5_000 });
-  await read();
-
-  await world.until(100);
-
-  expect(world.requests()).toEqual(["0 a user", "5 a", "10 a"]);
-  expect(world.clock.pending()).toBe(0);
-});
-
-it("ends the polling with the job, and looks for the final video as a user's read does", async () => {
-  const { world, read, readUntil } = setUp({ fixedMs: 5_000 });
+it("looks for the final video when the job has ended, as a user's read does", async () => {
+  const { world, read, readUntil } = setUp();
   await readUntil(6);
   world.change("a", { status: "completed" });
-  await readUntil(12);
   world.requests();
+  await readUntil(12);
 
   expect(await read()).toEqual(job("a", { status: "completed" }));
 
-  await world.until(60);
-  expect(world.requests().filter((line) => !line.endsWith("user") && !line.endsWith("list"))).toEqual([]);
-  expect(world.clock.pending()).toBe(0);
+  expect(world.requests()).toEqual(["12 a", "12 list user"]);
 });
 
 it("answers with the last known state while the rate limit has no room for polls", async () => {
@@ -99,13 +88,6 @@ it("answers with the last known state where a poll fails", async () => {
   world.failing.set("a", failure("network"));
 
   await readUntil(12);
-
-  expect(await read()).toEqual(job("a"));
-});
-
-it("reads all the same where no more jobs may be watched", async () => {
-  const { world, read } = setUp();
-  world.watchAll(...ids("j", 200));
 
   expect(await read()).toEqual(job("a"));
 });
