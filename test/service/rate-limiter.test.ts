@@ -178,9 +178,6 @@ describe("the end of the window", () => {
     ["1795150860000", 60],
     ["1795150799", 0],
     ["9999999999", 86_400],
-    ["2026-11-20T05:01:00Z", 60],
-    ["2026-11-20T06:01:00.500+01:00", 60.5],
-    ["Fri, 20 Nov 2026 05:01:00 GMT", 60],
   ])("is read from the reset %j as %d s from now, and a second for rounding", (reset, seconds) => {
     const { limiter } = setup();
     acquire(limiter).release(ok(limitHeaders(60, 0, reset)));
@@ -212,7 +209,6 @@ describe("Retry-After", () => {
     [["3", "60"], 3_000],
     ["Fri, 20 Nov 2026 05:00:30 GMT", 30_000],
     ["Friday, 20-Nov-26 05:00:30 GMT", 30_000],
-    ["2026-11-20T05:00:30Z", 30_000],
     ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
     ["999999999", 86_400_000],
     [undefined, undefined],
