@@ -8,31 +8,25 @@ import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { subscriptionIdOf } from "./transport/json-rpc.ts";
+import { valueAt } from "./value-at.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
 /** The legacy protocol has one subscription per URI, the modern one any number, each under an id and with many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
-interface Subscription {
-  readonly jobId: string;
-  readonly unwatch: Unsubscribe;
-  /** Whether the client was notified of the job's end under this subscription. */
-  endNotified: boolean;
-}
-
 const MAX_REMEMBERED_ENDS = 2_000;
 
 export class Subscriptions {
   readonly #application: Application;
-  /** By key, and below that by URI. */
-  readonly #subscriptions = new Map<SubscriptionKey, Map<string, Subscription>>();
+  /** What ends the watching, by key, and below that by URI. */
+  readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
   /** Listens that the SDK has not acknowledged yet. */
   readonly #opening = new Set<SubscriptionKey>();
   /**
-   * URIs of ended legacy subscriptions whose end was notified. A new subscription to one is not notified again: a client that
-   * subscribes anew with every update would do so for ever.
+   * Keys and URIs under which the client was notified of the end, the oldest first. The legacy protocol has one key per URI: a client that
+   * subscribes anew with every update would otherwise do so for ever.
    */
-  readonly #endNotifiedUris = new Set<string>();
+  readonly #endNotified = new Set<string>();
   readonly #stopListening: Unsubscribe;
   /** Sends the notifications; undefined before the client has connected and after the end. */
   #server: McpServer | undefined;
@@ -84,9 +78,10 @@ export class Subscriptions {
           if (!("method" in message)) return;
           const key = listenKey(subscriptionIdOf(message));
           if (!this.#opening.delete(key)) return;
-          for (const uri of acknowledgedUris(message.params)) {
-            const jobId = jobIdOf(uri);
-            if (jobId !== undefined) this.#subscribe(key, uri, jobId);
+          const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
+          for (const uri of Array.isArray(uris) ? uris : []) {
+            const jobId = jobIdOf(String(uri));
+            if (jobId !== undefined) this.#subscribe(key, String(uri), jobId);
           }
         },
       },
@@ -107,13 +102,17 @@ export class Subscriptions {
   #notify(jobId: string): void {
     const done = this.#application.jobs.get(jobId)?.job?.done === true;
     const uris = new Set<string>();
-    for (const byUri of this.#subscriptions.values()) {
-      for (const [uri, subscription] of byUri) {
-        if (subscription.jobId !== jobId || (done && subscription.endNotified)) continue;
-        subscription.endNotified = done;
+    for (const [key, byUri] of this.#subscriptions) {
+      for (const uri of byUri.keys()) {
+        const subscription = `${key} ${uri}`;
+        if (jobIdOf(uri) !== jobId || this.#endNotified.has(subscription)) continue;
+        if (done) this.#endNotified.add(subscription);
         uris.add(uri);
       }
     }
+    const [oldest] = this.#endNotified;
+    if (oldest !== undefined && this.#endNotified.size > MAX_REMEMBERED_ENDS)
+      this.#endNotified.delete(oldest);
     for (const uri of uris)
       this.#server?.server
         .sendResourceUpdated({ uri })
@@ -123,26 +122,18 @@ export class Subscriptions {
   /** Subscribing again only polls again where polling had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
-    const byUri = this.#subscriptions.get(key) ?? new Map<string, Subscription>();
-    const before = byUri.get(uri);
-    const endNotified = before?.endNotified ?? this.#endNotifiedUris.delete(uri);
-    byUri.set(uri, { jobId, unwatch: poller.watch(jobId), endNotified });
-    this.#subscriptions.set(key, byUri);
-    before?.unwatch();
+    const byUri = this.#subscriptions.get(key) ?? new Map<string, Unsubscribe>();
+    const unwatchBefore = byUri.get(uri);
+    this.#subscriptions.set(key, byUri.set(uri, poller.watch(jobId)));
+    unwatchBefore?.();
     savedVideos.saveWhenFinished(jobId);
     // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
     if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }
 
   #unsubscribe(key: SubscriptionKey): void {
-    for (const [uri, { unwatch, endNotified }] of this.#subscriptions.get(key) ?? []) {
-      unwatch();
-      if (endNotified && key === uriKey(uri)) this.#endNotifiedUris.add(uri);
-    }
+    for (const unwatch of this.#subscriptions.get(key)?.values() ?? []) unwatch();
     this.#subscriptions.delete(key);
-    const [oldest] = this.#endNotifiedUris;
-    if (oldest !== undefined && this.#endNotifiedUris.size > MAX_REMEMBERED_ENDS)
-      this.#endNotifiedUris.delete(oldest);
   }
 }
 
@@ -153,12 +144,4 @@ function uriKey(uri: string): SubscriptionKey {
 /** As JSON, since a string and a number are two ids. */
 function listenKey(id: unknown): SubscriptionKey {
   return `listen:${JSON.stringify(id)}`;
-}
-
-function acknowledgedUris(params: Record<string, unknown> | undefined): string[] {
-  const acknowledged = params?.["notifications"];
-  if (typeof acknowledged !== "object" || acknowledged === null) return [];
-  if (!("resourceSubscriptions" in acknowledged)) return [];
-  const uris: unknown = acknowledged.resourceSubscriptions;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }

@@ -167,21 +167,19 @@ export class ServiceClient {
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
+      const readPath = async (url: URL) =>
+        readPlatforms(readJson(operation, await requests.perform(operation, { url }, rest)));
       const listed =
-        platformsUrl === undefined
-          ? undefined
-          : await requests
-              .perform(operation, { url: platformsUrl }, rest)
-              .then((answer) => readPlatforms(readJson(operation, answer)))
-              .catch((error: unknown) => {
-                const status = error instanceof BridgeError ? error.facts.status : undefined;
-                // The document promised a path that the service doesn't have: the MCP endpoint is left.
-                if (status === 404 || status === 405 || status === 501) return undefined;
-                throw error;
-              });
-      const { version, now } = this.#options;
+        platformsUrl &&
+        (await readPath(platformsUrl).catch((error: unknown) => {
+          // The document promised a path that the service doesn't have: the MCP endpoint is left.
+          if (error instanceof BridgeError && [404, 405, 501].includes(error.facts.status ?? 0))
+            return undefined;
+          throw error;
+        }));
+      const { version } = this.#options;
       const endpoint = requests.address("/api/mcp");
-      const call = { operation, endpoint, requests, version, now, endsAtMs, signal: options.signal };
+      const call = { operation, endpoint, requests, version, endsAtMs, signal: options.signal };
       return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
     });
   }

@@ -206,6 +206,11 @@ export class RequestSender {
     return read(await this.perform(operation, request, { ...options, onLate: onLate && readLate }));
   }
 
+  /** How long an answer asks to wait. The pause that a 429 has brought about includes its Retry-After. */
+  retryAfterMs({ status, headers }: Omit<Answer, "text">): number | undefined {
+    return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
+  }
+
   /** Closes every connection at once. */
   close(): void {
     this.#closing.abort();
@@ -220,11 +225,9 @@ export class RequestSender {
     try {
       const answer = await sending;
       permit.release(answer);
-      const { status, headers, text } = answer;
+      const { status, text } = answer;
       if ((status >= 200 && status < 300) || isAnswer?.(parseJson(text)) === true) return { answer };
-      // The pause that a 429 has brought about includes its Retry-After.
-      const retryAfterMs =
-        status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
+      const retryAfterMs = this.retryAfterMs(answer);
       return {
         error: statusError(operation, answer, retryAfterMs),
         failure: { kind: "status", status, retryAfterMs },

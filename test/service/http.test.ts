@@ -151,29 +151,6 @@ test("A request to another origin is refused before any connection", async () =>
   expect(other.connections()).toBe(0);
 });
 
-/** An answer that has begun and doesn't go on. */
-async function openAnswer() {
-  const server = await faultServer({
-    requested: (socket) =>
-      void socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n"),
-  });
-  const answer = await http(server.url).open(request("GET", server.url, { deadlineMs: 60_000 }));
-  return { server, answer };
-}
-
-test("disposing of an open answer ends its connection, and its reader gets an error", async () => {
-  const { server, answer } = await openAnswer();
-  const chunks = answer.chunks[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  const rest = chunks.next();
-
-  answer.dispose();
-
-  expect(first.value).toEqual(Buffer.from("first"));
-  await expect(rest).rejects.toMatchObject({ kind: "cancelled", sent: true, status: 200 });
-  await until(() => server.open() === 0);
-});
-
 test("A POST that is cancelled while it waits for a free connection is not sent when one becomes free", async () => {
   const asked: Socket[] = [];
   const server = await faultServer({ requested: (socket) => void asked.push(socket) });
@@ -207,13 +184,6 @@ describe("a compressed answer, although identity was requested", () => {
     headers: { "content-encoding": encoding, "content-type": "application/json" },
     body,
   });
-  const readStream = async (url: string) => {
-    const { chunks, headers } = await http(url).open(request("GET", url));
-    const parts: Uint8Array[] = [];
-    for await (const chunk of chunks) parts.push(chunk);
-    return { text: Buffer.concat(parts).toString(), headers };
-  };
-
   test.each([
     ["gzip", gzipSync(TEXT)],
     ["GZIP", gzipSync(TEXT)],
@@ -221,15 +191,12 @@ describe("a compressed answer, although identity was requested", () => {
     ["br", brotliCompressSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
     ["", Buffer.from(TEXT)],
-  ])("in %s is read completely and as a stream", async (encoding, body) => {
+  ])("in %s is read completely", async (encoding, body) => {
     const rest = await scriptedService({ "GET /path": encoded(encoding, body) });
 
     const { text } = await http(rest.url).send(request("GET", rest.url));
-    const streamed = await readStream(rest.url);
 
     expect(text).toBe(TEXT);
-    expect(streamed.text).toBe(TEXT);
-    expect(streamed.headers).toMatchObject({ "content-type": "application/json" });
   });
 
   test.each([
@@ -240,7 +207,6 @@ describe("a compressed answer, although identity was requested", () => {
     const failure = { kind: "unreadable", sent: true, status: 200, reason };
 
     expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
-    expect(await failing(readStream(rest.url))).toEqual(failure);
   });
 
   test.each([
@@ -268,19 +234,12 @@ describe("a compressed answer, although identity was requested", () => {
     ["gzip", (bytes: Buffer) => gzipSync(bytes)],
     ["deflate", (bytes: Buffer) => deflateSync(bytes)],
     ["br", (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
-  ])("of 100 MB in %s is refused at 4 MB, and no more is passed on", async (encoding, compress) => {
+  ])("of 100 MB in %s is refused at 4 MB", async (encoding, compress) => {
     const rest = await scriptedService({
       "GET /path": encoded(encoding, compress(Buffer.alloc(100 * 1024 * 1024))),
     });
-    let bytes = 0;
-    const reading = async () => {
-      const { chunks } = await http(rest.url).open(request("GET", rest.url));
-      for await (const chunk of chunks) bytes += chunk.length;
-    };
     const failure = { kind: "unreadable", sent: true, status: 200, reason: "it is larger than 4 MB" };
 
     expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
-    expect(await failing(reading())).toEqual(failure);
-    expect(bytes).toBeLessThanOrEqual(LIMIT);
   });
 });

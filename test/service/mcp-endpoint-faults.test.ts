@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { until } from "../fixtures/until.ts";
 import { bridge, connect, failureOf, KEY } from "./bridge.ts";
 import { modernEndpoint, legacyEndpoint } from "./mcp-endpoints.ts";
 
@@ -95,23 +94,6 @@ describe("an MCP endpoint that answers with", () => {
 });
 
 describe("a call of the MCP endpoint ends", () => {
-  test("with the answer although the stream stays open, and closes it", async () => {
-    let streams = 0;
-    const { service } = await bridge({
-      [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
-        streams++;
-        outgoing.on("close", () => streams--).writeHead(200, EVENTS);
-        const answer = { jsonrpc: "2.0", id: fieldOf(json, "id"), result: PLATFORMS };
-        outgoing.write(`data: ${JSON.stringify(answer)}\n\n`);
-      }),
-    });
-
-    // Its deadline would close the stream too.
-    const list = await service.listConnectedPlatforms({ deadlineMs: 300_000 });
-    await until(() => streams === 0);
-    expect(list).toEqual({ platforms: [{ platform: "tiktok" }] });
-  });
-
   test.each<[string, Handler, string]>([
     ["is reset", () => "reset", "network"],
     [

@@ -4,6 +4,7 @@
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
 import { canAsk, declaredCapabilities } from "../elicitation.ts";
 import type { Application } from "../application.ts";
+import { valueAt } from "../value-at.ts";
 import { findMediaOrigins } from "./media-origins.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
@@ -12,9 +13,7 @@ const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 
 /** Whether the client shows cards. */
 export function showsCards(server: McpServer, request: ServerContext["mcpReq"]): boolean {
-  const declared = declaredCapabilities(server, request);
-  const extensions = isObject(declared) ? declared["extensions"] : undefined;
-  return isObject(extensions) && APPS_EXTENSION in extensions;
+  return valueAt(declaredCapabilities(server, request), "extensions", APPS_EXTENSION) !== undefined;
 }
 
 /** Not listed: clients show what they list to users and models, who have no use for it. */
@@ -47,8 +46,4 @@ async function readCard(
       },
     ],
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -20,6 +20,7 @@ import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
+import { valueAt } from "../value-at.ts";
 import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
@@ -46,7 +47,7 @@ export class Tasks {
   readonly hooks: Record<string, Hook> = {
     initialize: {
       inbound: (message) => {
-        this.#legacyClientHasTasks = has(message, "params", "capabilities", "tasks");
+        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
         if (this.#legacyClientHasTasks) this.hooks["tools/call"] = { inbound: markTaskRequest };
       },
     },
@@ -75,7 +76,8 @@ export class Tasks {
     const { jobId } = structured;
     if (typeof jobId !== "string") return result;
     const isModern = request.envelope !== undefined;
-    if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
+    if (isModern ? !declaresExtension(request) : valueAt(request, "_meta", TASK_REQUESTED) === undefined)
+      return result;
     // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.
     const task = this.#jobTasks.start(jobId, isModern ? undefined : reportTo(request));
     if (task === undefined) return result;
@@ -140,7 +142,7 @@ export class Tasks {
 
 /** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
 function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
-  if (!("method" in message) || !has(message.params, "task")) return undefined;
+  if (!("method" in message) || valueAt(message, "params", "task") === undefined) return undefined;
   const { params } = message;
   return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
 }
@@ -156,7 +158,7 @@ function reportTo(request: McpRequest): (job: Job) => void {
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {
-  return has(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION);
+  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;
 }
 
 function requireExtension(request: McpRequest): void {
@@ -177,12 +179,4 @@ function inLegacyWords(task: Task) {
 
 function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-}
-
-/** Whether anything is at the end of this path. */
-function has(value: unknown, ...path: readonly string[]): boolean {
-  let found = value;
-  for (const name of path)
-    found = typeof found === "object" && found !== null ? Reflect.get(found, name) : undefined;
-  return found !== undefined && found !== null;
 }
