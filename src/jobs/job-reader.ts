@@ -17,6 +17,8 @@ export interface JobSource {
   getJob(jobId: string, options: RequestOptions): Promise<Job>;
   /** Whether requests that can be left out may be sent: not while little of the rate limit is left. */
   hasSpareRequests(): boolean;
+  /** Milliseconds until a background request may be sent; 0 for now. */
+  backgroundWaitMs(): number;
   /** The first page of the video list, as long as the service allows, up to 100. */
   listNewestVideos(
     options: RequestOptions,
@@ -113,6 +115,22 @@ export class JobReader {
     if (options.background) return job;
     await untilAborted(this.#lookUpInList(job, ageMs), options.signal);
     return store.get(jobId)?.job ?? job;
+  }
+
+  /**
+   * As `readRecent` for a user, but a job that runs is asked as polls are: where there is no room for polls, or the poll fails, the last
+   * answer will do.
+   */
+  async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
+    const { source, store } = this.#options;
+    const last = store.get(jobId)?.job;
+    if (last?.done === false) {
+      if (source.backgroundWaitMs() > 0) return last;
+      const poll = this.readRecent(jobId, maxAgeMs, { background: true, signal });
+      const job = await poll.catch(() => last);
+      if (!job.done) return job;
+    }
+    return this.readRecent(jobId, maxAgeMs, { background: false, signal });
   }
 
   /** Looks up the final video of a job that has ended, which may mean that the job itself is read. Rejects as `read` does. */

@@ -10,10 +10,7 @@ import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 
 export interface PollerOptions {
-  readonly source: Pick<JobSource, "listNewestVideos" | "hasSpareRequests"> & {
-    /** Milliseconds until a background request may be sent; 0 for now. */
-    backgroundWaitMs(): number;
-  };
+  readonly source: JobSource;
   readonly reader: JobReader;
   readonly store: JobStore;
   readonly schedule: Schedule;
@@ -218,8 +215,11 @@ export class Poller {
     try {
       await request();
     } catch (error) {
-      if (isKeyRefused(error)) this.#endAllWatches();
-      else if (isRateLimited(error)) this.#pause();
+      const { code, status } = error instanceof BridgeError ? error.facts : {};
+      // A 403 may be about one request alone.
+      if (code === "unauthorized" && status !== 403) this.#endAllWatches();
+      else if (code === "rate_limited")
+        this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
       else onFailure(error);
     }
     this.#inFlight -= 1;
@@ -253,10 +253,6 @@ export class Poller {
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }
 
-  #pause(): void {
-    this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
-  }
-
   #endAllWatches(): void {
     for (const job of Array.from(this.#jobs.values()))
       this.#endWatch(job, "Watching ended: the service does not accept the API key.");
@@ -274,13 +270,4 @@ export class Poller {
     this.#options.log.info(`${job.jobId}: ${reason}`);
     this.#options.store.endWatch(job.jobId, reason);
   }
-}
-
-function isRateLimited(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.code === "rate_limited";
-}
-
-/** A 403 may be about one request alone. */
-function isKeyRefused(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.code === "unauthorized" && error.facts.status !== 403;
 }

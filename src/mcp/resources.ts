@@ -1,22 +1,16 @@
 // The resources: each job, the most recent of them by name, and the catalog of documented options.
 
-import {
-  type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-  ResourceTemplate,
-} from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, toBridgeError } from "../errors.ts";
+import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
+import { toBridgeError } from "../errors.ts";
 import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
 import { cleanServiceText } from "../text.ts";
-import { describeJob } from "../tools/describe-job.ts";
+import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
-import { errorMeta } from "./tool-result.ts";
+import { protocolError } from "./tool-result.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
@@ -39,7 +33,7 @@ const CARD_FRESH_MS = 10_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, log } = application;
+  const { reader, jobs, savedVideos, log } = application;
   const jobContents = async (uri: string, job: Job) => {
     const text = JSON.stringify(await describeKnownJob(job, application));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
@@ -70,9 +64,12 @@ export function registerResources(server: McpServer, application: Application): 
       if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        const job = showsCards(server, mcpReq)
-          ? await readForCard(jobId, application, signal)
+        const isCard = showsCards(server, mcpReq);
+        const job = isCard
+          ? await reader.readAsPoll(jobId, CARD_FRESH_MS, signal)
           : await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
+        // A video that is watched is saved.
+        if (isCard && !job.done) savedVideos.saveWhenFinished(jobId);
         return await jobContents(href, job);
       } catch (error) {
         // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
@@ -80,7 +77,8 @@ export function registerResources(server: McpServer, application: Application): 
         if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
-        throw protocolError(failure, href);
+        if (failure.facts.code === "not_found") throw new ResourceNotFoundError(href);
+        throw protocolError(failure, { uri: href });
       }
     },
   );
@@ -106,48 +104,13 @@ export function registerResources(server: McpServer, application: Application): 
   });
 }
 
-/** The job with the last answer, or with that of a poll of the card's own, as far as the rate limit has room for polls. */
-export async function readForCard(
-  jobId: string,
-  {
-    jobs,
-    reader,
-    service,
-    savedVideos,
-  }: Pick<Application, "jobs" | "reader" | "savedVideos"> & {
-    readonly service: Pick<Application["service"], "backgroundWaitMs">;
-  },
-  signal: AbortSignal,
-): Promise<Job> {
-  const last = jobs.get(jobId)?.job;
-  const poll = async (known: Job) => {
-    if (service.backgroundWaitMs() > 0) return known;
-    return reader.readRecent(jobId, CARD_FRESH_MS, { background: true, signal }).catch(() => known);
-  };
-  const polled = last?.done === false ? await poll(last) : undefined;
-  if (polled?.done !== false) return reader.readRecent(jobId, FRESH_MS, { background: false, signal });
-  // A video that is watched is saved.
-  savedVideos.saveWhenFinished(jobId);
-  return polled;
-}
-
 /** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
 export async function describeKnownJob(
   job: Job,
-  application: Pick<Application, "jobs" | "history" | "savedVideos" | "canPublish"> & {
-    readonly config: Pick<Application["config"], "sandbox">;
-  },
+  application: JobContext & { readonly config: Pick<Application["config"], "sandbox"> },
 ): Promise<Record<string, unknown>> {
   const { result, ...guidance } = await describeJob(job, application);
   return withGuidance(guidance, result, { isSandbox: application.config.sandbox });
-}
-
-function protocolError(failure: BridgeError, uri: string): ProtocolError {
-  if (failure.facts.code === "not_found") return new ResourceNotFoundError(uri);
-  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-    uri,
-    "faceless/error": errorMeta(failure),
-  });
 }
 
 function catalog() {

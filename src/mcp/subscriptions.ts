@@ -44,11 +44,11 @@ export class Subscriptions {
       if (uri === CATALOG_URI) return {};
       const jobId = jobIdOf(uri);
       if (jobId === undefined) throw new ResourceNotFoundError(uri);
-      this.#subscribe(uriKey(uri), uri, jobId);
+      this.#subscribe(`uri:${uri}`, uri, jobId);
       return {};
     });
     mcpServer.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-      this.#unsubscribe(uriKey(uri));
+      this.#unsubscribe(`uri:${uri}`);
       return {};
     });
   }
@@ -135,10 +135,6 @@ export class Subscriptions {
     for (const unwatch of this.#subscriptions.get(key)?.values() ?? []) unwatch();
     this.#subscriptions.delete(key);
   }
-}
-
-function uriKey(uri: string): SubscriptionKey {
-  return `uri:${uri}`;
 }
 
 /** As JSON, since a string and a number are two ids. */

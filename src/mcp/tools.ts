@@ -61,33 +61,14 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const {
-    service,
-    jobs,
-    reader,
-    generateOnce,
-    publishOnce,
-    savedVideos,
-    lookAtJob,
-    history,
-    elicitation,
-    canPublish,
-    config,
-  } = application;
+  const { elicitation, config } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
-    service,
-    jobs,
-    reader,
-    generateOnce,
-    publishOnce,
-    savedVideos,
+    ...application,
     signal,
-    canPublish,
     isSandbox: config.sandbox,
-    history,
-    lookAtJob: (jobId) => lookAtJob(jobId, signal),
+    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     // Of a server that is not set up the user is asked nothing: the request says what is missing.
     askUser: async (question) => {
       if (config.problems.length === 0) await elicitation.confirm(server, mcpReq, question);

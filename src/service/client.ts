@@ -177,9 +177,8 @@ export class ServiceClient {
             return undefined;
           throw error;
         }));
-      const { version } = this.#options;
-      const endpoint = requests.address("/api/mcp");
-      const call = { operation, endpoint, requests, version, endsAtMs, signal: options.signal };
+      const { signal } = options;
+      const call = { operation, requests, version: this.#options.version, endsAtMs, signal };
       return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
     });
   }

@@ -16,9 +16,10 @@ import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatforms, parseJson, tidied } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
+const ENDPOINT = "/api/mcp";
+
 export interface McpCall {
   readonly operation: Operation;
-  readonly endpoint: URL;
   readonly requests: RequestSender;
   /** Of this bridge. */
   readonly version: string;
@@ -29,9 +30,9 @@ export interface McpCall {
 
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
-  const { operation, endpoint, requests, version, signal } = call;
+  const { operation, requests, version, signal } = call;
   let failure: unknown; // of the last request: the SDK wraps what its fetch throws, and would lose it
-  const transport = new StreamableHTTPClientTransport(endpoint, {
+  const transport = new StreamableHTTPClientTransport(requests.address(ENDPOINT), {
     async fetch(_, init) {
       // A server may decline the listening stream that the transport asks for, and so does this client.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
@@ -93,14 +94,14 @@ function timeLeftMs({ endsAtMs, requests }: McpCall): number {
 
 /** Sends a request of the SDK's like all others: with the key, by the one HTTP client and within the rate limit. */
 async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<Answer> {
-  const { operation, endpoint, requests, endsAtMs } = call;
+  const { operation, requests, endsAtMs } = call;
   const http = await requests.http();
   const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: call.signal });
   let answer: Answer | undefined;
   try {
     answer = await http.send({
       method: "POST",
-      url: endpoint,
+      url: requests.address(ENDPOINT),
       headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
       body: typeof body === "string" ? body : "",
       deadlineMs: timeLeftMs(call),

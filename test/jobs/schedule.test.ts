@@ -72,7 +72,7 @@ describe("the schedule of a watched job", () => {
     [750, 30_000],
     [3600, 30_000],
   ])("waits at age %d s for %d ms", (ageSeconds, intervalMs) => {
-    expect(new Schedule({ random: middle }).intervalMs(known(ageSeconds))).toBe(intervalMs);
+    expect(new Schedule({ random: middle }).nextDelayMs(known(ageSeconds))).toBe(intervalMs);
   });
 
   it("polls a job that never ends 64 times in fifteen minutes", () => {
@@ -131,14 +131,14 @@ describe("the scale of the schedule", () => {
   it("stretches ages and intervals alike", () => {
     const schedule = scheduleAfter([330, 330, 330, 330, 330]);
     expect(schedule.firstDelayMs(0)).toBe(24_000);
-    expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.intervalMs(known(age)))).toEqual([
+    expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.nextDelayMs(known(age)))).toEqual([
       60_000, 60_000, 16_000, 12_000, 24_000, 60_000,
     ]);
   });
 
   it("does not stretch the first five minutes of a job of unknown age", () => {
     const schedule = scheduleAfter([330, 330, 330, 330, 330]);
-    expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.intervalMs(unknown(seconds)))).toEqual([
+    expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
       10_000, 10_000, 24_000, 24_000, 48_000,
     ]);
   });
@@ -147,17 +147,17 @@ describe("the scale of the schedule", () => {
 describe("the clips of a job", () => {
   it("make the next poll earlier if they show a short job", () => {
     const schedule = new Schedule({ random: middle });
-    expect(schedule.intervalMs(known(12, clips(3, 5)))).toBe(6_000);
-    expect(schedule.intervalMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
-    expect(schedule.intervalMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
-    expect(schedule.intervalMs(known(60, clips(5, 5)))).toBe(15_000);
+    expect(schedule.nextDelayMs(known(12, clips(3, 5)))).toBe(6_000);
+    expect(schedule.nextDelayMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
+    expect(schedule.nextDelayMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
+    expect(schedule.nextDelayMs(known(60, clips(5, 5)))).toBe(15_000);
   });
 
   it("never delay a poll and change nothing until one is finished", () => {
     const schedule = new Schedule({ random: middle });
-    expect(schedule.intervalMs(known(12, clips(0, 5)))).toBe(30_000);
-    expect(schedule.intervalMs(known(12, clips(0, 0)))).toBe(30_000);
-    expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
+    expect(schedule.nextDelayMs(known(12, clips(0, 5)))).toBe(30_000);
+    expect(schedule.nextDelayMs(known(12, clips(0, 0)))).toBe(30_000);
+    expect(schedule.nextDelayMs(known(150, clips(1, 5)))).toBe(6_000);
   });
 
   it("cause at most six more polls if all are done and the job continues", () => {

@@ -2,7 +2,7 @@
 // client waits for, and for which it has cancelled that. Knows the words that both protocols share, and no method of either.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
+import { type BridgeError, toBridgeError } from "../../errors.ts";
 import { isJobId, jobUri } from "../../jobs/job.ts";
 import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/answers.ts";
@@ -10,7 +10,7 @@ import { isEnded } from "../../service/options.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
-import { errorMeta, successResult } from "../tool-result.ts";
+import { protocolError, successResult } from "../tool-result.ts";
 
 /** A task, as far as both protocols have the same words for it. */
 export interface Task {
@@ -134,7 +134,8 @@ export class JobTasks {
 
   /** Ends all waiting. */
   close(): void {
-    for (const jobId of Array.from(this.#waits.keys())) this.#forget(jobId);
+    for (const { unwatch } of this.#waits.values()) unwatch();
+    this.#waits.clear();
   }
 
   /** Has the job polled. A job that has ended is not. */
@@ -158,17 +159,10 @@ export class JobTasks {
     });
   }
 
-  #forget(jobId: string): void {
-    this.#waits.get(jobId)?.unwatch();
-    this.#waits.delete(jobId);
-  }
-
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {
     if (failure.facts.code === "not_found") return unknownTask(taskId);
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
-    return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-      "faceless/error": errorMeta(failure),
-    });
+    return protocolError(failure);
   }
 }
 
