@@ -117,13 +117,15 @@ export class JobStore {
   updateFromPage(videos: readonly Video[], { isFirstPage }: { readonly isFirstPage: boolean }): void {
     const jobs = videos.map((video): KnownJob => {
       const { jobId, finalVideoUrl } = video;
-      const { job, status } = this.#known.get(jobId) ?? {};
+      const { job, createdAtMs, status } = this.#known.get(jobId) ?? {};
       return {
         jobId,
         // A list may lag behind.
         status: status !== undefined && isEnded(status) ? status : video.status,
         ...(finalVideoUrl !== undefined && { finalVideoUrl }),
         ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
+        // The service's clock may differ from ours, by which a job that was started here is timed.
+        ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };
     });
     this.#merge(jobs, isFirstPage ? "first" : "last");
@@ -202,4 +204,11 @@ function isSameState(a: Job, b: Job): boolean {
 /** Ignores the signature of a link. */
 function isSameLink(a: string | undefined, b: string | undefined): boolean {
   return a === b || a?.split(/[?#]/, 1)[0] === b?.split(/[?#]/, 1)[0];
+}
+
+/** Reads a field that the documentation doesn't show, so that any other shape of it is no error. */
+function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
+  const createdAtMs =
+    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  return createdAtMs <= nowMs ? { createdAtMs } : {};
 }

@@ -66,7 +66,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     const result = await client.callTool({ name: "list_connected_platforms", arguments: {} });
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(text);
-    const platforms = readPlatforms(tidied(result.structuredContent)) ?? readPlatforms(jsonWithin(text));
+    const platforms = readPlatforms(tidied(result.structuredContent)) ?? readPlatforms(parseJson(text));
     if (platforms === undefined) throw mcpAnswerError("it names no platforms");
     return platforms;
   } catch (error) {
@@ -111,13 +111,6 @@ async function post(call: McpCall, { headers, body, signal }: RequestInit): Prom
   } finally {
     permit.release(answer);
   }
-}
-
-/** The JSON of a text block: the whole text, or what stands from its first bracket to its last. Parses twice at most. */
-function jsonWithin(text: string): unknown {
-  const from = text.search(/[[{]/);
-  const to = text.lastIndexOf(text[from] === "[" ? "]" : "}");
-  return parseJson(text) ?? parseJson(text.slice(Math.max(0, from), to + 1));
 }
 
 /** Platforms as names or objects, in a list or in an object's only list; undefined where there is no such list. `value` has no nulls. */

@@ -350,6 +350,29 @@ describe("the video list", () => {
     const own = job("c", { status: "completed", finalVideoUrl: "https://cdn.example/own.mp4" });
     expect(store.put(own)).toEqual(own);
   });
+
+  test.each([
+    ["2026-11-19T23:59:00Z", NOW - 60_000],
+    ["2026-11-19T23:59:00.500+00:00", NOW - 59_500],
+    ["2026-11-20T00:00:01Z", undefined],
+    ["yesterday", undefined],
+    ["2026-13-45T00:00:00Z", undefined],
+    [1_700_000_000_000, undefined],
+    [undefined, undefined],
+  ])("with the creation time %j gives %j", (createdAt, createdAtMs) => {
+    const { store } = setup();
+    store.updateFromPage([{ ...video("a"), createdAt }], { isFirstPage: true });
+
+    expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
+  });
+
+  test("does not change the time at which this process started the job", () => {
+    const { store } = setup();
+    store.addStarted("a", "Salt");
+    store.updateFromPage([{ ...video("a"), createdAt: "2026-11-19T23:00:00Z" }], { isFirstPage: true });
+
+    expect(store.get("a")?.createdAtMs).toBe(NOW);
+  });
 });
 
 describe("the reason why polling ended", () => {

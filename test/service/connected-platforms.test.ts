@@ -129,11 +129,8 @@ describe.each(Object.entries(ENDPOINTS))("an MCP endpoint %s", (_, endpoint) => 
 });
 
 describe("the text of the MCP endpoint's tool", () => {
-  test.each([
-    ["JSON", '{"platforms":["tiktok","youtube"]}'],
-    ["JSON in a sentence", 'Connected: ["tiktok","youtube"].'],
-    ["JSON in a fence", '```json\n{"platforms":[{"platform":"tiktok"},{"platform":"youtube"}]}\n```'],
-  ])("may be %s, beside structured content that is of no use", async (_, text) => {
+  test("may be JSON, beside structured content that is of no use", async () => {
+    const text = '{"platforms":["tiktok","youtube"]}';
     const result = { ...asText(text), structuredContent: { ok: true } };
     const { service } = await bridge({ [MCP]: modernEndpoint(() => result) });
 

@@ -21,13 +21,16 @@ import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
-import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
+import { JobTasks, type TasksOptions } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
+/** What both protocols say in words of their own. */
+const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
+const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 /** Marks a legacy call that asks for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
 const TASK_REQUESTED = "faceless/task-requested";
 
@@ -83,8 +86,8 @@ export class Tasks {
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
-      ? { ...result, resultType: "task", ...inModernWords(task) }
-      : { ...result, task: inLegacyWords(task) };
+      ? { ...result, resultType: "task", ...task, ...MODERN }
+      : { ...result, task: { ...task, ...LEGACY } };
   }
 
   /** Ends all waiting of the connection. */
@@ -101,7 +104,8 @@ export class Tasks {
       requireExtension(mcpReq);
       const task = await tasks.refresh(taskId, mcpReq.signal);
       return {
-        ...inModernWords(task),
+        ...task,
+        ...MODERN,
         ...(task.status === "completed" && { result: await tasks.result(taskId) }),
       };
     });
@@ -124,7 +128,7 @@ export class Tasks {
     const params = taskParams();
     server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
-      return inLegacyWords(await tasks.refresh(taskId, mcpReq.signal));
+      return { ...(await tasks.refresh(taskId, mcpReq.signal)), ...LEGACY };
     });
     server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
       await tasks.refresh(taskId, mcpReq.signal);
@@ -133,9 +137,13 @@ export class Tasks {
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
       const { status } = await tasks.refresh(taskId, mcpReq.signal);
-      if (status !== "working") throw invalidParams(`The task can't be cancelled: it is ${status}.`);
+      if (status !== "working")
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `The task can't be cancelled: it is ${status}.`,
+        );
       tasks.cancel(taskId);
-      return inLegacyWords(tasks.get(taskId));
+      return { ...tasks.get(taskId), ...LEGACY };
     });
   }
 }
@@ -167,16 +175,4 @@ function requireExtension(request: McpRequest): void {
     { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
     `This method is for clients that declare the extension ${EXTENSION} with the request.`,
   );
-}
-
-function inModernWords(task: Task) {
-  return { ...task, ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
-}
-
-function inLegacyWords(task: Task) {
-  return { ...task, ttl: null, pollInterval: POLL_INTERVAL_MS };
-}
-
-function invalidParams(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
