@@ -96,6 +96,7 @@ export const OPERATIONS = {
 export class ServiceClient {
   readonly #options: ServiceOptions;
   #requests: RequestSender | undefined; // there once connected
+  #discovery: Discovery | undefined; // there once the OpenAPI document was read, or could not be used
   #isClosed = false;
 
   constructor(options: ServiceOptions) {
@@ -234,11 +235,11 @@ export class ServiceClient {
     const url = requests.address("/api/v1/openapi.json");
     try {
       const answer = await requests.perform(operation, { url });
-      return readOpenApi(readJson(operation, answer), baseUrl);
+      return (this.#discovery = readOpenApi(readJson(operation, answer), baseUrl));
     } catch (error) {
       // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-      return DISCOVERED_NOTHING;
+      return (this.#discovery = DISCOVERED_NOTHING);
     }
   });
 
@@ -249,7 +250,7 @@ export class ServiceClient {
   async #discover(operation: Operation, { requests }: Connection, options: CallOptions) {
     const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[operation.method]);
     const document = this.#readDocument().catch(() => DISCOVERED_NOTHING);
-    const discovery = await Promise.race([document, this.#patience()]);
+    const discovery = this.#discovery ?? (await Promise.race([document, this.#patience()]));
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf, KEY } from "./bridge.ts";
 
@@ -70,6 +70,21 @@ describe("a document that can't be used", () => {
     await service.listVideos({ cursor: "b" }, { deadlineMs: 1_000 });
 
     expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?cursor=a`, `${LIST}?cursor=b`]);
+  });
+
+  test("because it comes late is used from then on", async () => {
+    let answer = () => {};
+    const released = new Promise<void>((resolve) => (answer = resolve));
+    const late = async () => (await released, documented());
+    const { service, rest } = await bridge({ [DOCUMENT]: late, [LIST]: EMPTY });
+    await service.listVideos({ cursor: "a" });
+    answer();
+
+    await vi.waitFor(async () => {
+      await service.listVideos({ cursor: "b" });
+      expect(rest.lines().at(-1)).toBe(`${LIST}?before=b`);
+    });
+    expect(rest.lines().slice(0, 2)).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
   });
 
   test("because the service could not be reached is requested again", async () => {
