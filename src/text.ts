@@ -81,15 +81,14 @@ const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\
  * and so do joiners, variation selectors and tags where emoji or a script need them. Linear in time, and idempotent.
  */
 export function stripUnsafeCharacters(text: string): string {
-  // Most texts are plain ASCII, and this runs on every string of every answer.
-  if (/^[\t\n -~]*$/.test(text)) return text;
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(NEVER_NEEDED, "")
     .replace(CONTEXTUAL_RUN, (run, start: number, whole: string) => {
-      const before = codePointBefore(whole, start);
-      const after = codePointAfter(whole, start + run.length);
+      const end = start + run.length;
+      const before = Array.from(whole.slice(Math.max(0, start - 2), start)).at(-1) ?? "";
+      const [after = ""] = whole.slice(end, end + 2);
       // Matched up to the run's end: a run that goes on beyond what is needed goes as a whole.
       const needed = NEEDED_RUN.exec(before + run + after)?.[0].length ?? 0;
       return needed >= before.length + run.length ? run : "";
@@ -119,16 +118,6 @@ export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string 
 export function quoteName(text: string): string {
   const name = cleanServiceText(text, 64);
   return /^[\p{L}\p{N}._-]+$/u.test(name) ? name : JSON.stringify(name);
-}
-
-function codePointBefore(text: string, index: number): string {
-  const pair = text.slice(Math.max(0, index - 2), index);
-  return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(pair) ? pair : pair.slice(-1);
-}
-
-function codePointAfter(text: string, index: number): string {
-  const code = text.codePointAt(index);
-  return code === undefined ? "" : String.fromCodePoint(code);
 }
 
 /** "just now", "40 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */

@@ -15,7 +15,6 @@ import { waitForEnd } from "../jobs/wait.ts";
 import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
-import { CardReads } from "../mcp/card/card-reads.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
 import { jobHistories, startedJobs } from "../idempotency/history.ts";
@@ -138,7 +137,6 @@ export function createApplication(options: ApplicationOptions): Application {
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
-    cardReads: new CardReads({ poller, reader, jobs, service, savedVideos, clock }),
     log,
   };
 }

@@ -8,8 +8,7 @@ import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks/tasks.ts";
-import type { Service } from "../service/client.ts";
-import { lazyService, unconfiguredService } from "../service/lazy-service.ts";
+import { notConfiguredError, type Service, ServiceClient } from "../service/client.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config, ServiceConfig } from "../config.ts";
 import { createRedact } from "../redact.ts";
@@ -40,7 +39,7 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
-  const service = serviceOf(config, receiver);
+  const service = createService(config, receiver);
   const application = createApplication({ config, service, log, redact });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
@@ -50,7 +49,7 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
     input,
     output,
     transformOutgoing: redact,
-    hooks: { ...subscriptions.hooks, ...tasks.hooks },
+    hooks: Object.assign(tasks.hooks, subscriptions.hooks),
   });
   serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
     transport,
@@ -75,7 +74,7 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
         application.savedVideos.close(),
         sleep(CLEAN_UP_MS, undefined, { ref: false }),
       ]);
-      application.jobs.starts.on((jobId) => {
+      application.jobs.on("start", (jobId) => {
         writeLog(redact(`faceless-video-mcp: job ${jobId} was started as this server ended\n`));
       });
       const finished = application.finishPaidRequests();
@@ -108,38 +107,30 @@ async function openReceiver(
   }
 }
 
-function serviceOf(config: Config, receiver: Promise<WebhookReceiver | undefined>): Service {
-  const { service, problems, sandbox } = config;
-  if (problems.length > 0) return unconfiguredService(problems);
-  if (sandbox) return lazyService(() => startSandboxService(config, receiver));
-  if (service === undefined) throw new TypeError("A config without problems names a service.");
-  return lazyService(() => connectService(service, config));
-}
-
-async function connectService(service: ServiceConfig, { pollSeconds }: Config): Promise<Service> {
-  const { ServiceClient } = await import("../service/client.ts");
+function createService(config: Config, receiver: Promise<WebhookReceiver | undefined>): Service {
   return new ServiceClient({
-    config: service,
+    async connect() {
+      if (config.problems.length > 0) throw notConfiguredError(config.problems);
+      return config.service ?? startSandboxService(config, receiver);
+    },
     version: VERSION,
     now: Date.now,
     random: Math.random,
     // A fixed interval is not slowed down, unless the service itself names a limit.
-    ...(pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
+    ...(config.pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
   });
 }
 
+/** It runs until the process ends. */
 async function startSandboxService(
-  config: Config,
+  { sandboxSeconds }: Config,
   receiver: Promise<WebhookReceiver | undefined>,
-): Promise<Service> {
+): Promise<ServiceConfig> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
   const port = (await receiver)?.port;
-  const sandbox = await startSandbox({
-    renderSeconds: config.sandboxSeconds,
+  const { apiKey, url } = await startSandbox({
+    renderSeconds: sandboxSeconds,
     ...(port !== undefined && { webhook: { url: `http://127.0.0.1:${port}/` } }),
   });
-  const { apiKey, url } = sandbox;
-  const service = await connectService({ apiKey, baseUrl: new URL(url), proxies: {} }, config);
-  const close = service.close.bind(service);
-  return Object.assign(service, { close: () => (close(), void sandbox.close()) });
+  return { apiKey, baseUrl: new URL(url), proxies: {} };
 }

@@ -17,6 +17,8 @@ export interface JobSource {
   getJob(jobId: string, options: RequestOptions): Promise<Job>;
   /** Whether requests that can be left out may be sent: not while little of the rate limit is left. */
   hasSpareRequests(): boolean;
+  /** Milliseconds until a background request may be sent; 0 for now. */
+  backgroundWaitMs(): number;
   /** The first page of the video list, as long as the service allows, up to 100. */
   listNewestVideos(
     options: RequestOptions,
@@ -50,27 +52,22 @@ interface InFlightRead {
   readonly answer: Promise<Answer>;
 }
 
-/** The clips are there without the final video: it is not worth a long wait. */
-const LOOKUP_DEADLINE_MS = 5_000;
-/** The list may lag behind the status, or never name a final video: each job is looked up at most this often. */
+/** The list only adds to what is known: it is not worth a long wait. */
+const LIST_DEADLINE_MS = 3_000;
+/** The list may lag behind the status, or never name a final video. */
 const LOOKUP_INTERVAL_MS = 5_000;
-const MAX_LOOKUPS = 2_000;
 /** Rate limits are usually per minute. */
 const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
 export class JobReader {
-  readonly #source: JobSource;
-  readonly #store: JobStore;
-  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #options: JobReaderOptions;
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
-  /** The last lookup of each completed job's final video, the oldest first. */
-  readonly #lookups = new Map<string, { readonly startedMs: number; readonly done: Promise<void> }>();
+  /** The last request for the video list. */
+  #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
 
-  constructor({ source, store, clock }: JobReaderOptions) {
-    this.#source = source;
-    this.#store = store;
-    this.#clock = clock;
+  constructor(options: JobReaderOptions) {
+    this.#options = options;
   }
 
   /** Whether a read of the job is in flight, which the next one shares. */
@@ -108,30 +105,66 @@ export class JobReader {
    * will do, and so will the start of a job within that minute.
    */
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
-    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
-    const isShort = !this.#source.hasSpareRequests();
+    const { source, store, clock } = this.#options;
+    const { job, fetchedAtMs } = store.get(jobId) ?? {};
+    const isShort = !source.hasSpareRequests();
     const allowedAgeMs = isShort ? Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS) : maxAgeMs;
-    const startAgeMs = isShort && job?.done === false ? this.#store.ageMs(jobId) : undefined;
-    const ageMs = fetchedAtMs === undefined ? startAgeMs : this.#clock.monotonicMs() - fetchedAtMs;
+    const startAgeMs = isShort && job?.done === false ? store.ageMs(jobId) : undefined;
+    const ageMs = fetchedAtMs === undefined ? startAgeMs : clock.monotonicMs() - fetchedAtMs;
     if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
     if (options.background) return job;
-    await untilAborted(this.#lookUpInList(job), options.signal);
-    return this.#store.get(jobId)?.job ?? job;
+    await untilAborted(this.#lookUpInList(job, ageMs), options.signal);
+    return store.get(jobId)?.job ?? job;
+  }
+
+  /**
+   * As `readRecent` for a user, but a job that runs is asked as polls are: where there is no room for polls, or the poll fails, the last
+   * answer will do.
+   */
+  async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
+    const { source, store } = this.#options;
+    const last = store.get(jobId)?.job;
+    if (last?.done === false) {
+      if (source.backgroundWaitMs() > 0) return last;
+      const poll = this.readRecent(jobId, maxAgeMs, { background: true, signal });
+      const job = await poll.catch(() => last);
+      if (!job.done) return job;
+    }
+    return this.readRecent(jobId, maxAgeMs, { background: false, signal });
   }
 
   /** Looks up the final video of a job that has ended, which may mean that the job itself is read. Rejects as `read` does. */
   async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
-    const { job, fetchedAtMs } = this.#store.get(jobId) ?? {};
+    const { store, clock } = this.#options;
+    const { job, fetchedAtMs } = store.get(jobId) ?? {};
     // Of a job that only the list calls ended not even the clips are known.
     if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
-    else await untilAborted(this.#lookUpInList(job), signal);
+    else await untilAborted(this.#lookUpInList(job, clock.monotonicMs() - fetchedAtMs), signal);
+  }
+
+  /**
+   * Updates the store from the newest page of the video list, unless that was asked for in the last `maxAgeMs`. Resolves in any case: if the
+   * service doesn't answer, what is known has to do. Sent as a user's request.
+   */
+  refreshFromList(maxAgeMs: number): Promise<void> {
+    const { source, store, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    if (this.#list === undefined || startedMs - this.#list.startedMs > maxAgeMs) {
+      const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
+        ({ videos }) => store.updateFromPage(videos, { isFirstPage: true }),
+        () => {},
+      );
+      this.#list = { startedMs, done };
+    }
+    return this.#list.done;
   }
 
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
-      const latest = await this.#source.getJob(jobId, { background });
-      if (inFlight.wantsFinalVideo) await this.#lookUpInList(latest);
-      const job = this.#store.put(latest);
+      const { source, store } = this.#options;
+      const latest = await source.getJob(jobId, { background });
+      if (inFlight.wantsFinalVideo) await this.#lookUpInList(latest, 0);
+      const job = store.put(latest);
       return { job, latest: latest.done ? job : latest };
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
@@ -140,23 +173,10 @@ export class JobReader {
     return inFlight;
   }
 
-  /** By its documentation a status answer has no final video, and the list does. Sent as a user's request. */
-  #lookUpInList({ jobId, status, finalVideoUrl }: Job): Promise<void> {
-    if (status !== "completed" || finalVideoUrl !== undefined) return Promise.resolve();
-    if (this.#store.get(jobId)?.finalVideoUrl !== undefined) return Promise.resolve();
-    const nowMs = this.#clock.monotonicMs();
-    const last = this.#lookups.get(jobId);
-    if (last !== undefined && nowMs - last.startedMs < LOOKUP_INTERVAL_MS) return last.done;
-    const done = this.#source.listNewestVideos({ background: false, deadlineMs: LOOKUP_DEADLINE_MS }).then(
-      ({ videos }) => this.#store.updateFromPage(videos, { isFirstPage: true }),
-      // The clips are the answer; a later read looks again.
-      () => {},
-    );
-    this.#lookups.delete(jobId);
-    this.#lookups.set(jobId, { startedMs: nowMs, done });
-    const [oldest] = this.#lookups.keys();
-    if (oldest !== undefined && this.#lookups.size > MAX_LOOKUPS) this.#lookups.delete(oldest);
-    return done;
+  /** By its documentation a status answer has no final video, and a list that is not older than that answer may have it. */
+  async #lookUpInList({ jobId, status, finalVideoUrl }: Job, ageMs: number): Promise<void> {
+    const isKnown = (finalVideoUrl ?? this.#options.store.get(jobId)?.finalVideoUrl) !== undefined;
+    if (status === "completed" && !isKnown) await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
   }
 }
 

@@ -3,7 +3,6 @@
 
 import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
-import { Emitter, type Subscribable } from "./emitter.ts";
 import { isEnded } from "../service/options.ts";
 
 export interface KnownJob {
@@ -26,8 +25,13 @@ export interface KnownJob {
   readonly watchEnded?: string;
 }
 
+/** Ends a subscription; calling it again does nothing. */
+export type Unsubscribe = () => void;
+
 /** A job of an earlier process. */
 export type RecalledJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAtMs">>;
+
+type Listener = (jobId: string) => void;
 
 const MAX_KNOWN_JOBS = 2_000;
 
@@ -35,21 +39,16 @@ export class JobStore {
   readonly #clock: Pick<Clock, "now" | "monotonicMs">;
   /** The most recent first, as far as their order is known. */
   #known = new Map<string, KnownJob>();
-  readonly #changes = new Emitter<string>();
-  readonly #starts = new Emitter<string>();
+  readonly #listeners = { change: new Set<Listener>(), start: new Set<Listener>() };
 
   constructor(clock: Pick<Clock, "now" | "monotonicMs">) {
     this.#clock = clock;
   }
 
-  /** Emits the id of each job whose state has changed. Its end is the last change. */
-  get changes(): Subscribable<string> {
-    return this.#changes;
-  }
-
-  /** Emits the id of each job that this process starts. */
-  get starts(): Subscribable<string> {
-    return this.#starts;
+  /** Calls `listener` with each job whose state changes, its end being the last change, or that this process starts. */
+  on(event: "change" | "start", listener: Listener): Unsubscribe {
+    this.#listeners[event].add(listener);
+    return () => void this.#listeners[event].delete(listener);
   }
 
   get(jobId: string): KnownJob | undefined {
@@ -78,7 +77,7 @@ export class JobStore {
       [{ status, job, ...this.#known.get(jobId), jobId, topic, createdAtMs: this.#clock.now() }],
       "first",
     );
-    this.#starts.emit(jobId);
+    this.#emit("start", jobId);
   }
 
   /** Adds jobs of earlier processes, the most recent first, below those that are known. Emits nothing. */
@@ -110,7 +109,7 @@ export class JobStore {
       updatedAtMs: this.#clock.now(),
       ...(watchEnded !== undefined && !job.done && { watchEnded }),
     });
-    if (hasChanged(before.job, job)) this.#changes.emit(job.jobId);
+    if (hasChanged(before.job, job)) this.#emit("change", job.jobId);
     return job;
   }
 
@@ -141,13 +140,13 @@ export class JobStore {
     if (before.job?.done === true) return;
     const job: Job = { videoUrls: [], ...before.job, jobId, status, done: true };
     this.#set({ ...before, jobId, status, job, updatedAtMs: this.#clock.now() });
-    this.#changes.emit(jobId);
+    this.#emit("change", jobId);
   }
 
   /** Notes that polling ended before the job did. Emitted, so that subscribers can read why. */
   endWatch(jobId: string, reason: string): void {
     this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
-    this.#changes.emit(jobId);
+    this.#emit("change", jobId);
   }
 
   /** Notes that the job is polled again. */
@@ -156,6 +155,16 @@ export class JobStore {
     if (job?.watchEnded === undefined) return;
     const { watchEnded: _, ...watched } = job;
     this.#set(watched);
+  }
+
+  #emit(event: "change" | "start", jobId: string): void {
+    for (const listener of this.#listeners[event]) {
+      try {
+        listener(jobId);
+      } catch {
+        // A listener handles its own errors: they must not cost a caller the answer to a paid request.
+      }
+    }
   }
 
   #set(job: KnownJob): void {

@@ -4,17 +4,13 @@
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
-import type { Unsubscribe } from "./emitter.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobStore, Unsubscribe } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 
 export interface PollerOptions {
-  readonly source: Pick<JobSource, "listNewestVideos" | "hasSpareRequests"> & {
-    /** Milliseconds until a background request may be sent; 0 for now. */
-    backgroundWaitMs(): number;
-  };
+  readonly source: JobSource;
   readonly reader: JobReader;
   readonly store: JobStore;
   readonly schedule: Schedule;
@@ -23,6 +19,7 @@ export interface PollerOptions {
 }
 
 const MAX_WATCHED = 200;
+const TOO_MANY = `Not watched. The limit of ${MAX_WATCHED} watched jobs is reached.`;
 const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
@@ -53,15 +50,23 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     // A job that has ended is polled no more, whoever read its end.
-    this.#unsubscribe = options.store.changes.on((jobId) => this.#removeIfEnded(jobId));
+    this.#unsubscribe = options.store.on("change", (jobId) => this.#removeIfEnded(jobId));
   }
 
   /**
    * Polls the job until it ends or the returned function was called as often as this one. A job that is known to have ended is not
-   * polled. Throws a BridgeError when too many jobs are watched.
+   * polled, nor is one too many: watching it ends at once.
    */
   watch(jobId: string): Unsubscribe {
-    if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
+    const { store, clock, log } = this.#options;
+    if (this.#isClosed || store.get(jobId)?.job?.done === true) return () => {};
+    if (!this.#jobs.has(jobId) && this.#jobs.size >= MAX_WATCHED) {
+      // Not before whoever watches is ready to be notified.
+      return clock.after(0, () => {
+        log.warn(`${jobId}: ${TOO_MANY}`);
+        store.endWatch(jobId, TOO_MANY);
+      });
+    }
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
     this.#setTimer();
@@ -94,7 +99,6 @@ export class Poller {
   }
 
   #add(jobId: string): WatchedJob {
-    if (this.#jobs.size >= MAX_WATCHED) throw tooManyError();
     const job = new WatchedJob(jobId, this.#options);
     this.#jobs.set(jobId, job);
     this.#options.store.resumeWatch(jobId);
@@ -211,8 +215,11 @@ export class Poller {
     try {
       await request();
     } catch (error) {
-      if (isKeyRefused(error)) this.#endAllWatches();
-      else if (isRateLimited(error)) this.#pause();
+      const { code, status } = error instanceof BridgeError ? error.facts : {};
+      // A 403 may be about one request alone.
+      if (code === "unauthorized" && status !== 403) this.#endAllWatches();
+      else if (code === "rate_limited")
+        this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
       else onFailure(error);
     }
     this.#inFlight -= 1;
@@ -246,10 +253,6 @@ export class Poller {
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }
 
-  #pause(): void {
-    this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
-  }
-
   #endAllWatches(): void {
     for (const job of Array.from(this.#jobs.values()))
       this.#endWatch(job, "Watching ended: the service does not accept the API key.");
@@ -267,23 +270,4 @@ export class Poller {
     this.#options.log.info(`${job.jobId}: ${reason}`);
     this.#options.store.endWatch(job.jobId, reason);
   }
-}
-
-function isRateLimited(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.code === "rate_limited";
-}
-
-/** A 403 may be about one request alone. */
-function isKeyRefused(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.code === "unauthorized" && error.facts.status !== 403;
-}
-
-function tooManyError(): BridgeError {
-  return new BridgeError({
-    code: "limit_reached",
-    message: `The limit of ${MAX_WATCHED} watched jobs is reached.`,
-    nextStep: "End another subscription first, or ask with get_video_status now and then.",
-    outcome: "not_sent",
-    retryable: true,
-  });
 }

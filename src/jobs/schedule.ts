@@ -75,12 +75,10 @@ export class Schedule {
 
   /** From the poll just made to the next one, with jitter. */
   nextDelayMs(state: PollState): number {
-    return this.#fixedMs ?? this.#jittered(this.intervalMs(state));
+    return this.#fixedMs ?? this.#jittered(this.#intervalMs(state));
   }
 
-  /** The same without jitter. */
-  intervalMs({ ageMs, observedMs, progress }: PollState): number {
-    if (this.#fixedMs !== undefined) return this.#fixedMs;
+  #intervalMs({ ageMs, observedMs, progress }: PollState): number {
     const scale = this.#scale;
     if (ageMs === undefined) {
       if (observedMs < UNKNOWN_AGE.untilMs) return UNKNOWN_AGE.intervalMs;

@@ -41,18 +41,11 @@ export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job>
   if (!latest().done) await waitUntilOver(options, wait, latest);
   if (!latest().done || signal.aborted) return latest();
 
-  const bounded = new AbortController();
-  const abort = () => bounded.abort();
-  signal.addEventListener("abort", abort, { once: true });
-  const cancelTimer = clock.after(FINAL_VIDEO_MS, abort);
-  try {
-    await reader.lookUpFinalVideo(job.jobId, bounded.signal);
-  } catch {
-    // The end without the final video, or by the list's word alone, is better than an error.
-  } finally {
-    cancelTimer();
-    signal.removeEventListener("abort", abort);
-  }
+  let cancelTimer = () => {};
+  const timeIsUp = new Promise<void>((resolve) => (cancelTimer = clock.after(FINAL_VIDEO_MS, resolve)));
+  // The end without the final video, or by the list's word alone, is better than an error.
+  await Promise.race([timeIsUp, reader.lookUpFinalVideo(job.jobId, signal).catch(() => {})]);
+  cancelTimer();
   return latest();
 }
 
@@ -71,20 +64,15 @@ async function waitUntilOver(
   const cleanups = [
     clock.after(forMs, stopWaiting),
     clock.after(lookMs, lookOnce),
-    store.changes.on((changed) => {
+    store.on("change", (changed) => {
       if (changed !== jobId) return;
       if (latest().done || store.get(jobId)?.watchEnded !== undefined) stopWaiting();
       onChange(latest());
     }),
     () => signal.removeEventListener("abort", stopWaiting),
+    poller.watch(jobId),
   ];
   signal.addEventListener("abort", stopWaiting, { once: true });
-  try {
-    cleanups.push(poller.watch(jobId));
-    await isOver;
-  } catch {
-    // Too many jobs are watched: the job as it stands is the answer.
-  } finally {
-    for (const cleanUp of cleanups) cleanUp();
-  }
+  await isOver;
+  for (const cleanUp of cleanups) cleanUp();
 }

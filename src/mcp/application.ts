@@ -1,7 +1,6 @@
 // The state that outlives connections: made once by commands/serve.ts and shared by every connection's server.
 
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
-import type { JobHistory } from "../idempotency/history.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
@@ -12,10 +11,10 @@ import type { Log } from "../log.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/answers.ts";
 import type { Config } from "../config.ts";
-import type { CardReads } from "./card/card-reads.ts";
+import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application {
+export interface Application extends Pick<ToolContext, "history" | "canPublish"> {
   readonly version: string;
   readonly config: Config;
   readonly service: Service;
@@ -30,13 +29,8 @@ export interface Application {
   readonly finishPaidRequests: () => Promise<void>;
   /** How the service says that a job stands, as far as that can be found out in a few seconds. */
   readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
-  /** What this computer knows of jobs, by their ids in lower case; empty where its journal can't be read. */
-  readonly history: () => Promise<ReadonlyMap<string, JobHistory>>;
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
   readonly recallJobs: () => Promise<void>;
-  /** Whether publish_video is offered. */
-  readonly canPublish: boolean;
   readonly elicitation: Elicitation;
-  readonly cardReads: CardReads;
   readonly log: Log;
 }

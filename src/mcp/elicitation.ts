@@ -12,6 +12,7 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Question } from "../tools/tool.ts";
+import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
@@ -40,9 +41,7 @@ const MAX_ANSWER_MS = 5 * 60_000;
 const BY_ITSELF_MS = 2_000;
 const MAX_OPEN = 100;
 
-// Made on first use: few calls ask, and every start would wait for them.
-const makeCapabilitySchema = () =>
-  z.looseObject({ elicitation: z.looseObject({ form: z.unknown(), url: z.unknown() }).partial() });
+// Made on first use: few calls ask, and every start would wait for it.
 const makeAnswerSchema = () =>
   z.looseObject({
     action: z.enum(["accept", "decline", "cancel"]),
@@ -131,16 +130,14 @@ function formFor({ message, yes, no }: Question) {
 
 /** An empty `elicitation` means forms, as it did before there were modes. */
 export function canAsk(server: McpServer, request: McpRequest): boolean {
-  const modes = makeCapabilitySchema().safeParse(declaredCapabilities(server, request)).data?.elicitation;
-  return modes !== undefined && (modes.form !== undefined || modes.url === undefined);
+  const modes = valueAt(declaredCapabilities(server, request), "elicitation");
+  if (typeof modes !== "object" || modes === null) return false;
+  return "form" in modes || !("url" in modes);
 }
 
 /** A legacy client declares its capabilities once, at initialize; a modern one with each request. */
 export function declaredCapabilities(server: McpServer, { envelope }: McpRequest): unknown {
-  return (
-    (envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)) ??
-    server.server.getClientCapabilities()
-  );
+  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
 }
 
 /** `byItself`: so fast and without a choice that the client may have answered without the user. */

@@ -47,7 +47,7 @@ export function createServer(application: Application, { era, subscriptions, tas
       },
     },
   );
-  registerTools(server, application, tasks);
+  registerTools(server, application, tasks.areOffered(era) ? tasks : undefined);
   registerResources(server, application);
   registerCard(server, application);
   registerPrompts(server, application);

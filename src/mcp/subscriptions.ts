@@ -2,54 +2,38 @@
 // subscriptions/listen, which the SDK answers and routes by itself, the transport shows the acknowledgement going out and the
 // cancellation coming in. Knows nothing of how jobs are polled.
 
-import {
-  type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-} from "@modelcontextprotocol/server";
-import { describeFailure, toBridgeError } from "../errors.ts";
-import type { Unsubscribe } from "../jobs/emitter.ts";
+import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../jobs/job.ts";
+import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
-import { errorMeta } from "./tool-result.ts";
 import { subscriptionIdOf } from "./transport/json-rpc.ts";
+import { valueAt } from "./value-at.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
 /** The legacy protocol has one subscription per URI, the modern one any number, each under an id and with many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
-interface Subscription {
-  readonly jobId: string;
-  readonly unwatch: Unsubscribe;
-  /** Whether the client was notified of the job's end under this subscription. */
-  endNotified: boolean;
-}
-
 const MAX_REMEMBERED_ENDS = 2_000;
 
 export class Subscriptions {
   readonly #application: Application;
-  /** By key, and below that by URI. */
-  readonly #subscriptions = new Map<SubscriptionKey, Map<string, Subscription>>();
+  /** What ends the watching, by key, and below that by URI. */
+  readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
   /** Listens that the SDK has not acknowledged yet. */
   readonly #opening = new Set<SubscriptionKey>();
   /**
-   * URIs of ended legacy subscriptions whose end was notified. A new subscription to one is not notified again: a client that
-   * subscribes anew with every update would do so for ever.
+   * Keys and URIs under which the client was notified of the end, the oldest first. The legacy protocol has one key per URI: a client that
+   * subscribes anew with every update would otherwise do so for ever.
    */
-  readonly #endNotifiedUris = new Set<string>();
-  readonly #unsubscribes: readonly Unsubscribe[];
+  readonly #endNotified = new Set<string>();
+  readonly #stopListening: Unsubscribe;
   /** Sends the notifications; undefined before the client has connected and after the end. */
   #server: McpServer | undefined;
 
   constructor(application: Application) {
     this.#application = application;
-    this.#unsubscribes = [
-      application.jobs.changes.on((jobId) => this.#notify(jobId)),
-      application.jobs.starts.on(() => this.#send((server) => server.server.sendResourceListChanged())),
-    ];
+    this.#stopListening = application.jobs.on("change", (jobId) => this.#notify(jobId));
   }
 
   /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */
@@ -60,19 +44,11 @@ export class Subscriptions {
       if (uri === CATALOG_URI) return {};
       const jobId = jobIdOf(uri);
       if (jobId === undefined) throw new ResourceNotFoundError(uri);
-      try {
-        this.#subscribe(uriKey(uri), uri, jobId);
-      } catch (error) {
-        const failure = toBridgeError(error, "not_sent");
-        throw new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-          uri,
-          "faceless/error": errorMeta(failure),
-        });
-      }
+      this.#subscribe(`uri:${uri}`, uri, jobId);
       return {};
     });
     mcpServer.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-      this.#unsubscribe(uriKey(uri));
+      this.#unsubscribe(`uri:${uri}`);
       return {};
     });
   }
@@ -102,7 +78,11 @@ export class Subscriptions {
           if (!("method" in message)) return;
           const key = listenKey(subscriptionIdOf(message));
           if (!this.#opening.delete(key)) return;
-          for (const uri of acknowledgedUris(message.params)) this.#subscribeOrExplain(key, uri);
+          const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
+          for (const uri of Array.isArray(uris) ? uris : []) {
+            const jobId = jobIdOf(String(uri));
+            if (jobId !== undefined) this.#subscribe(key, String(uri), jobId);
+          }
         },
       },
     };
@@ -111,7 +91,7 @@ export class Subscriptions {
   /** Ends all subscriptions of the connection. */
   close(): void {
     for (const key of Array.from(this.#subscriptions.keys())) this.#unsubscribe(key);
-    for (const unsubscribe of this.#unsubscribes) unsubscribe();
+    this.#stopListening();
     this.#server = undefined;
   }
 
@@ -122,81 +102,42 @@ export class Subscriptions {
   #notify(jobId: string): void {
     const done = this.#application.jobs.get(jobId)?.job?.done === true;
     const uris = new Set<string>();
-    for (const byUri of this.#subscriptions.values()) {
-      for (const [uri, subscription] of byUri) {
-        if (subscription.jobId !== jobId || (done && subscription.endNotified)) continue;
-        subscription.endNotified = done;
+    for (const [key, byUri] of this.#subscriptions) {
+      for (const uri of byUri.keys()) {
+        const subscription = `${key} ${uri}`;
+        if (jobIdOf(uri) !== jobId || this.#endNotified.has(subscription)) continue;
+        if (done) this.#endNotified.add(subscription);
         uris.add(uri);
       }
     }
-    for (const uri of uris) this.#send((server) => server.server.sendResourceUpdated({ uri }));
+    const [oldest] = this.#endNotified;
+    if (oldest !== undefined && this.#endNotified.size > MAX_REMEMBERED_ENDS)
+      this.#endNotified.delete(oldest);
+    for (const uri of uris)
+      this.#server?.server
+        .sendResourceUpdated({ uri })
+        .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
-  #send(notification: (server: McpServer) => Promise<void>): void {
-    if (this.#server === undefined) return;
-    notification(this.#server).catch((error: unknown) =>
-      this.#application.log.debug("A notification was not sent.", error),
-    );
-  }
-
-  /** Throws what `watch` throws. Subscribing again only polls again where polling had ended. */
+  /** Subscribing again only polls again where polling had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
-    this.#add(key, uri, jobId, poller.watch(jobId));
+    const byUri = this.#subscriptions.get(key) ?? new Map<string, Unsubscribe>();
+    const unwatchBefore = byUri.get(uri);
+    this.#subscriptions.set(key, byUri.set(uri, poller.watch(jobId)));
+    unwatchBefore?.();
     savedVideos.saveWhenFinished(jobId);
     // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
     if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }
 
-  /** A listen can't be refused for one of its jobs: the refusal is what the subscriber then reads in the job's resource. */
-  #subscribeOrExplain(key: SubscriptionKey, uri: string): void {
-    const { jobs, log } = this.#application;
-    const jobId = jobIdOf(uri);
-    if (jobId === undefined) return;
-    try {
-      this.#subscribe(key, uri, jobId);
-    } catch (error) {
-      const { message } = toBridgeError(error, "not_sent");
-      log.warn(`${uri} is not watched: ${message}`);
-      this.#add(key, uri, jobId, () => {});
-      setImmediate(() => jobs.endWatch(jobId, `Not watched. ${message}`));
-    }
-  }
-
-  #add(key: SubscriptionKey, uri: string, jobId: string, unwatch: Unsubscribe): void {
-    const byUri = this.#subscriptions.get(key) ?? new Map<string, Subscription>();
-    const before = byUri.get(uri);
-    const endNotified = before?.endNotified ?? this.#endNotifiedUris.delete(uri);
-    byUri.set(uri, { jobId, unwatch, endNotified });
-    this.#subscriptions.set(key, byUri);
-    before?.unwatch();
-  }
-
   #unsubscribe(key: SubscriptionKey): void {
-    for (const [uri, { unwatch, endNotified }] of this.#subscriptions.get(key) ?? []) {
-      unwatch();
-      if (endNotified && key === uriKey(uri)) this.#endNotifiedUris.add(uri);
-    }
+    for (const unwatch of this.#subscriptions.get(key)?.values() ?? []) unwatch();
     this.#subscriptions.delete(key);
-    const [oldest] = this.#endNotifiedUris;
-    if (oldest !== undefined && this.#endNotifiedUris.size > MAX_REMEMBERED_ENDS)
-      this.#endNotifiedUris.delete(oldest);
   }
-}
-
-function uriKey(uri: string): SubscriptionKey {
-  return `uri:${uri}`;
 }
 
 /** As JSON, since a string and a number are two ids. */
 function listenKey(id: unknown): SubscriptionKey {
   return `listen:${JSON.stringify(id)}`;
-}
-
-function acknowledgedUris(params: Record<string, unknown> | undefined): string[] {
-  const acknowledged = params?.["notifications"];
-  if (typeof acknowledged !== "object" || acknowledged === null) return [];
-  if (!("resourceSubscriptions" in acknowledged)) return [];
-  const uris: unknown = acknowledged.resourceSubscriptions;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }

@@ -1,7 +1,7 @@
 // Turns what a tool returned or threw into a protocol result. Text and structure say the same, since some clients show the model only the
 // one and some only the other. The facts of a failure are in _meta.
 
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect } from "../errors.ts";
 
 export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
@@ -21,8 +21,14 @@ export function failureResult(error: BridgeError, effect: Effect): CallToolResul
   };
 }
 
+/** A failed read, as a JSON-RPC error. */
+export function protocolError(error: BridgeError, data: Record<string, unknown> = {}): ProtocolError {
+  const details = { ...data, "faceless/error": errorMeta(error) };
+  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(error, "reads"), details);
+}
+
 /** The machine-readable half of a failure. */
-export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
+function errorMeta({ facts }: BridgeError): Record<string, unknown> {
   const { code, status, outcome, retryable, retryAfterSeconds } = facts;
   return {
     code,

@@ -11,9 +11,10 @@ import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
 import type { Tasks } from "./tasks/tasks.ts";
-import { failureResult } from "./tool-result.ts";
+import { failureResult, successResult } from "./tool-result.ts";
 
-export function registerTools(server: McpServer, application: Application, tasks: Tasks): void {
+/** `tasks` where the client may call a tool as a task. */
+export function registerTools(server: McpServer, application: Application, tasks?: Tasks): void {
   const { log } = application;
   for (const tool of toolsFor(application.config)) {
     const { name, title, description, annotations, effect } = tool;
@@ -30,7 +31,13 @@ export function registerTools(server: McpServer, application: Application, tasks
         try {
           await application.recallJobs();
           const result = await runTool(tool, args, toolContext(application, server, mcpReq));
-          return tasks.answer(tool, result, mcpReq);
+          // A repeated call has to say at once that nothing was charged: it is no task.
+          if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
+          // Each job is a resource.
+          server.server
+            .sendResourceListChanged()
+            .catch((error: unknown) => log.debug("A notification was not sent.", error));
+          return tasks?.answer(result, mcpReq) ?? successResult(result);
         } catch (error) {
           if (error instanceof AskUser) return error.result;
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -39,7 +46,7 @@ export function registerTools(server: McpServer, application: Application, tasks
         }
       },
     );
-    if (tasks.isOptionalFor(tool)) registered.execution = { taskSupport: "optional" };
+    if (tasks?.isOptionalFor(tool) === true) registered.execution = { taskSupport: "optional" };
   }
 }
 
@@ -54,33 +61,14 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const {
-    service,
-    jobs,
-    reader,
-    generateOnce,
-    publishOnce,
-    savedVideos,
-    lookAtJob,
-    history,
-    elicitation,
-    canPublish,
-    config,
-  } = application;
+  const { elicitation, config } = application;
   const { signal } = mcpReq;
   const calledMs = performance.now();
   return {
-    service,
-    jobs,
-    reader,
-    generateOnce,
-    publishOnce,
-    savedVideos,
+    ...application,
     signal,
-    canPublish,
     isSandbox: config.sandbox,
-    history,
-    lookAtJob: (jobId) => lookAtJob(jobId, signal),
+    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     // Of a server that is not set up the user is asked nothing: the request says what is missing.
     askUser: async (question) => {
       if (config.problems.length === 0) await elicitation.confirm(server, mcpReq, question);

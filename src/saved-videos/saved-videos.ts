@@ -2,8 +2,7 @@
 // date and the job's id alone. Knows neither HTTP nor the SDK.
 
 import type { Clock } from "../jobs/clock.ts";
-import type { Unsubscribe } from "../jobs/emitter.ts";
-import type { JobStore } from "../jobs/job-store.ts";
+import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
@@ -86,10 +85,10 @@ export class SavedVideos {
 
   constructor(options: SavedVideosOptions) {
     this.#options = options;
-    const { starts, changes } = options.store;
+    const { store } = options;
     this.#unsubscribes = [
-      starts.on((jobId) => this.saveWhenFinished(jobId)),
-      changes.on((jobId) => this.#advance(this.#pending.get(jobId))),
+      store.on("start", (jobId) => this.saveWhenFinished(jobId)),
+      store.on("change", (jobId) => this.#advance(this.#pending.get(jobId))),
     ];
   }
 

@@ -59,7 +59,7 @@ const videoPage = z.looseObject({
   // Documented as a timestamp string; a service that sends the bare number means the same. An empty one ends the list.
   nextCursor: z
     .union([z.string(), z.number().transform(String)])
-    .transform((cursor) => (cursor === "" ? undefined : cursor))
+    .transform((cursor) => cursor || undefined)
     .optional(),
 });
 export type VideoPage = z.infer<typeof videoPage>;
@@ -197,16 +197,26 @@ function asOpened(text: string): string {
   return text.replace(/[\t\n\r]+/g, "").trim();
 }
 
-/**
- * The same JSON without its nulls (properties and array elements) and without invisible characters in its texts. Throws a
- * RangeError where it is nested too deeply to be walked.
- */
+/** The JSON without its nulls and invisible characters; undefined for text that is not JSON, or nested too deeply to be walked. */
+export function parseJson(text: string): unknown {
+  try {
+    return tidied(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same JSON without its nulls (properties and array elements) and without invisible characters in its texts. */
 export function tidied(value: unknown): unknown {
-  if (typeof value === "string") return stripUnsafeCharacters(value);
+  if (typeof value === "string") return cleaned(value);
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
   if (typeof value !== "object" || value === null) return value;
   const kept: [string, unknown][] = [];
-  for (const [key, item] of Object.entries(value))
-    if (item !== null) kept.push([stripUnsafeCharacters(key), tidied(item)]);
+  for (const [key, item] of Object.entries(value)) if (item !== null) kept.push([cleaned(key), tidied(item)]);
   return Object.fromEntries(kept);
+}
+
+/** Most texts are plain ASCII, and this runs on every text of every answer. */
+function cleaned(text: string): string {
+  return /^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text);
 }

@@ -1,6 +1,7 @@
 // The service's documented operations, one method each, with domain types in and out. It knows nothing of tools or polling.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
 import {
@@ -16,7 +17,7 @@ import {
   type VideoPage,
   type VideosQuery,
 } from "./answers.ts";
-import { cancelledError, type Operation, pagingLoopError } from "./errors.ts";
+import { type Operation, pagingLoopError } from "./errors.ts";
 import { isEnded } from "./options.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import {
@@ -30,6 +31,17 @@ import {
 
 /** What the rest of this server knows of the client. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
+
+export interface ServiceOptions extends Omit<SenderOptions, "config"> {
+  /** Where the service is. Called with the first operation, and again with the next one after a failure. */
+  readonly connect: () => Promise<ServiceConfig>;
+}
+
+interface Connection {
+  readonly baseUrl: URL;
+  readonly requests: RequestSender;
+  readonly schemas: AnswerSchemas;
+}
 
 /** Longest that calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
@@ -80,37 +92,31 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-/**
- * A client of the service that the configuration names. Nothing is loaded or sent before the first call. Every method throws a
- * BridgeError and nothing else.
- */
+/** A client of the service. Nothing is sent before the first operation. Every operation throws a BridgeError and nothing else. */
 export class ServiceClient {
-  readonly #options: SenderOptions;
-  readonly #requests: RequestSender;
-  readonly #schemas: AnswerSchemas;
-  #documentAwaitedUntilMs: number | undefined; // set by the first call that waits for the OpenAPI document
+  readonly #options: ServiceOptions;
+  #requests: RequestSender | undefined; // there once connected
+  #discovery: Discovery | undefined; // there once the OpenAPI document was read, or could not be used
+  #isClosed = false;
 
-  constructor(options: SenderOptions) {
+  constructor(options: ServiceOptions) {
     this.#options = options;
-    this.#requests = new RequestSender(options);
-    this.#schemas = answerSchemas(options.config.baseUrl);
   }
 
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
-    const url = this.#requests.address("/api/v1/generate");
-    const { generation } = this.#schemas;
-    return guarded(operation, () =>
-      this.#requests.ask(operation, generation, { url, body: request }, options),
-    );
+    return this.#run(operation, ({ requests, schemas }) => {
+      const url = requests.address("/api/v1/generate");
+      return requests.ask(operation, schemas.generation, { url, body: request }, options);
+    });
   }
 
   getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
     const operation = OPERATIONS.getJob;
-    return guarded(operation, async () => {
-      const url = this.#requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-      const answer = await this.#requests.ask(operation, this.#schemas.jobStatus, { url }, options);
+    return this.#run(operation, async ({ requests, schemas }) => {
+      const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
+      const answer = await requests.ask(operation, schemas.jobStatus, { url }, options);
       return { ...answer, jobId, done: isEnded(answer.status) };
     });
   }
@@ -118,17 +124,17 @@ export class ServiceClient {
   /** Makes the video public. Sent once, as `generate`. */
   publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
-    const url = this.#requests.address("/api/v1/publish");
-    const { publication } = this.#schemas;
-    return guarded(operation, () =>
-      this.#requests.ask(operation, publication, { url, body: request, isAnswer: hasResults }, options),
-    );
+    return this.#run(operation, ({ requests, schemas }) => {
+      const url = requests.address("/api/v1/publish");
+      const parts = { url, body: request, isAnswer: hasResults };
+      return requests.ask(operation, schemas.publication, parts, options);
+    });
   }
 
   listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
-    return guarded(OPERATIONS.listVideos, async () => {
-      if (limit === undefined && cursor === undefined) return this.#readPage({}, options);
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+    return this.#run(OPERATIONS.listVideos, async (connection) => {
+      if (limit === undefined && cursor === undefined) return readPage(connection, {}, options);
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, connection, options);
       const {
         pagingParameter,
         limit: { min = -Infinity, max = Infinity },
@@ -136,7 +142,7 @@ export class ServiceClient {
       // As many as the service allows, instead of an error: the rest follows with nextCursor.
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
       const query = { limit: size?.toString(), [pagingParameter]: cursor };
-      const page = await this.#readPage(query, rest);
+      const page = await readPage(connection, query, rest);
       if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
       return page;
     });
@@ -144,114 +150,130 @@ export class ServiceClient {
 
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
-    return guarded(OPERATIONS.listVideos, async () => {
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+    return this.#run(OPERATIONS.listVideos, async (connection) => {
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, connection, options);
       const { min = 1, max } = discovery.limit;
       // The documentation names neither bounds nor default of limit. A limit of ours could be refused with 400 or 422, and the
       // poller would lose the list for good; without one the service chooses a page that it allows.
       const size = max === undefined ? undefined : Math.max(min, Math.min(MAX_NEWEST_VIDEOS, max));
-      return this.#readPage({ limit: size?.toString() }, rest);
+      return readPage(connection, { limit: size?.toString() }, rest);
     });
   }
 
   listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
-    return guarded(operation, async () => {
-      const { discovery, rest, endsAtMs } = await this.#discover(operation, options);
+    return this.#run(operation, async (connection) => {
+      const { requests, schemas } = connection;
+      const { discovery, rest, endsAtMs } = await this.#discover(operation, connection, options);
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
+      const readPath = async (url: URL) =>
+        readPlatforms(readJson(operation, await requests.perform(operation, { url }, rest)));
       const listed =
-        platformsUrl === undefined
-          ? undefined
-          : await this.#requests
-              .perform(operation, { url: platformsUrl }, rest)
-              .then((answer) => readPlatforms(readJson(operation, answer)))
-              .catch((error: unknown) => {
-                const status = error instanceof BridgeError ? error.facts.status : undefined;
-                // The document promised a path that the service doesn't have: the MCP endpoint is left.
-                if (status === 404 || status === 405 || status === 501) return undefined;
-                throw error;
-              });
-      const { version, now } = this.#options;
-      const endpoint = this.#requests.address("/api/mcp");
-      const call = {
-        operation,
-        endpoint,
-        requests: this.#requests,
-        version,
-        now,
-        endsAtMs,
-        signal: options.signal,
-      };
-      return this.#schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
+        platformsUrl &&
+        (await readPath(platformsUrl).catch((error: unknown) => {
+          // The document promised a path that the service doesn't have: the MCP endpoint is left.
+          if (error instanceof BridgeError && [404, 405, 501].includes(error.facts.status ?? 0))
+            return undefined;
+          throw error;
+        }));
+      const { signal } = options;
+      const call = { operation, requests, version: this.#options.version, endsAtMs, signal };
+      return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
     });
   }
 
   /** Where the service is, as a URL's origin. */
-  origin(): Promise<string> {
-    return Promise.resolve(this.#options.config.baseUrl.origin);
+  async origin(): Promise<string> {
+    return (await this.#connect()).baseUrl.origin;
   }
 
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number {
-    return this.#requests.limiter.waitMs("background");
+    return this.#requests?.limiter.waitMs("background") ?? 0;
   }
 
   /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
   hasSpareRequests(): boolean {
-    return this.#requests.limiter.hasSpare();
+    return this.#requests?.limiter.hasSpare() ?? true;
   }
 
   /** Closes every connection at once. */
   close(): void {
-    this.#requests.close();
+    this.#isClosed = true;
+    this.#requests?.close();
   }
 
-  #readPage(query: Record<string, string | undefined>, options: CallOptions): Promise<VideoPage> {
-    const url = this.#requests.address("/api/v1/videos", query);
-    return this.#requests.ask(OPERATIONS.listVideos, this.#schemas.videoPage, { url }, options);
-  }
-
-  readonly #readDocument = lazy(async (): Promise<Discovery> => {
-    const operation = OPERATIONS.readOpenApi;
-    const url = this.#requests.address("/api/v1/openapi.json");
+  readonly #connect = lazy(async (): Promise<Connection> => {
     try {
-      const answer = await this.#requests.perform(operation, { url });
-      return readOpenApi(readJson(operation, answer), this.#options.config.baseUrl);
+      const config = await this.#options.connect();
+      const requests = new RequestSender({ ...this.#options, config });
+      this.#requests = requests;
+      if (this.#isClosed) requests.close();
+      return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };
     } catch (error) {
-      // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
-      if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-      return DISCOVERED_NOTHING;
+      throw toBridgeError(error, "not_sent");
     }
   });
 
-  /**
-   * What the OpenAPI document says, if it arrives while the call can wait, and the options for the rest of the call. Only the first calls
-   * wait at all.
-   */
-  async #discover(operation: Operation, options: CallOptions) {
-    const { signal, deadlineMs = DEADLINE_MS[operation.method] } = options;
-    const { monotonicMs } = this.#requests;
-    const startedMs = monotonicMs();
+  async #run<Result>(
+    { method }: Operation,
+    run: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    const connection = await this.#connect();
+    try {
+      return await run(connection);
+    } catch (error) {
+      throw toBridgeError(error, method === "GET" ? "rejected" : "unknown");
+    }
+  }
+
+  readonly #readDocument = lazy(async (): Promise<Discovery> => {
+    const { requests, baseUrl } = await this.#connect();
+    const operation = OPERATIONS.readOpenApi;
+    const url = requests.address("/api/v1/openapi.json");
+    try {
+      const answer = await requests.perform(operation, { url });
+      return (this.#discovery = readOpenApi(readJson(operation, answer), baseUrl));
+    } catch (error) {
+      // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
+      if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
+      return (this.#discovery = DISCOVERED_NOTHING);
+    }
+  });
+
+  /** Begins with the first call that waits for the document. Only the first calls wait at all. */
+  readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, DISCOVERED_NOTHING, { ref: false }));
+
+  /** What the OpenAPI document says, if it arrives while calls wait, and the options for the rest of the call. */
+  async #discover(operation: Operation, { requests }: Connection, options: CallOptions) {
+    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[operation.method]);
     const document = this.#readDocument().catch(() => DISCOVERED_NOTHING);
-    this.#documentAwaitedUntilMs ??= startedMs + DOCUMENT_PATIENCE_MS;
-    const patienceMs = Math.max(0, Math.min(this.#documentAwaitedUntilMs - startedMs, deadlineMs / 2));
-    const patience = sleep(patienceMs, DISCOVERED_NOTHING, { ref: false, signal }).catch(
-      () => DISCOVERED_NOTHING,
-    );
-    const discovery = await Promise.race([document, patience]);
-    if (signal?.aborted === true) throw cancelledError(operation);
-    const endsAtMs = startedMs + deadlineMs;
-    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - monotonicMs() } };
+    const discovery = this.#discovery ?? (await Promise.race([document, this.#patience()]));
+    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
   }
 }
 
-/** Keeps the promise that a method throws a BridgeError and nothing else. */
-async function guarded<Result>({ method }: Operation, run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    throw toBridgeError(error, method === "GET" ? "rejected" : "unknown");
-  }
+function readPage(
+  { requests, schemas }: Connection,
+  query: Record<string, string | undefined>,
+  options: CallOptions,
+): Promise<VideoPage> {
+  const url = requests.address("/api/v1/videos", query);
+  return requests.ask(OPERATIONS.listVideos, schemas.videoPage, { url }, options);
+}
+
+/** What every call answers while the server is not set up: what has to be set, and how. */
+export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeError {
+  const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
+  const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`).join(" ");
+  return new BridgeError({
+    code: "not_configured",
+    message: `This server is not set up: ${list}.`,
+    nextStep: `${fixes} Then restart this server. To try it without an account, start it with --sandbox.`,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
 }

@@ -8,24 +8,21 @@ import {
   mcpAnswerError,
   mcpToolError,
   type Operation,
-  parseJson,
   statusError,
   transportError,
 } from "./errors.ts";
-import type { OpenAnswer } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limiter.ts";
+import type { Answer } from "./http.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatforms, tidied } from "./answers.ts";
+import { type ConnectedPlatforms, parseJson, tidied } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
+
+const ENDPOINT = "/api/mcp";
 
 export interface McpCall {
   readonly operation: Operation;
-  readonly endpoint: URL;
   readonly requests: RequestSender;
   /** Of this bridge. */
   readonly version: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** By `requests.monotonicMs`. */
   readonly endsAtMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -33,26 +30,21 @@ export interface McpCall {
 
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
-  const { operation, endpoint, requests, version, now, signal } = call;
+  const { operation, requests, version, signal } = call;
   let failure: unknown; // of the last request: the SDK wraps what its fetch throws, and would lose it
-  const transport = new StreamableHTTPClientTransport(endpoint, {
+  const transport = new StreamableHTTPClientTransport(requests.address(ENDPOINT), {
     async fetch(_, init) {
       // A server may decline the listening stream that the transport asks for, and so does this client.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
       try {
         failure = undefined;
-        const { status, headers, chunks } = await open(call, init);
-        const values = Object.entries(headers).map(([name, value]) => [name, String(value ?? "")]);
-        const head = { status, headers: Object.fromEntries(values) };
-        if (status === 204) return new Response(null, head);
-        if (status < 300) return new Response(ReadableStream.from(endingTheCall(chunks)), head);
-        const text = await new Response(ReadableStream.from(chunks)).text();
-        const retryAfterMs =
-          status === 429 ? requests.limiter.waitMs("user") : readRetryAfterMs(headers, now());
-        failure = statusError(operation, { status, headers, text }, retryAfterMs);
-        // With one of these an endpoint declines one version of the protocol, and the SDK then tries the other.
-        if (status >= 400 && status < 500 && status !== 429) return new Response(text, head);
-        throw failure;
+        const answer = await post(call, init);
+        const { status, headers, text } = answer;
+        if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
+        // With one of the others an endpoint declines one version of the protocol, and the SDK then tries the other.
+        if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
+        const values = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+        return new Response(text || null, { status, headers: Object.fromEntries(values) });
       } catch (error) {
         failure ??= error;
         throw error;
@@ -60,16 +52,6 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     },
   });
   const close = () => void transport.close().catch(() => {});
-  /** The SDK would try to resume a stream that breaks. */
-  async function* endingTheCall(chunks: AsyncIterable<Uint8Array>) {
-    try {
-      yield* chunks;
-    } catch (error) {
-      failure = error;
-      close();
-      throw error;
-    }
-  }
 
   // Where an answer is none, the SDK waits a minute. Closing its transport ends whatever it does.
   const timeout = AbortSignal.timeout(timeLeftMs(call));
@@ -99,7 +81,6 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     throw mcpAnswerError("it does not speak MCP as documented", error);
   } finally {
     signal?.removeEventListener("abort", close);
-    // A stream may stay open after the answer.
     close();
   }
 }
@@ -112,15 +93,15 @@ function timeLeftMs({ endsAtMs, requests }: McpCall): number {
 }
 
 /** Sends a request of the SDK's like all others: with the key, by the one HTTP client and within the rate limit. */
-async function open(call: McpCall, { headers, body, signal }: RequestInit): Promise<OpenAnswer> {
-  const { operation, endpoint, requests, endsAtMs } = call;
+async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<Answer> {
+  const { operation, requests, endsAtMs } = call;
   const http = await requests.http();
   const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: call.signal });
-  let answer: OpenAnswer | undefined;
+  let answer: Answer | undefined;
   try {
-    answer = await http.open({
+    answer = await http.send({
       method: "POST",
-      url: endpoint,
+      url: requests.address(ENDPOINT),
       headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
       body: typeof body === "string" ? body : "",
       deadlineMs: timeLeftMs(call),

@@ -3,7 +3,7 @@
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { errorEnvelopeSchema, tidied } from "./answers.ts";
+import { errorEnvelopeSchema, parseJson } from "./answers.ts";
 import type { Answer } from "./http.ts";
 import { type Method, provesNothing } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
@@ -170,15 +170,6 @@ function readServiceWords(text: string): ServiceWords | undefined {
     ...(code !== undefined && { code: cleanServiceText(code, 100) }),
     ...(message !== undefined && { message: cleanServiceText(message) }),
   };
-}
-
-/** The JSON without its nulls; undefined for text that is not JSON, or nested too deeply to be walked. */
-export function parseJson(text: string): unknown {
-  try {
-    return tidied(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 function redirectTarget(answer: Answer): string {

@@ -3,7 +3,7 @@
 // Loaded on first use: undici is the heaviest thing here.
 
 import { PassThrough, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
@@ -36,12 +36,6 @@ export interface Answer {
   readonly text: string;
 }
 
-/** An answer whose body is still arriving. Read or `dispose` it: until then its deadline is running. */
-export interface OpenAnswer extends Omit<Answer, "text"> {
-  readonly chunks: AsyncIterable<Uint8Array>;
-  dispose(): void;
-}
-
 /** How long the answer to a request with `onLate` is awaited after its deadline. */
 const LATE_MS = 5 * 60_000;
 
@@ -59,46 +53,11 @@ export class Http {
   /** The whole answer, also if only its connection failed and what has come is whole JSON. Throws a TransportFailure. */
   send(request: HttpRequest): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const answer = { status: 0, headers: {}, text: "" };
-      let waiting = { resolve, reject };
-      // Decoded as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size.
-      const decoder = new TextDecoder();
-      this.#start(request, {
-        onAnswer: (status, headers) => Object.assign(answer, { status, headers }),
-        onChunk: (chunk) => (answer.text += decoder.decode(chunk, { stream: true })),
-        onEnd: () => waiting.resolve({ ...answer, text: answer.text + decoder.decode() }),
-        onFailure: (failure) =>
-          isWholeJson(answer.text) ? waiting.resolve(answer) : waiting.reject(failure),
-        onDeadline(failure) {
-          if (request.onLate === undefined || isWholeJson(answer.text)) return false;
-          request.onLate(new Promise((resolve, reject) => (waiting = { resolve, reject })));
-          reject(failure);
-          return true;
-        },
-      });
-    });
-  }
-
-  /** The answer as soon as its headers are there. Throws a TransportFailure, also while the body is read. */
-  open(request: HttpRequest): Promise<OpenAnswer> {
-    return new Promise((resolve, reject) => {
-      let body: ReadableStreamDefaultController<Uint8Array>;
-      const dispose = () => inFlight.giveUp({ kind: "cancelled", reason: "no longer wanted" });
-      // What is not read yet is kept here, as far as the limit on an answer goes.
-      const chunks = new ReadableStream<Uint8Array>({
-        start: (controller) => void (body = controller),
-        cancel: dispose,
-      });
-      let answered = false;
-      const inFlight = this.#start(request, {
-        onAnswer(status, headers) {
-          answered = true;
-          resolve({ status, headers, chunks, dispose });
-        },
-        onChunk: (chunk) => body.enqueue(chunk),
-        onEnd: () => body.close(),
-        onFailure: (failure) => (answered ? body.error(failure) : reject(failure)),
-      });
+      if (request.url.origin !== this.#origin)
+        throw new TypeError("A request must stay at the service's origin.");
+      if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
+      if (request.signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
+      new RequestInFlight(request, this.#pool.acquire(), { resolve, reject }).dispatch();
     });
   }
 
@@ -107,26 +66,11 @@ export class Http {
     this.#isDestroyed = true;
     this.#pool.destroy();
   }
-
-  #start(request: HttpRequest, receiver: Receiver): RequestInFlight {
-    if (request.url.origin !== this.#origin)
-      throw new TypeError("A request must stay at the service's origin.");
-    if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
-    if (request.signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
-    const inFlight = new RequestInFlight(request, this.#pool.acquire(), receiver);
-    inFlight.dispatch();
-    return inFlight;
-  }
 }
 
-/** What becomes of a request: the answer, its decoded chunks, then either the end or a failure. */
-interface Receiver {
-  onAnswer(status: number, headers: AnswerHeaders): void;
-  onChunk(chunk: Uint8Array): void;
-  onEnd(): void;
-  onFailure(failure: TransportFailure): void;
-  /** The request was sent and has reached its deadline. Whether its answer is still wanted. */
-  onDeadline?(failure: TransportFailure): boolean;
+interface Caller {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (failure: TransportFailure) => void;
 }
 
 /** Whether a text that may have been cut off is a whole object or list. A bare number could go on. */
@@ -165,20 +109,22 @@ function unreadable(reason: string): Reason {
 class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #lease: Lease;
-  readonly #receiver: Receiver;
+  #caller: Caller; // who waits for the answer
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined; // there once the header is about to be written: from then on it counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #encoding = ""; // of the answer's body; empty for none
-  #body: Transform | undefined; // decodes it, from its first bytes on
+  #headers: AnswerHeaders = {};
+  #body: Transform | undefined; // decodes the answer's body, from its first bytes on
   #decodedBytes = 0;
+  #text = ""; // as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size
+  readonly #decoder = new TextDecoder();
   #isOver = false; // the first end counts; what undici says later is ignored
 
-  constructor(request: HttpRequest, lease: Lease, receiver: Receiver) {
+  constructor(request: HttpRequest, lease: Lease, caller: Caller) {
     this.#request = request;
     this.#lease = lease;
-    this.#receiver = receiver;
+    this.#caller = caller;
     this.#timer = setTimeout(this.#onDeadline, request.deadlineMs).unref();
     request.signal?.addEventListener("abort", this.#onCancel, { once: true });
   }
@@ -218,13 +164,12 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     // Below 200 it only says that there will be an answer.
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#encoding = encodingOf(headers);
-    this.#receiver.onAnswer(status, withoutEncoding(headers));
+    this.#headers = headers;
   }
 
   onResponseData(_: unknown, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    this.#body ??= this.#openBody(chunk);
+    this.#body ??= this.#openBody();
     this.#body?.write(chunk);
   }
 
@@ -237,14 +182,19 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#fail(this.#failure(explainNetworkError(error), error));
   }
 
-  readonly #onEnd = () => this.#end(() => this.#receiver.onEnd());
+  readonly #onEnd = () => {
+    this.#text += this.#decoder.decode();
+    this.#end(() => this.#resolve());
+  };
 
   readonly #onDeadline = () => {
-    const { deadlineMs } = this.#request;
+    const { deadlineMs, onLate } = this.#request;
     const reason = tookTooLong(deadlineMs);
-    const isStillWanted =
-      this.#controller !== undefined && this.#receiver.onDeadline?.(this.#failure(reason)) === true;
-    if (!isStillWanted) return this.giveUp(reason);
+    if (this.#controller === undefined || onLate === undefined || isWholeJson(this.#text))
+      return this.giveUp(reason);
+    const { reject } = this.#caller;
+    onLate(new Promise((resolve, reject) => (this.#caller = { resolve, reject })));
+    reject(this.#failure(reason));
     this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
   };
 
@@ -253,9 +203,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   };
 
   /** `identity` was asked for, but a gateway may compress all the same. */
-  #openBody(first: Uint8Array): Transform | undefined {
-    const encoding = this.#encoding;
-    const body = createDecoder(encoding, first);
+  #openBody(): Transform | undefined {
+    const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
+    const body = createDecoder(encoding);
     if (body === undefined)
       this.giveUp(unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`));
     return body
@@ -266,9 +216,15 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 
   #onDecoded(chunk: Uint8Array): void {
     this.#decodedBytes += chunk.length;
-    if (this.#decodedBytes <= MAX_ANSWER_BYTES) return this.#receiver.onChunk(chunk);
-    this.#body?.destroy();
-    this.giveUp(unreadable("it is larger than 4 MB"));
+    if (this.#decodedBytes > MAX_ANSWER_BYTES) {
+      this.#body?.destroy();
+      return this.giveUp(unreadable("it is larger than 4 MB"));
+    }
+    this.#text += this.#decoder.decode(chunk, { stream: true });
+  }
+
+  #resolve(): void {
+    this.#caller.resolve({ status: this.#status ?? 0, headers: this.#headers, text: this.#text });
   }
 
   #failure({ kind, reason, fix }: Reason, cause?: unknown): TransportFailure {
@@ -276,9 +232,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     return new TransportFailure({ kind, sent, status: this.#status, reason, fix }, cause);
   }
 
-  /** The receiver hears of it when all that has arrived is decoded, which may be the whole answer. */
+  /** When all that has arrived is decoded, which may be the whole answer. */
   #fail(failure: TransportFailure): void {
-    const notify = () => this.#receiver.onFailure(failure);
+    const notify = () => (isWholeJson(this.#text) ? this.#resolve() : this.#caller.reject(failure));
     this.#end(() => {
       // Nobody waits for the rest of an answer that is cancelled.
       if (failure.kind === "cancelled") this.#body?.destroy();
@@ -297,29 +253,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Lower case; empty for none. */
-function encodingOf(headers: AnswerHeaders): string {
-  return [headers["content-encoding"] ?? ""]
-    .flat()
-    .flatMap((value) => value.toLowerCase().split(","))
-    .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity")
-    .join(", ");
-}
-
-/** `first`: the first bytes of the body. undefined for an encoding that is not known, or several on top of each other. */
-function createDecoder(encoding: string, first: Uint8Array): Transform | undefined {
-  if (encoding === "") return new PassThrough();
-  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
+/** undefined for an encoding that is not known, or several on top of each other. */
+function createDecoder(encoding: string): Transform | undefined {
+  if (encoding === "identity") return new PassThrough();
   if (encoding === "br") return createBrotliDecompress();
-  // Some services send deflate without the zlib header that the standard asks for; its low four bits would be 8.
-  if (encoding === "deflate") return ((first[0] ?? 0) & 15) === 8 ? createInflate() : createInflateRaw();
-  return undefined;
-}
-
-/** The headers that describe the decoded body. */
-function withoutEncoding(headers: AnswerHeaders): AnswerHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !/^content-(encoding|length)$/.test(name)),
-  );
+  return ["gzip", "deflate"].includes(encoding) ? createUnzip() : undefined;
 }

@@ -14,6 +14,9 @@ export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit:
 /** As many entries of a list are looked at, so that a huge document costs no time. */
 const MAX_ENTRIES = 100;
 
+/** Characters. */
+const MAX_REFERENCE = 200;
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Reads a parsed OpenAPI document. What can't be understood, or leads to another origin, is ignored. */
@@ -48,27 +51,20 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
 
 /** The object; an empty one in place of anything else. */
 function objectOf(value: unknown): Json {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_ENTRIES) : [];
 }
 
-/** The object, or what its reference leads to within the document, by at most three steps. */
-function resolve(root: Json, value: unknown, stepsLeft = 3): Json {
+/** The object, or what its reference leads to within the document. */
+function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const reference = object["$ref"];
   if (typeof reference !== "string") return object;
-  if (stepsLeft === 0 || !/^#\/.{1,200}$/.test(reference)) return {};
-  let target: unknown = root;
-  for (const name of reference.slice(2).split("/"))
-    target = objectOf(target)[name.replaceAll("~1", "/").replaceAll("~0", "~")];
-  return resolve(root, target, stepsLeft - 1);
+  const names = reference.slice(0, MAX_REFERENCE).split("/").slice(1);
+  return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
 }
 
 /** The path's URL if it is at the service's origin. The most specific list of servers counts, as OpenAPI says. */
@@ -92,20 +88,12 @@ function urlBelow(baseUrl: URL, prefix: string, path: string): URL {
   return url;
 }
 
-/** Of the schema, or of the number among its choices, as where null is allowed too. limit is a whole number. */
+/** Of the schema, or of the number among its choices, as where null is allowed too. */
 function limitBounds(root: Json, schema: unknown): Discovery["limit"] {
   const own = resolve(root, schema);
   const choices = listOf(own["anyOf"]).map((choice) => resolve(root, choice));
-  const number = choices.find(({ type }) => type === "integer" || type === "number") ?? own;
-  const min = inclusive(number["minimum"], number["exclusiveMinimum"], 1);
-  const max = inclusive(number["maximum"], number["exclusiveMaximum"], -1);
-  if (min !== undefined && max !== undefined && min > max) return {};
-  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
-}
-
-/** `exclusive` is a number since OpenAPI 3.1; before, it was a flag beside the bound. */
-function inclusive(bound: unknown, exclusive: unknown, step: 1 | -1): number | undefined {
-  if (typeof exclusive === "number") return exclusive + step;
-  if (typeof bound !== "number") return undefined;
-  return exclusive === true ? bound + step : bound;
+  const { minimum: min, maximum: max } =
+    choices.find(({ type }) => type === "integer" || type === "number") ?? own;
+  if (typeof min === "number" && typeof max === "number" && min > max) return {};
+  return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };
 }

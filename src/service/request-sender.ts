@@ -11,15 +11,14 @@ import {
   cancelledError,
   type Operation,
   outOfTimeError,
-  parseJson,
   rateLimitedError,
   statusError,
   transportError,
 } from "./errors.ts";
+import { parseJson } from "./answers.ts";
 import type { Answer, Http, HttpRequest } from "./http.ts";
-import { readRetryAfterMs } from "./rate-limiter.ts";
-import { type Permit, RateLimiter, type RequestKind } from "./rate-limiter.ts";
-import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs, RetryThrottle } from "./retry.ts";
+import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
+import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
@@ -82,7 +81,6 @@ export class RequestSender {
   readonly #options: SenderOptions;
   readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   readonly #minAttemptMs: Readonly<Record<Method, number>>;
-  readonly #throttle = new RetryThrottle();
   readonly #closing = new AbortController(); // aborted by `close`, before or after http.ts is loaded
 
   constructor(options: SenderOptions) {
@@ -175,10 +173,7 @@ export class RequestSender {
         onLate: onLate && ((late) => onLate(this.#attempt(operation, parts, late, permit).then(answerOf))),
       });
       const tried = await this.#attempt(operation, parts, sending, permit);
-      if (tried.answer !== undefined) {
-        this.#throttle.recordSuccess();
-        return tried.answer;
-      }
+      if (tried.answer !== undefined) return tried.answer;
       const { error, failure } = tried;
       const remainingMs = endsAtMs - this.monotonicMs();
       const delayMs =
@@ -186,7 +181,7 @@ export class RequestSender {
         error.facts.code === "out_of_credits" || background
           ? undefined
           : retryDelayMs({ method, attempt, failure, remainingMs }, this.#options.random, this.#minAttemptMs);
-      if (delayMs === undefined || !this.#throttle.tryRetry(failure)) throw error;
+      if (delayMs === undefined) throw error;
       await this.#sleep(delayMs, signal).catch(() => {});
       if (signal?.aborted === true) throw cancelledError(operation, error.facts.outcome);
     }
@@ -211,6 +206,11 @@ export class RequestSender {
     return read(await this.perform(operation, request, { ...options, onLate: onLate && readLate }));
   }
 
+  /** How long an answer asks to wait. The pause that a 429 has brought about includes its Retry-After. */
+  retryAfterMs({ status, headers }: Omit<Answer, "text">): number | undefined {
+    return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
+  }
+
   /** Closes every connection at once. */
   close(): void {
     this.#closing.abort();
@@ -225,11 +225,9 @@ export class RequestSender {
     try {
       const answer = await sending;
       permit.release(answer);
-      const { status, headers, text } = answer;
+      const { status, text } = answer;
       if ((status >= 200 && status < 300) || isAnswer?.(parseJson(text)) === true) return { answer };
-      // The pause that a 429 has brought about includes its Retry-After.
-      const retryAfterMs =
-        status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
+      const retryAfterMs = this.retryAfterMs(answer);
       return {
         error: statusError(operation, answer, retryAfterMs),
         failure: { kind: "status", status, retryAfterMs },

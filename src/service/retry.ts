@@ -55,23 +55,3 @@ function mayRepeat(method: Method, failure: AttemptFailure): boolean {
 export function provesNothing(status: number): boolean {
   return status === 408 || status === 499 || status >= 500;
 }
-
-const MAX_TOKENS = 10;
-const TOKENS_PER_SUCCESS = 0.1;
-
-/** gRPC's retry throttle: a service that fails most of the time is not asked again on top of it. */
-export class RetryThrottle {
-  #tokens = MAX_TOKENS;
-
-  /** Whether a retry may be made now; one that may be made is counted. A 429 is the rate limiter's matter and costs nothing. */
-  tryRetry(failure: AttemptFailure): boolean {
-    if (failure.kind === "status" && failure.status === 429) return true;
-    if (this.#tokens <= MAX_TOKENS / 2) return false;
-    this.#tokens -= 1;
-    return true;
-  }
-
-  recordSuccess(): void {
-    this.#tokens = Math.min(MAX_TOKENS, this.#tokens + TOKENS_PER_SUCCESS);
-  }
-}

@@ -40,13 +40,10 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "Nothing listens there: check the host and the port in FACELESS_BASE_URL.",
   ),
   ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
-  ENOTFOUND: failure(
-    "the host name could not be resolved (ENOTFOUND)",
+  ...failures(
+    ["ENOTFOUND", "EAI_AGAIN"],
+    "the host name could not be resolved",
     "Check the spelling of the host in FACELESS_BASE_URL, and that this computer is online.",
-  ),
-  EAI_AGAIN: failure(
-    "the host name could not be resolved (EAI_AGAIN)",
-    "Check that this computer is online and that its name server works.",
   ),
   ...failures(
     ["EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],

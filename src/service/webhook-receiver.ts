@@ -1,7 +1,8 @@
 // Takes the service's webhook deliveries on a loopback port, as hints that a job may have news. How a delivery is signed is not
 // documented, so anybody may have sent it: nothing in it is believed, logged or kept, and the job is asked for itself.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { z } from "zod";
 
@@ -35,12 +36,15 @@ export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions):
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("connection", endInTime);
-  const openPort = await listen(server, port);
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
   // A failure to accept a connection is the sender's to repeat.
   server.on("error", () => {});
   server.unref();
+  const address = server.address();
   return {
-    port: openPort,
+    // The type also covers pipes, which have no port.
+    port: typeof address === "object" && address !== null ? address.port : port,
     close() {
       server.close();
       server.closeAllConnections();
@@ -82,16 +86,4 @@ function readJobId(body: Buffer): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      const address = server.address();
-      // The type also covers pipes, which have no port.
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }

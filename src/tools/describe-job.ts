@@ -6,7 +6,6 @@ import type { JobHistory, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";
 import { describeAge, inWords, quote } from "../text.ts";
-import { describeSaved, savedToOf } from "./saved-to.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Renders that take longer than this take much longer than usual. */
@@ -16,15 +15,21 @@ const LONG_RENDER_MS = 10 * 60_000;
 export const publishedToField = () =>
   z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
 
+export const savedToField = () => ({
+  savedTo: z.string().describe("File on the computer that runs this server").optional(),
+});
+
+/** The field, where the video is saved. */
+export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: string } {
+  return saved?.state === "saved" ? { savedTo: saved.path } : {};
+}
+
+export type JobContext = Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">;
+
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  {
-    jobs,
-    history,
-    savedVideos,
-    canPublish,
-  }: Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">,
+  { jobs, history, savedVideos, canPublish }: JobContext,
 ): Promise<ToolOutcome<Job>> {
   await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
@@ -100,7 +105,7 @@ function describeCompleted(job: Job, { canPublish, publishedTo, saved }: StatusF
   const sentences = [
     isMissing && "The service has not listed the link of the final video yet.",
     link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
-    describeSaved(saved).trim(),
+    describeSaved(saved),
     describePosts(publishedTo),
     describeUnsafe(job),
   ];
@@ -121,6 +126,13 @@ function nextStepWhenReady(
   return canPublish
     ? "Show the user the link, and ask whether and where to publish it."
     : "Show the user the link.";
+}
+
+function describeSaved(saved: SavedVideo | undefined): string {
+  if (saved === undefined) return "";
+  if (saved.state === "failed")
+    return `It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
+  return saved.state === "saved" ? `It is saved as ${saved.path}.` : `It is being saved as ${saved.path}.`;
 }
 
 function describePosts(posts: readonly Post[]): string {

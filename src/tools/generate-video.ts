@@ -6,7 +6,7 @@ import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
-import { describeAge, quote, quoteName } from "../text.ts";
+import { describeAge, quote } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
 import { defineTool, type Guidance, guidanceFields, UNRECORDED } from "./tool.ts";
@@ -135,7 +135,7 @@ function describeOrder(request: GenerationRequest): string {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
   const spoken = new Intl.DisplayNames("en", { type: "language" }).of(language) ?? language;
-  return `${duration} s, ${spoken}, ${style}, voice ${quoteName(voice)}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+  return `${duration} s, ${spoken}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
 function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
@@ -174,8 +174,8 @@ function withSandboxCredits(error: unknown): unknown {
 const DESCRIPTION =
   /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random)$/i;
 
-/** The ids of native voices are not documented, so any id passes; a cloned voice needs one after its prefix. */
+/** The ids of native voices are not documented, so any visible word passes; a cloned voice needs one after its prefix. */
 function isVoice(voice: string): boolean {
-  if (!/^\S{1,200}$/.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
+  if (!/^[^\s\p{C}\p{DI}]{1,200}$/u.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
   return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));
 }

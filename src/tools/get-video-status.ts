@@ -5,8 +5,7 @@ import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
 import { describeAge } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
-import { describeJob, describeProgress, publishedToField } from "./describe-job.ts";
-import { savedToField } from "./saved-to.ts";
+import { describeJob, describeProgress, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 // A client gives a call 60 s; what the service takes comes on top of the wait.

@@ -4,8 +4,7 @@ import * as z from "zod";
 import type { JobHistory } from "../idempotency/history.ts";
 import type { Video } from "../service/answers.ts";
 import { asNumber } from "./arguments.ts";
-import { publishedToField } from "./describe-job.ts";
-import { savedToField, savedToOf } from "./saved-to.ts";
+import { publishedToField, savedToField, savedToOf } from "./describe-job.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;

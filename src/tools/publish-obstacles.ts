@@ -1,7 +1,7 @@
 // Why a video can't be published: found out before the user is asked, at no cost, and after the service has refused.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
@@ -145,11 +145,6 @@ function describeConnected(missing: readonly string[], connected: readonly strin
     : `Connected: ${inWords(connected)}. Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
 }
 
-function notPublished(facts: {
-  readonly code: "not_found" | "not_ready" | "not_connected";
-  readonly message: string;
-  readonly nextStep: string;
-  readonly retryable: boolean;
-}): BridgeError {
+function notPublished(facts: Omit<BridgeErrorFacts, "outcome">): BridgeError {
   return new BridgeError({ ...facts, outcome: "not_sent" });
 }

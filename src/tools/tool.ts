@@ -59,19 +59,12 @@ export interface ToolOutcome<Result> extends Guidance {
   readonly result: Result;
 }
 
-export interface ToolAnnotations {
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
-  readonly openWorldHint: boolean;
-}
-
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
   /** The most important fact first: some clients cut it. */
   readonly description: string;
-  readonly annotations: ToolAnnotations;
+  readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
   /** What a call that fails may have done. */
   readonly effect: Effect;
   /** It starts a job: clients that can show it in a card, and call it as a task. */
@@ -128,10 +121,7 @@ export async function runTool(
   const parsed = tool.input().safeParse(given);
   if (!parsed.success) throw inputError(tool, given, parsed.error);
   const { result, ...guidance } = await tool.run(parsed.data, context);
-  const checked = tool.output().safeParse(withGuidance(guidance, result, context));
-  if (!checked.success)
-    throw new TypeError(`${tool.name} made a result that its own schema refuses: ${checked.error.message}`);
-  return checked.data;
+  return tool.output().parse(withGuidance(guidance, result, context));
 }
 
 /** Models write numbers as texts, and null or nothing for what they leave out: what has one meaning is taken as that. */

@@ -64,9 +64,10 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const log = createLog("debug", redact, (line) => (written += line));
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
   const config = readConfig(env, { sandbox: false, readOnly: false, noPublish: false }, "/nowhere");
-  if (config.service === undefined) throw new Error(config.problems[0]?.problem);
+  const { service: target } = config;
+  if (target === undefined) throw new Error(config.problems[0]?.problem);
   const service = new QuickServiceClient(deadlineMs, {
-    config: { ...config.service, proxies },
+    connect: async () => ({ ...target, proxies }),
     version: "1.2.3",
     now,
     // Tests with fake timers set Date only, so both clocks use it.

@@ -32,8 +32,8 @@ function setup() {
   const store = new JobStore(clock);
   const changed: string[] = [];
   const started: string[] = [];
-  store.changes.on((jobId) => changed.push(jobId));
-  store.starts.on((jobId) => started.push(jobId));
+  store.on("change", (jobId) => changed.push(jobId));
+  store.on("start", (jobId) => started.push(jobId));
   const list = (videos: Video[]) => store.updateFromPage(videos, { isFirstPage: true });
   return { clock, store, changed, started, list };
 }

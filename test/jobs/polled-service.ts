@@ -89,7 +89,7 @@ export class PolledWorld {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
-    store.changes.on((jobId) => {
+    store.on("change", (jobId) => {
       const known = store.get(jobId);
       this.changes.push(`${this.seconds()} ${jobId} ${known?.watchEnded ?? known?.status}`);
     });

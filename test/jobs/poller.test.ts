@@ -1,8 +1,5 @@
 import { expect, test } from "vitest";
-import { failureOf } from "../service/bridge.ts";
-import { ids, job, PolledWorld, START_MS } from "./polled-service.ts";
-
-const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
+import { ids, job, PolledWorld } from "./polled-service.ts";
 
 function runningWorld(...jobIds: string[]) {
   const world = new PolledWorld();
@@ -59,12 +56,10 @@ test.each([
   [2, ["10 a", "40 a"]],
   [11.5, ["0.5 a", "30.5 a"]],
   [100, ["0 a", "8 a", "16 a", "24 a", "32 a", "40 a"]],
-])("a watched job is polled by its age in the video list: %d s", async (ageSeconds, requests) => {
+])("a job of an earlier process is polled by its age: %d s", async (ageSeconds, requests) => {
   const world = new PolledWorld();
   world.found("a");
-  world.store.updateFromPage([{ jobId: "a", status: "processing", createdAt: at(-ageSeconds) }], {
-    isFirstPage: true,
-  });
+  world.store.recall([{ jobId: "a", topic: "Tides", createdAtMs: world.clock.now() - 1000 * ageSeconds }]);
   world.poller.watch("a");
   await world.until(40);
 
@@ -231,17 +226,14 @@ test("the answer to a poll in flight is kept when the connection closes, and not
   expect(world.clock.pending()).toBe(0);
 });
 
-test("two hundred jobs at most are watched: another one is refused with an error that says so", async () => {
+test("two hundred jobs at most are watched: watching another one ends at once, and says so", async () => {
   const world = new PolledWorld();
-  world.watchAll(...ids("j", 200), "j0");
+  world.watchAll(...ids("j", 200), "j0", "one more");
+  expect(world.changes).toEqual([]);
+  await world.until(0.1);
 
-  expect(await failureOf(new Promise(() => world.poller.watch("one more")))).toEqual({
-    code: "limit_reached",
-    message: "The limit of 200 watched jobs is reached.",
-    nextStep: "End another subscription first, or ask with get_video_status now and then.",
-    outcome: "not_sent",
-    retryable: true,
-  });
+  expect(world.changes).toEqual(["0 one more Not watched. The limit of 200 watched jobs is reached."]);
+  expect(world.requests()).not.toContain("0 one more");
 });
 
 test("two hundred watched jobs allow another one when one has ended or is no longer watched", async () => {
@@ -253,7 +245,10 @@ test("two hundred watched jobs allow another one when one has ended or is no lon
   world.store.put(job("a", { status: "failed" }));
   unwatch?.();
 
-  expect(() => world.watchAll("c", "d")).not.toThrow();
+  world.watchAll("c", "d");
+  await world.until(0.1);
+
+  expect(["c", "d"].map((jobId) => world.store.get(jobId)?.watchEnded)).toEqual([undefined, undefined]);
 });
 
 test("at most four polls are in flight", async () => {

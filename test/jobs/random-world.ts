@@ -99,7 +99,7 @@ export class RandomWorld {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
-    store.changes.on((jobId) => this.#onChange(jobId));
+    store.on("change", (jobId) => this.#onChange(jobId));
     // The age of the others is not known.
     for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) store.addStarted(jobId, "topic");
   }
@@ -112,7 +112,7 @@ export class RandomWorld {
     if (options.background) {
       this.#expect(this.#watched().has(jobId), `${jobId} is polled although it is not watched`);
       const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
-      const scale = this.#schedule.intervalMs({ ageMs: 0, observedMs: 0 }) / FIRST_INTERVAL_MS;
+      const scale = this.#schedule.nextDelayMs({ ageMs: 0, observedMs: 0 }) / FIRST_INTERVAL_MS;
       this.#minScale = Math.min(this.#minScale, scale);
       isEarly = sinceLastMs < MIN_INTERVAL_MS * this.#minScale;
       if (isEarly) this.#expectHinted(jobId, sinceLastMs);

@@ -71,7 +71,7 @@ test.each([
   [750, 30_000],
   [3600, 30_000],
 ])("the schedule of a watched job waits at age %d s for %d ms", (ageSeconds, intervalMs) => {
-  expect(new Schedule({ random: middle }).intervalMs(known(ageSeconds))).toBe(intervalMs);
+  expect(new Schedule({ random: middle }).nextDelayMs(known(ageSeconds))).toBe(intervalMs);
 });
 
 test("the schedule of a watched job polls a job immediately if its first poll is due, and a younger one later", () => {
@@ -123,31 +123,31 @@ test.each([
 test("the scale of the schedule stretches ages and intervals alike", () => {
   const schedule = scheduleAfter([330, 330, 330, 330, 330]);
   expect(schedule.firstDelayMs(0)).toBe(24_000);
-  expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.intervalMs(known(age)))).toEqual([
+  expect([24, 189, 190, 270, 600, 2_000].map((age) => schedule.nextDelayMs(known(age)))).toEqual([
     60_000, 60_000, 16_000, 12_000, 24_000, 60_000,
   ]);
 });
 
 test("the scale of the schedule does not stretch the first five minutes of a job of unknown age", () => {
   const schedule = scheduleAfter([330, 330, 330, 330, 330]);
-  expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.intervalMs(unknown(seconds)))).toEqual([
+  expect([0, 299, 300, 600, 1_200].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
     10_000, 10_000, 24_000, 24_000, 48_000,
   ]);
 });
 
 test("the clips of a job make the next poll earlier if they show a short job", () => {
   const schedule = new Schedule({ random: middle });
-  expect(schedule.intervalMs(known(12, clips(3, 5)))).toBe(6_000);
-  expect(schedule.intervalMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
-  expect(schedule.intervalMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
-  expect(schedule.intervalMs(known(60, clips(5, 5)))).toBe(15_000);
+  expect(schedule.nextDelayMs(known(12, clips(3, 5)))).toBe(6_000);
+  expect(schedule.nextDelayMs(known(14, clips(1, 3)))).toBeCloseTo(10_000);
+  expect(schedule.nextDelayMs(known(14, clips(0, 3, 1)))).toBeCloseTo(10_000);
+  expect(schedule.nextDelayMs(known(60, clips(5, 5)))).toBe(15_000);
 });
 
 test("the clips of a job never delay a poll and change nothing until one is finished", () => {
   const schedule = new Schedule({ random: middle });
-  expect(schedule.intervalMs(known(12, clips(0, 5)))).toBe(30_000);
-  expect(schedule.intervalMs(known(12, clips(0, 0)))).toBe(30_000);
-  expect(schedule.intervalMs(known(150, clips(1, 5)))).toBe(6_000);
+  expect(schedule.nextDelayMs(known(12, clips(0, 5)))).toBe(30_000);
+  expect(schedule.nextDelayMs(known(12, clips(0, 0)))).toBe(30_000);
+  expect(schedule.nextDelayMs(known(150, clips(1, 5)))).toBe(6_000);
 });
 
 test("the clips of a job show the end of a 20 s job within 7 s", () => {

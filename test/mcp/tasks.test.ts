@@ -78,7 +78,7 @@ async function countRequests(wait: (world: World, jobId: string) => Promise<void
 
 test("a client that asks every two seconds costs the service no more than a subscriber", async () => {
   const subscribed = await countRequests(async ({ store, reader }, jobId) => {
-    store.changes.on(() => {
+    store.on("change", () => {
       if (store.get(jobId)?.job?.done === true) void reader.readRecent(jobId, 5_000, { background: false });
     });
   });

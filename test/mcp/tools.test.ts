@@ -4,9 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/application.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
-import { Tasks } from "../../src/mcp/tasks/tasks.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
-import { unconfiguredService } from "../../src/service/lazy-service.ts";
+import { ServiceClient } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 
 const ENV = {
@@ -15,12 +14,27 @@ const ENV = {
   FACELESS_STATE_DIR: "off",
 };
 
+class FaultyClient extends ServiceClient {
+  override generate() {
+    return fail();
+  }
+  override publish() {
+    return fail();
+  }
+  override getJob() {
+    return fail();
+  }
+}
+
+function fail(): Promise<never> {
+  return Promise.reject(new TypeError("A fault in the code."));
+}
+
 /** A client of a server whose service client fails with a fault of its own. */
 async function clientOfFaultyServer(): Promise<Client> {
-  const fail = () => Promise.reject(new TypeError("A fault in the code."));
   const application = createApplication({
     config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
-    service: { ...unconfiguredService([]), generate: fail, publish: fail, getJob: fail },
+    service: new FaultyClient({ connect: fail, version: "1.0.0", now: Date.now, random: Math.random }),
     log: createLog(
       "silent",
       (text) => text,
@@ -29,7 +43,7 @@ async function clientOfFaultyServer(): Promise<Client> {
     redact: (text) => text,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
-  registerTools(server, application, new Tasks(application));
+  registerTools(server, application);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());

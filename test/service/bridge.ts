@@ -55,7 +55,7 @@ export function connect({
   clock,
 }: ServiceStart): Service {
   const service = new ServiceClient({
-    config: { apiKey: KEY, baseUrl: new URL(baseUrl), proxies },
+    connect: async () => ({ apiKey: KEY, baseUrl: new URL(baseUrl), proxies }),
     version: "1.2.3",
     now: Date.now,
     ...clock,

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { KEY } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { until } from "../fixtures/until.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
 
@@ -224,22 +223,6 @@ test("a redirect of the MCP endpoint is not followed, neither to another origin 
   expect([away.facts.code, within.facts.code]).toEqual(["redirected", "redirected"]);
   expect(elsewhere.connections()).toBe(0);
   expect(new Set(within.rest.lines())).toEqual(new Set([DOCUMENT, MCP]));
-});
-
-test("a call of the MCP endpoint ends with the answer although its stream stays open, and closes it", async () => {
-  let streams = 0;
-  const { service } = await bridge({
-    [MCP]: onCall("tools/call", ({ json }, { outgoing }) => {
-      streams++;
-      outgoing.on("close", () => streams--).writeHead(200, EVENTS);
-      const answer = { jsonrpc: "2.0", id: field(json, "id"), result: RESULT };
-      outgoing.write(`data: ${JSON.stringify(answer)}\n\n`);
-    }),
-  });
-
-  // Its deadline would close the stream too.
-  expect(await service.listConnectedPlatforms({ deadlineMs: 300_000 })).toEqual(LIST);
-  await until(() => streams === 0);
 });
 
 test.each<[string, Handler, string]>([

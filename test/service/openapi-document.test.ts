@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { KEY } from "../fixtures/constants.ts";
 import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf } from "./bridge.ts";
@@ -75,6 +75,21 @@ test("an OpenAPI document is requested again if the service could not be reached
   await service.listVideos({ cursor: "a" });
 
   expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?before=a`]);
+});
+
+test("an OpenAPI document that comes late is used from then on", async () => {
+  let answer = () => {};
+  const released = new Promise<void>((resolve) => (answer = resolve));
+  const late = async () => (await released, documented());
+  const { service, rest } = await bridge({ [DOCUMENT]: late, [LIST]: EMPTY });
+  await service.listVideos({ cursor: "a" });
+  answer();
+
+  await vi.waitFor(async () => {
+    await service.listVideos({ cursor: "b" });
+    expect(rest.lines().at(-1)).toBe(`${LIST}?before=b`);
+  });
+  expect(rest.lines().slice(0, 2)).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
 });
 
 test("A cancelled call does not wait for the document", async () => {

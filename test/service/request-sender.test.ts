@@ -19,24 +19,6 @@ async function usedUp(resetSeconds: number, clock: TestClock) {
   return started;
 }
 
-test("a GET is not retried while most requests fail, and again after successes", async () => {
-  const { service, rest } = await bridge({
-    [STATUS]: { status: 503 },
-    "GET /api/v1/videos": { json: { videos: [] } },
-  });
-  const attempts = async (calls: number) => {
-    const before = rest.lines(STATUS).length;
-    for (let call = 0; call < calls; call++) await failureOf(service.getJob(JOB_ID));
-    return rest.lines(STATUS).length - before;
-  };
-  // Five retries, then none: 3 + 3 + 2 + 1 + 1.
-  expect(await attempts(5)).toBe(10);
-
-  for (let call = 0; call < 20; call++) await service.listVideos({});
-
-  expect(await attempts(1)).toBe(3);
-});
-
 test("a GET in the background is never retried", async () => {
   const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AttemptFailure, retryDelayMs, RetryThrottle } from "../../src/service/retry.ts";
+import { type AttemptFailure, retryDelayMs } from "../../src/service/retry.ts";
 
 const AMPLE = 60_000;
 const half = () => 0.5;
@@ -108,30 +108,4 @@ test("a caller can change how much time an attempt needs", () => {
 
   expect(retryDelayMs(failed, half, { GET: 0, POST: 100 })).toBe(1_000);
   expect(retryDelayMs(failed, half, { GET: 0, POST: 101 })).toBeUndefined();
-});
-
-const retries = (throttle: RetryThrottle, failure: AttemptFailure, times: number) =>
-  Array.from({ length: times }, () => throttle.tryRetry(failure)).filter(Boolean).length;
-
-test("the retries of a process end after five in a row", () => {
-  expect(retries(new RetryThrottle(), status(503), 20)).toBe(5);
-});
-
-test("the retries of a process are not used up by 429s, which the rate limiter handles", () => {
-  const throttle = new RetryThrottle();
-
-  expect(retries(throttle, status(429), 100)).toBe(100);
-  expect(retries(throttle, transport(false), 20)).toBe(5);
-  expect(retries(throttle, status(429), 100)).toBe(100);
-});
-
-test("the retries of a process come back with successes, one for ten, up to their initial number", () => {
-  const throttle = new RetryThrottle();
-  retries(throttle, status(500), 5);
-  // Ten tenths are a little less than one.
-  for (let success = 0; success < 11; success++) throttle.recordSuccess();
-  expect(retries(throttle, status(500), 20)).toBe(2);
-
-  for (let success = 0; success < 1_000; success++) throttle.recordSuccess();
-  expect(retries(throttle, status(500), 20)).toBe(5);
 });

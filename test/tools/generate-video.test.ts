@@ -17,7 +17,7 @@ test("generate_video starts a video, says how to follow it and remembers its top
 
   expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
     summary:
-      'The video was started: 20 s, English, story, voice "clone:mine", no music, normal pacing. Renders take 2 to 4 minutes.',
+      "The video was started: 20 s, English, story, voice clone:mine, no music, normal pacing. Renders take 2 to 4 minutes.",
     nextStep: FOLLOW,
     jobId: "job-1",
     status: "processing",

@@ -1,9 +1,8 @@
 // Checks service, key, rate limit and platforms, by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
-import { answerSchemas } from "../../service/answers.ts";
+import { answerSchemas, parseJson } from "../../service/answers.ts";
 import { OPERATIONS, ServiceClient } from "../../service/client.ts";
-import { parseJson } from "../../service/errors.ts";
 import type { Answer } from "../../service/http.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
@@ -20,8 +19,8 @@ const MAX_NAMED_PLATFORMS = 10;
 /** Ends after the first check without which the others make no sense. Nothing is checked without a target. */
 export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
   if (target === undefined) return [];
-  const options = { config: target.service, version: VERSION, now, random: Math.random };
-  const requests = new RequestSender(options);
+  const options = { version: VERSION, now, random: Math.random };
+  const requests = new RequestSender({ ...options, config: target.service });
   const startedMs = now();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
@@ -33,7 +32,9 @@ export async function checkService(target: Target | undefined, now: () => number
       pass("service", `${addressOf(target)} answers (${tookMs} ms)`),
       ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRequests(answer),
-      ...(target.hasKey ? [await checkPlatforms(new ServiceClient(options))] : []),
+      ...(target.hasKey
+        ? [await checkPlatforms(new ServiceClient({ ...options, connect: async () => target.service }))]
+        : []),
     ];
   } catch (error) {
     if (error instanceof BridgeError) return checkFailure(error, target);

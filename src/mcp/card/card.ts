@@ -4,17 +4,20 @@
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
 import { canAsk, declaredCapabilities } from "../elicitation.ts";
 import type { Application } from "../application.ts";
-import { findMediaOrigins } from "./media-origins.ts";
+import { valueAt } from "../value-at.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
 const MIME_TYPE = "text/html;profile=mcp-app";
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+const LIST_FRESH_MS = 10_000;
+const MAX_ORIGINS = 12;
+const RECENT_JOBS = 50;
+/** Stands in a policy: a host name with a ; or a * in it would say more than it should. */
+const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
 /** Whether the client shows cards. */
 export function showsCards(server: McpServer, request: ServerContext["mcpReq"]): boolean {
-  const declared = declaredCapabilities(server, request);
-  const extensions = isObject(declared) ? declared["extensions"] : undefined;
-  return isObject(extensions) && APPS_EXTENSION in extensions;
+  return valueAt(declaredCapabilities(server, request), "extensions", APPS_EXTENSION) !== undefined;
 }
 
 /** Not listed: clients show what they list to users and models, who have no use for it. */
@@ -23,18 +26,13 @@ export function registerCard(server: McpServer, application: Application): void 
   if (application.config.readOnly) return;
   server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
   server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
-    readCard(application, { asks: application.config.confirmPublish && canAsk(server, mcpReq) }),
+    readCard(application, application.config.confirmPublish && canAsk(server, mcpReq)),
   );
 }
 
-async function readCard(
-  { config, canPublish, service, jobs, log }: Application,
-  { asks }: { readonly asks: boolean },
-): Promise<ReadResourceResult> {
-  const [{ CARD_HTML }, origins] = await Promise.all([
-    import("./html.ts"),
-    findMediaOrigins(service, jobs, log),
-  ]);
+async function readCard(application: Application, asks: boolean): Promise<ReadResourceResult> {
+  const { config, canPublish } = application;
+  const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
   const flags = [canPublish && "publishes", asks && "asks", config.sandbox && "sandbox"];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);
   return {
@@ -49,6 +47,24 @@ async function readCard(
   };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+/**
+ * The service's own origin, then those of the jobs that this process knows and of the newest videos: a host holds a card to the origins
+ * that it names when it is read, and that may be before the links of its own video are known. Never rejects.
+ */
+async function findMediaOrigins({ service, jobs, reader }: Application): Promise<readonly string[]> {
+  const [own] = await Promise.all([service.origin().catch(() => ""), reader.refreshFromList(LIST_FRESH_MS)]);
+  const links = jobs
+    .recent(RECENT_JOBS)
+    .flatMap(({ job, finalVideoUrl }) => [
+      ...(job?.videoUrls ?? []),
+      job?.audioUrl,
+      job?.finalVideoUrl,
+      finalVideoUrl,
+    ]);
+  const origins = [own, ...links.map(originOf)].filter((origin) => ORIGIN.test(origin));
+  return [...new Set(origins)].slice(0, MAX_ORIGINS);
+}
+
+function originOf(link: string | undefined): string {
+  return link !== undefined && URL.canParse(link) ? new URL(link).origin : "";
 }

@@ -2,16 +2,15 @@
 // client waits for, and for which it has cancelled that. Knows the words that both protocols share, and no method of either.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, toBridgeError } from "../../errors.ts";
-import type { Unsubscribe } from "../../jobs/emitter.ts";
+import { type BridgeError, toBridgeError } from "../../errors.ts";
 import { isJobId, jobUri } from "../../jobs/job.ts";
-import type { KnownJob } from "../../jobs/job-store.ts";
+import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/answers.ts";
 import { isEnded } from "../../service/options.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
-import { errorMeta, successResult } from "../tool-result.ts";
+import { protocolError, successResult } from "../tool-result.ts";
 
 /** A task, as far as both protocols have the same words for it. */
 export interface Task {
@@ -56,24 +55,18 @@ export class JobTasks {
   }
 
   /**
-   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress, and where too many
-   * jobs are watched. `onChange` is called with each change of the job until its task ends, the end included.
+   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress. `onChange` is
+   * called with each change of the job until its task ends, the end included.
    */
   start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
-    const { jobs, log } = this.#application;
-    if (jobs.get(jobId)?.job?.done === true) return undefined;
-    try {
-      this.#wait(jobId);
-      if (onChange !== undefined) this.#follow(jobId, onChange);
-      return this.get(jobId);
-    } catch (error) {
-      log.info(`${jobId} is no task: ${toBridgeError(error, "not_sent").message}`);
-      return undefined;
-    }
+    if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
+    this.#wait(jobId);
+    if (onChange !== undefined) this.#follow(jobId, onChange);
+    return this.get(jobId);
   }
 
   /** Brings a task up to date, and waits for its job from now on. Throws a ProtocolError where there is no such job. */
-  async refresh(taskId: string, signal: AbortSignal): Promise<void> {
+  async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
     if (!isJobId(taskId)) throw unknownTask(taskId);
     const { jobs, reader, recallJobs } = this.#application;
     await recallJobs();
@@ -81,10 +74,11 @@ export class JobTasks {
     try {
       // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
       if (known?.done !== false) await reader.lookUpFinalVideo(taskId, signal);
-      this.#wait(taskId);
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
     }
+    this.#wait(taskId);
+    return this.get(taskId);
   }
 
   /** How the task stands, as far as this process knows. */
@@ -109,12 +103,6 @@ export class JobTasks {
       status: job.done ? "completed" : "working",
       statusMessage: describeStatus(job, facts).summary,
     };
-  }
-
-  /** At most `limit` tasks, the most recent first. */
-  async recent(limit: number): Promise<readonly Task[]> {
-    await this.#application.recallJobs();
-    return this.#application.jobs.recent(limit).map(({ jobId }) => this.get(jobId));
   }
 
   /** What get_video_status says of the job, with the field that generate_video's output schema wants beside that. */
@@ -146,7 +134,8 @@ export class JobTasks {
 
   /** Ends all waiting. */
   close(): void {
-    for (const jobId of Array.from(this.#waits.keys())) this.#forget(jobId);
+    for (const { unwatch } of this.#waits.values()) unwatch();
+    this.#waits.clear();
   }
 
   /** Has the job polled. A job that has ended is not. */
@@ -161,7 +150,7 @@ export class JobTasks {
   #follow(jobId: string, onChange: (job: Job) => void): void {
     const { jobs } = this.#application;
     const wait = this.#waits.get(jobId);
-    const stop = jobs.changes.on((changed) => {
+    const stop = jobs.on("change", (changed) => {
       if (changed !== jobId) return;
       if (this.#waits.get(jobId) !== wait || wait?.cancellation.signal.aborted === true) return stop();
       const job = jobs.get(jobId)?.job;
@@ -170,17 +159,10 @@ export class JobTasks {
     });
   }
 
-  #forget(jobId: string): void {
-    this.#waits.get(jobId)?.unwatch();
-    this.#waits.delete(jobId);
-  }
-
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {
     if (failure.facts.code === "not_found") return unknownTask(taskId);
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
-    return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(failure, "reads"), {
-      "faceless/error": errorMeta(failure),
-    });
+    return protocolError(failure);
   }
 }
 

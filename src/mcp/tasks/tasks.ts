@@ -4,6 +4,7 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
@@ -19,14 +20,17 @@ import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
-import { JobTasks, type Task, type TasksOptions } from "./job-tasks.ts";
+import { valueAt } from "../value-at.ts";
+import { JobTasks, type TasksOptions } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
-const PAGE_SIZE = 100;
+/** What both protocols say in words of their own. */
+const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
+const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 /** Marks a legacy call that asks for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
 const TASK_REQUESTED = "faceless/task-requested";
 
@@ -42,23 +46,19 @@ export class Tasks {
     this.#isReadOnly = application.config.readOnly;
   }
 
-  /** A legacy client declares tasks once, and asks for one beside the arguments of a call, which the SDK does not pass on. */
-  get hooks(): Readonly<Record<string, Hook>> {
-    return {
-      initialize: {
-        inbound: (message) => {
-          this.#legacyClientHasTasks = has(message, "params", "capabilities", "tasks");
-        },
+  /** For the transport, by method. A client that declares tasks adds the one that sees its calls. */
+  readonly hooks: Record<string, Hook> = {
+    initialize: {
+      inbound: (message) => {
+        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
+        if (this.#legacyClientHasTasks) this.hooks["tools/call"] = { inbound: markTaskRequest };
       },
-      "tools/call": {
-        inbound: (message) => {
-          if (!("method" in message) || !this.#legacyClientHasTasks || !has(message.params, "task"))
-            return undefined;
-          const { params } = message;
-          return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
-        },
-      },
-    };
+    },
+  };
+
+  /** Whether a client of this version of the protocol may call a tool as a task. */
+  areOffered(era: ProtocolEra): boolean {
+    return !this.#isReadOnly && (era === "modern" || this.#legacyClientHasTasks);
   }
 
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
@@ -68,26 +68,26 @@ export class Tasks {
 
   /** Serves tasks/… on a server of this connection, and declares them. */
   attach(server: McpServer, era: ProtocolEra): void {
-    if (this.#isReadOnly) return;
+    if (!this.areOffered(era)) return;
     if (era === "modern") this.#attachModern(server);
-    else if (this.#legacyClientHasTasks) this.#attachLegacy(server);
+    else this.#attachLegacy(server);
   }
 
-  /** The answer to a call of a tool: a task where it has started a job and the client takes one. */
-  answer(tool: Tool, structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
+  /** The answer to a call that has started a job: a task where the client takes one. */
+  answer(structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
     const result = successResult(structured);
-    const { jobId, alreadyStarted } = structured;
-    // A repeated call has to say at once that nothing was charged.
-    if (tool.startsJob !== true || typeof jobId !== "string" || alreadyStarted === true) return result;
+    const { jobId } = structured;
+    if (typeof jobId !== "string") return result;
     const isModern = request.envelope !== undefined;
-    if (isModern ? !declaresExtension(request) : !has(request._meta, TASK_REQUESTED)) return result;
+    if (isModern ? !declaresExtension(request) : valueAt(request, "_meta", TASK_REQUESTED) === undefined)
+      return result;
     // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.
     const task = this.#jobTasks.start(jobId, isModern ? undefined : reportTo(request));
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
-      ? { ...result, resultType: "task", ...inModernWords(task) }
-      : { ...result, task: inLegacyWords(task) };
+      ? { ...result, resultType: "task", ...task, ...MODERN }
+      : { ...result, task: { ...task, ...LEGACY } };
   }
 
   /** Ends all waiting of the connection. */
@@ -102,10 +102,10 @@ export class Tasks {
     server.registerCapabilities({ extensions: { [EXTENSION]: {} } });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
       requireExtension(mcpReq);
-      await tasks.refresh(taskId, mcpReq.signal);
-      const task = tasks.get(taskId);
+      const task = await tasks.refresh(taskId, mcpReq.signal);
       return {
-        ...inModernWords(task),
+        ...task,
+        ...MODERN,
         ...(task.status === "completed" && { result: await tasks.result(taskId) }),
       };
     });
@@ -126,10 +126,9 @@ export class Tasks {
   #attachLegacy({ server }: McpServer): void {
     const tasks = this.#jobTasks;
     const params = taskParams();
-    server.registerCapabilities({ tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } });
+    server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
     server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
-      await tasks.refresh(taskId, mcpReq.signal);
-      return inLegacyWords(tasks.get(taskId));
+      return { ...(await tasks.refresh(taskId, mcpReq.signal)), ...LEGACY };
     });
     server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
       await tasks.refresh(taskId, mcpReq.signal);
@@ -137,26 +136,26 @@ export class Tasks {
       return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
-      await tasks.refresh(taskId, mcpReq.signal);
-      const { status } = tasks.get(taskId);
-      if (status !== "working") throw invalidParams(`The task can't be cancelled: it is ${status}.`);
+      const { status } = await tasks.refresh(taskId, mcpReq.signal);
+      if (status !== "working")
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `The task can't be cancelled: it is ${status}.`,
+        );
       tasks.cancel(taskId);
-      return inLegacyWords(tasks.get(taskId));
-    });
-    server.setRequestHandler("tasks/list", { params: pageParams() }, async ({ cursor = "0" }) => {
-      if (!/^\d{1,9}$/.test(cursor)) throw invalidParams("There is no such cursor.");
-      const end = Number(cursor) + PAGE_SIZE;
-      const known = await tasks.recent(end + 1);
-      return {
-        tasks: known.slice(Number(cursor), end).map(inLegacyWords),
-        ...(known.length > end && { nextCursor: String(end) }),
-      };
+      return { ...tasks.get(taskId), ...LEGACY };
     });
   }
 }
 
+/** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
+function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
+  if (!("method" in message) || valueAt(message, "params", "task") === undefined) return undefined;
+  const { params } = message;
+  return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
+}
+
 const taskParams = () => z.looseObject({ taskId: z.string() });
-const pageParams = () => z.looseObject({ cursor: z.string().optional() });
 
 function reportTo(request: McpRequest): (job: Job) => void {
   const progress = new ProgressReporter(request, describeProgress);
@@ -167,7 +166,7 @@ function reportTo(request: McpRequest): (job: Job) => void {
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {
-  return has(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION);
+  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;
 }
 
 function requireExtension(request: McpRequest): void {
@@ -176,24 +175,4 @@ function requireExtension(request: McpRequest): void {
     { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
     `This method is for clients that declare the extension ${EXTENSION} with the request.`,
   );
-}
-
-function inModernWords(task: Task) {
-  return { ...task, ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
-}
-
-function inLegacyWords(task: Task) {
-  return { ...task, ttl: null, pollInterval: POLL_INTERVAL_MS };
-}
-
-function invalidParams(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-}
-
-/** Whether anything is at the end of this path. */
-function has(value: unknown, ...path: readonly string[]): boolean {
-  let found = value;
-  for (const name of path)
-    found = typeof found === "object" && found !== null ? Reflect.get(found, name) : undefined;
-  return found !== undefined && found !== null;
 }

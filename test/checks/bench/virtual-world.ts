@@ -185,7 +185,7 @@ export async function measureManyJobs(
     const job = world.start(DURATIONS.MIX(random));
     ends.set(job.jobId, job.endsMs);
   };
-  world.store.changes.on((jobId) => {
+  world.store.on("change", (jobId) => {
     const endedMs = ends.get(jobId);
     if (endedMs === undefined || world.store.get(jobId)?.job?.done !== true) return;
     ends.delete(jobId);

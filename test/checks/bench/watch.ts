@@ -31,7 +31,7 @@ async function measureSingleJobs(
   for (let index = 0; index < JOBS; index++) {
     const world = createWorld({ random, limitPerMinute: 1_000, ...watching });
     const job = world.start(draw(random));
-    world.store.changes.on(() => {
+    world.store.on("change", () => {
       if (world.store.get(job.jobId)?.job?.done !== true) return;
       seconds.push((world.clock.now() - job.endsMs) / 1000);
     });
