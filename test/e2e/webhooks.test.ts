@@ -1,11 +1,11 @@
 // Webhooks as hints, end to end: real sockets, and senders that can't be trusted. Polling by itself would take an hour here, so whatever is noticed is noticed because of a delivery.
 
 import { spawn } from "node:child_process";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern, factsOf, SERVER_NODE } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, KEY, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import { deliver } from "../fixtures/deliver.ts";
 import { freePort } from "../fixtures/free-port.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -18,6 +18,18 @@ const COMPLETED = {
   videoUrls: ["https://cdn.example/1.mp4"],
   finalVideoUrl: "https://cdn.example/final.mp4",
 };
+
+/** Posts a body to a server's port for webhooks. Resolves to the status, or to why there was none. */
+function deliver(port: number, body: string): Promise<number | string> {
+  return new Promise((resolve) => {
+    const sent = request({ host: "127.0.0.1", port, method: "POST", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sent.end(body);
+  });
+}
 
 /** A server that watches the job, which is still processing and was just polled. */
 async function watchingServer() {

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, VIDEOS } from "../fixtures/constants.ts";
-import type { TestClient } from "../fixtures/clients.ts";
+import type { ClientStart, TestClient } from "../fixtures/clients.ts";
 import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
 /** With so many of three clips ready. */
@@ -63,6 +63,17 @@ export async function jobService(pollSeconds = 0.1, env: Readonly<Record<string,
   };
 }
 
+/** The service with one job, and a client of a server for it. */
+export async function setUp<Client>(
+  connect: (start: ClientStart) => Promise<Client>,
+  json: object,
+  pollSeconds?: number,
+) {
+  const service = await jobService(pollSeconds);
+  service.become(JOB_ID, json);
+  return { service, client: await connect(service.start) };
+}
+
 /** The same service, which starts one job and then the other. */
 export async function startingService(...options: Parameters<typeof jobService>) {
   const service = await jobService(...options);
@@ -70,4 +81,13 @@ export async function startingService(...options: Parameters<typeof jobService>)
   service.rest.on(GENERATE, [JOB_ID, OTHER_JOB_ID].map(started));
   for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, processing(1));
   return service;
+}
+
+/** That service, and a client of a server for it. */
+export async function setUpStarting<Client>(
+  connect: (start: ClientStart) => Promise<Client>,
+  ...options: Parameters<typeof jobService>
+) {
+  const service = await startingService(...options);
+  return { service, client: await connect(service.start) };
 }

@@ -4,15 +4,13 @@ import { expect, test } from "vitest";
 import { connectLegacy } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI } from "../fixtures/constants.ts";
 import { jobIdOf } from "../fixtures/soak-service.ts";
-import { completed, jobService, processing } from "./job-service.ts";
+import { completed, jobService, processing, setUp } from "./job-service.ts";
 
 /** As many as one server watches. */
 const MANY = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
 
 test("a legacy client cannot subscribe to a 201st job, is told why, and can after an unsubscribe", async () => {
-  const service = await jobService(3600);
-  service.become(JOB_ID, completed);
-  const client = await connectLegacy(service.start);
+  const { client } = await setUp(connectLegacy, completed, 3600);
   await client.subscribe(...MANY);
   await expect(client.subscribe(JOB_URI)).rejects.toMatchObject({
     code: -32603,
@@ -54,9 +52,7 @@ test("a legacy client cannot subscribe to a URI that is not a job: it is an unkn
 });
 
 test("a legacy client is notified of each change once after subscribing twice, and of none after one unsubscribe", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, processing());
-  const client = await connectLegacy(service.start);
+  const { service, client } = await setUp(connectLegacy, processing());
   await client.read(JOB_URI);
   await client.subscribe(JOB_URI);
   await client.subscribe(JOB_URI);
@@ -71,9 +67,7 @@ test("a legacy client is notified of each change once after subscribing twice, a
 });
 
 test("a legacy client is notified of an end once, even if it subscribes again after each update", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, completed);
-  const client = await connectLegacy(service.start);
+  const { service, client } = await setUp(connectLegacy, completed);
   for (let time = 0; time < 3; time += 1) {
     const unsubscribe = await client.subscribe(JOB_URI);
     await client.updated(JOB_URI);

@@ -2,30 +2,17 @@
 
 import { expect, test } from "vitest";
 import { connectModern } from "../fixtures/clients.ts";
-import {
-  JOB_ID,
-  JOB_URI,
-  OTHER_JOB_ID,
-  OTHER_JOB_URI,
-  OTHER_STATUS,
-  STATUS,
-  VIDEOS,
-} from "../fixtures/constants.ts";
-import { deliver } from "../fixtures/deliver.ts";
-import { freePort } from "../fixtures/free-port.ts";
+import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, OTHER_STATUS, STATUS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 import { jobIdOf } from "../fixtures/soak-service.ts";
-import { until } from "../fixtures/until.ts";
-import { completed, jobService, type JobService, processing } from "./job-service.ts";
+import { completed, jobService, type JobService, processing, setUp } from "./job-service.ts";
 
 /** As many as one server watches. */
 const MANY = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
 
 test("a modern client reads that a 201st job is not watched, and why", async () => {
-  const service = await jobService(3600);
-  service.become(JOB_ID, processing());
-  const client = await connectModern(service.start);
+  const { client } = await setUp(connectModern, processing(), 3600);
   await client.subscribe(...MANY, JOB_URI);
   await client.updated(JOB_URI);
   expect(await client.read(JOB_URI)).toEqual({
@@ -37,39 +24,16 @@ test("a modern client reads that a 201st job is not watched, and why", async () 
   expect(client.stderr()).toContain(`${JOB_URI} is not watched: The limit of 200 watched jobs`);
 });
 
-test("a modern client is notified of the first clip of each of two jobs that nobody has read before", async () => {
-  const service = await jobService(3600);
-  const port = await freePort();
-  service.rest.on(VIDEOS, {
-    json: { videos: [JOB_ID, OTHER_JOB_ID].map((jobId) => ({ jobId, status: "processing" })) },
-  });
-  for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, processing());
-  const client = await connectModern({
-    env: { ...service.start.env, FACELESS_WEBHOOK_PORT: String(port) },
-  });
-  await client.subscribe(JOB_URI, OTHER_JOB_URI);
-  await expect.poll(() => [JOB_ID, OTHER_JOB_ID].map(service.polls)).toEqual([1, 1]);
-  for (const jobId of [JOB_ID, OTHER_JOB_ID]) {
-    service.become(jobId, processing(1));
-    await until(async () => (await deliver(port, JSON.stringify({ jobId }))) === 202);
-  }
-  await expect.poll(() => client.updates.toSorted()).toEqual([JOB_URI, OTHER_JOB_URI]);
-});
-
 test("a modern client may name URIs that are not jobs, which are ignored", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, completed);
-  const client = await connectModern(service.start);
+  const { service, client } = await setUp(connectModern, completed);
   await client.subscribe("faceless://jobs/42", `${JOB_URI}?x=1`, "https://example.com", JOB_URI);
   await client.updated(JOB_URI);
   expect(service.rest.lines()).toEqual([STATUS]);
 });
 
 test("a modern client is still notified by one of two listens to a job after it closes the other", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, processing());
+  const { service, client } = await setUp(connectModern, processing());
   service.become(OTHER_JOB_ID, processing());
-  const client = await connectModern(service.start);
   await client.read(JOB_URI);
   const closeFirst = await client.subscribe(JOB_URI, OTHER_JOB_URI);
   await client.subscribe(JOB_URI);
@@ -84,9 +48,7 @@ test("a modern client is still notified by one of two listens to a job after it 
 });
 
 test("a modern client is notified again of an end when it listens again", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, completed);
-  const client = await connectModern(service.start);
+  const { service, client } = await setUp(connectModern, completed);
   const close = await client.subscribe(JOB_URI);
   await client.updated(JOB_URI);
   await close();

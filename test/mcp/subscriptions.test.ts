@@ -2,10 +2,9 @@
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { connectLegacy, TEST_CLIENTS } from "../fixtures/clients.ts";
+import { TEST_CLIENTS } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, VIDEOS } from "../fixtures/constants.ts";
-import { envelope, type ScriptedAnswer } from "../fixtures/scripted-service.ts";
-import { completed, jobService, processing, UNAUTHORIZED } from "./job-service.ts";
+import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   test("a client is notified of every change of a job, once of its end, and of nothing after that", async () => {
@@ -66,10 +65,8 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client is not notified of a job that it has only read", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
+    const { service, client } = await setUp(connect, processing());
     service.become(OTHER_JOB_ID, processing());
-    const client = await connect(service.start);
     await client.call("get_video_status", { jobId: JOB_ID });
     service.become(JOB_ID, processing(1));
     await client.call("get_video_status", { jobId: JOB_ID });
@@ -88,9 +85,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client is notified of the end once, even if the job changes afterwards", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, processing());
     await client.subscribe(JOB_URI);
     await service.polled(JOB_ID);
     service.become(JOB_ID, completed);
@@ -105,9 +100,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client is notified once of an end before its subscription, without another request", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, completed);
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, completed);
     await client.call("get_video_status", { jobId: JOB_ID });
     await client.subscribe(JOB_URI);
     await client.updated(JOB_URI);
@@ -118,9 +111,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client is notified once of an end that the first poll finds, and reads it without another request", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, completed);
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, completed);
     await client.subscribe(JOB_URI);
     await client.updated(JOB_URI);
     expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
@@ -130,10 +121,8 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client stays subscribed to one of two jobs when it unsubscribes from the other", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
+    const { service, client } = await setUp(connect, processing());
     service.become(OTHER_JOB_ID, processing());
-    const client = await connect(service.start);
     await client.read(JOB_URI);
     await client.read(OTHER_JOB_URI);
     const unsubscribeA = await client.subscribe(JOB_URI);
@@ -150,9 +139,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client ends the polling with its last unsubscribe, and may unsubscribe twice", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, processing());
     const unsubscribe = await client.subscribe(JOB_URI);
     await service.polled(JOB_ID, 2);
     await unsubscribe();
@@ -167,9 +154,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client ends the polling when its connection closes", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, processing());
     await client.subscribe(JOB_URI);
     await service.polled(JOB_ID, 2);
     await client.raw.close();
@@ -180,9 +165,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client causes at most two requests by reading and subscribing ten times", async () => {
-    const service = await jobService(3600);
-    service.become(JOB_ID, processing());
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, processing(), 3600);
     for (let time = 0; time < 10; time += 1) {
       expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: false, ...processing() });
       await client.subscribe(JOB_URI);
@@ -191,21 +174,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(service.polls(JOB_ID)).toBeLessThanOrEqual(2);
     expect(service.rest.lines(VIDEOS)).toEqual([]);
     expect(client.updates).toEqual([]);
-  });
-
-  test("a client is notified of an end that the video list shows first, and not of one that the job itself denies", async () => {
-    const service = await jobService(0.3);
-    for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, processing());
-    const client = await connect(service.start);
-    await client.subscribe(JOB_URI, OTHER_JOB_URI);
-    await service.polled(OTHER_JOB_ID);
-    service.become(JOB_ID, completed);
-    service.rest.on(VIDEOS, {
-      json: { videos: [OTHER_JOB_ID, JOB_ID].map((jobId) => ({ jobId, status: "completed" })) },
-    });
-    await service.polled(OTHER_JOB_ID);
-    await client.updated(JOB_URI);
-    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
   });
 
   test("a client is notified with the URI exactly as it subscribed to it", async () => {
@@ -240,53 +208,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect({ updates: client.updates, lists: client.listChanges() }).toEqual({ updates: [], lists: 1 });
   });
 
-  test("a client reads why polling ended when the key is refused", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing(1));
-    const client = await connect(service.start);
-    await client.subscribe(JOB_URI);
-    await service.polled(JOB_ID);
-    service.answer(JOB_ID, UNAUTHORIZED);
-    await client.updated(JOB_URI);
-    const ended = {
-      jobId: JOB_ID,
-      done: false,
-      ...processing(1),
-      watchEnded: "Watching ended: the service does not accept the API key.",
-    };
-    expect(await client.read(JOB_URI)).toEqual(ended);
-    const polls = service.polls(JOB_ID);
-    await service.letPollsPass(client);
-    expect(service.polls(JOB_ID)).toBe(polls);
-    expect(client.updates).toEqual([JOB_URI]);
-  });
-
-  test("a client reads why polling ended at the second 404, and is not notified at the first", async () => {
-    const service = await jobService();
-    service.become(JOB_ID, processing());
-    const client = await connect(service.start);
-    await client.subscribe(JOB_URI);
-    await service.polled(JOB_ID);
-    const unknown = envelope(404, "not_found", "No such job.");
-    let answerAgain = () => {};
-    const second = new Promise<ScriptedAnswer>((resolve) => (answerAgain = () => resolve(unknown)));
-    service.rest.on(`GET /api/v1/status/${JOB_ID}`, [unknown, () => second]);
-    await service.polled(JOB_ID, 2);
-    await client.raw.listTools();
-    expect(client.updates).toEqual([]);
-    answerAgain();
-    await client.updated(JOB_URI);
-    expect(await client.read(JOB_URI)).toEqual({
-      jobId: JOB_ID,
-      done: false,
-      ...processing(),
-      watchEnded: "Watching ended: the service says that it knows no such job.",
-    });
-    const polls = service.polls(JOB_ID);
-    await service.letPollsPass(client);
-    expect(service.polls(JOB_ID)).toBe(polls);
-  });
-
   test("a client gets the error when it reads a job that was never fetched and is no longer polled", async () => {
     const service = await jobService();
     service.answer(JOB_ID, UNAUTHORIZED);
@@ -319,15 +240,13 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 test.each(TEST_CLIENTS)(
   "%s reads why polling ended, even if the last state is old and can't be fetched again",
   async (_, connect) => {
-    const service = await jobService();
-    service.become(JOB_ID, processing(1));
-    const client = await connect(service.start);
+    const { service, client } = await setUp(connect, processing(1));
     await client.read(JOB_URI);
     service.answer(JOB_ID, UNAUTHORIZED);
     // Longer than a fetched state counts as recent.
     const now = performance.now.bind(performance);
     const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 6_000);
-    onTestFinished(() => void clock.mockRestore());
+    onTestFinished(() => clock.mockRestore());
     await client.subscribe(JOB_URI);
     await client.updated(JOB_URI);
 

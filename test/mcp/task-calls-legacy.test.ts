@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";
-import { completed, startingService } from "./job-service.ts";
+import { completed, setUpStarting, startingService } from "./job-service.ts";
 
 const refusedWith = (code: number) => expect.objectContaining({ code });
 
@@ -38,15 +38,13 @@ test("a legacy client that does not declare tasks sees today's results, whatever
 });
 
 test("a legacy client that calls without `task` gets today's result", async () => {
-  const service = await startingService();
-  const client = await connectLegacyWithTasks(service.start);
+  const { client } = await setUpStarting(connectLegacyWithTasks);
   const raw = await client.ask("tools/call", { name: "generate_video", arguments: TIDES });
   expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
 });
 
 test("a legacy client that sent a progress token is told of each clip, and of the end, while its task goes on", async () => {
-  const service = await startingService();
-  const client = await connectLegacyWithTasks(service.start);
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
   const told: unknown[] = [];
   client.raw.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void told.push(params));
   const _meta = { progressToken: "video" };
@@ -61,8 +59,7 @@ test("a legacy client that sent a progress token is told of each clip, and of th
 });
 
 test("a legacy client with tasks is answered tasks/result when the video has ended, with the task named", async () => {
-  const service = await startingService();
-  const client = await connectLegacyWithTasks(service.start);
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
   await client.call("generate_video", TIDES);
   const result = client.ask("tasks/result", { taskId: JOB_ID });
   await service.polled(JOB_ID, 2);
@@ -75,8 +72,7 @@ test("a legacy client with tasks is answered tasks/result when the video has end
 });
 
 test("a legacy client with tasks is answered tasks/result when the task is cancelled", async () => {
-  const service = await startingService();
-  const client = await connectLegacyWithTasks(service.start);
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
   await client.call("generate_video", TIDES);
   const result = client.ask("tasks/result", { taskId: JOB_ID });
   await service.polled(JOB_ID, 2);
@@ -103,8 +99,7 @@ test("a legacy client with tasks follows a task with its SDK's stream, and gets 
 });
 
 test("a legacy client with tasks finds its tasks listed, the newest first and page by page", async () => {
-  const service = await startingService();
-  const client = await connectLegacyWithTasks(service.start);
+  const { client } = await setUpStarting(connectLegacyWithTasks);
   await client.call("generate_video", TIDES);
   await client.call("generate_video", { topic: "Volcanoes" });
   expect(await client.ask("tasks/list", {})).toEqual({

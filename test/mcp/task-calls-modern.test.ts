@@ -6,10 +6,9 @@ import { GENERATE, JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 import { connectModernWithTasks } from "../fixtures/tasks-clients.ts";
-import { startingService } from "./job-service.ts";
+import { setUpStarting, startingService } from "./job-service.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
-const refusedWith = (code: number) => expect.objectContaining({ code });
 
 test("a modern client with tasks finds the extension declared, and no task in the list of tools", async () => {
   const { start } = await startingService();
@@ -20,8 +19,7 @@ test("a modern client with tasks finds the extension declared, and no task in th
 });
 
 test("a modern client with tasks has its input acknowledged", async () => {
-  const service = await startingService();
-  const client = await connectModernWithTasks(service.start);
+  const { client } = await setUpStarting(connectModernWithTasks);
   await client.call("generate_video", TIDES);
   const { _meta, ...result } = await client.ask("tasks/update", { taskId: JOB_ID, inputResponses: {} });
   expect(result).toEqual({});

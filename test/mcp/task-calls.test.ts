@@ -7,7 +7,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope } from "../fixtures/scripted-service.ts";
 import { jobIdOf } from "../fixtures/soak-service.ts";
 import { TASK_CLIENTS, type TaskClient } from "../fixtures/tasks-clients.ts";
-import { completed, processing, startingService } from "./job-service.ts";
+import { completed, processing, setUpStarting, startingService } from "./job-service.ts";
 
 const UNKNOWN = "cccccccc-0000-4000-8000-000000000003";
 
@@ -21,8 +21,7 @@ async function statusOf(client: TaskClient, jobId: string): Promise<Record<strin
 
 describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   test("a client with tasks gets a task under the job's id at once, and at its end what get_video_status says", async () => {
-    const service = await startingService();
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect);
 
     const { task, raw, result } = await client.call("generate_video", TIDES);
 
@@ -71,8 +70,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks sees a failed render end as completed, with that status", async () => {
-    const service = await startingService();
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
     service.become(JOB_ID, { status: "failed", videoUrls: [] });
 
@@ -103,8 +101,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks is told at once that a repeated call charged nothing, whether its video renders or is ready", async () => {
-    const service = await startingService();
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
 
     for (const state of [processing(1), completed]) {
@@ -124,8 +121,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks waits for two videos at once, and each ends with its own", async () => {
-    const service = await startingService();
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect);
     const first = await client.call("generate_video", TIDES);
     const second = await client.call("generate_video", { topic: "Volcanoes" });
     expect([first.task?.taskId, second.task?.taskId]).toEqual([JOB_ID, OTHER_JOB_ID]);
@@ -141,8 +137,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks ends the polling by a cancellation, and is told that the render goes on and was paid", async () => {
-    const service = await startingService();
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
     await service.polled(JOB_ID, 1);
 
@@ -170,8 +165,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   test.each([UNKNOWN, "nonsense", ""])(
     "a client with tasks is refused the unknown task %j",
     async (taskId) => {
-      const service = await startingService();
-      const client = await connect(service.start);
+      const { service, client } = await setUpStarting(connect);
       const methods = [
         "tasks/get",
         "tasks/cancel",
@@ -201,8 +195,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks can ask a hundred times without one more request to the service, and gets the same times", async () => {
-    const service = await startingService(3600);
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect, 3600);
     await client.call("generate_video", TIDES);
     const askOften = async () => {
       const updates = new Set<string>();
@@ -222,8 +215,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks is told why a task is no longer polled, and waits again with get_video_status", async () => {
-    const service = await startingService(0.1, { FACELESS_STATE_DIR: temporaryFolder() });
-    const client = await connect(service.start);
+    const { service, client } = await setUpStarting(connect, 0.1, { FACELESS_STATE_DIR: temporaryFolder() });
     await client.call("generate_video", TIDES);
     service.answer(JOB_ID, envelope(401, "unauthorized", "Who are you?"));
 
@@ -243,8 +235,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks gets a plain result for a video that can't be watched, since too many are", async () => {
-    const service = await startingService(3600);
-    const client = await connect(service.start);
+    const { client } = await setUpStarting(connect, 3600);
     const uris = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
     await client.subscribe(...uris);
 

@@ -249,7 +249,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await service.polled(JOB_ID, 3);
     service.become(JOB_ID, completed);
 
-    await client.updated(JOB_URI);
+    await expect.poll(() => client.updates).toEqual([JOB_URI]);
   });
 
   test("a call gets results that match the output schema of the tool", async () => {

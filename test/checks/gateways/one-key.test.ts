@@ -78,7 +78,9 @@ async function startProcesses(): Promise<{ clients: LegacyClient[]; sandbox: San
   };
   return {
     sandbox,
-    clients: await Promise.all(Array.from({ length: PROCESSES }, () => connectLegacy({ file: BUILT_FILE, env }))),
+    clients: await Promise.all(
+      Array.from({ length: PROCESSES }, () => connectLegacy({ file: BUILT_FILE, env })),
+    ),
   };
 }
 
