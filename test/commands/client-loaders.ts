@@ -25,9 +25,6 @@ const text = z.string();
 const env = z.record(z.string(), z.string()).default({});
 const plain = { command: text, args: z.array(text), env };
 const one = <Shape extends z.ZodType>(shape: Shape) => z.strictObject({ "faceless-video": shape });
-const mcpServers = <Shape extends z.ZodRawShape>(more: Shape) =>
-  z.strictObject({ mcpServers: one(z.strictObject({ ...plain, ...more })) });
-
 const fill = (start: Start, value: (written: string) => string): Start => ({
   ...start,
   env: Object.fromEntries(Object.entries(start.env).map(([name, written]) => [name, value(written)])),
@@ -112,20 +109,29 @@ export function fillInputs(start: Start, inputs: readonly z.infer<typeof promptS
   );
 }
 
+const plainServers = z.object({ mcpServers: z.object({ "faceless-video": z.object(plain) }) });
+
+/** For a client with `mcpServers` in JSON, with these fields besides, which fills in variables written like this. */
+const mcpServers =
+  (more: z.ZodRawShape = {}, variable?: RegExp) =>
+  (printed: string) => {
+    const json: unknown = JSON.parse(printed);
+    z.strictObject({ mcpServers: one(z.strictObject({ ...plain, ...more })) }).parse(json);
+    const start = plainServers.parse(json).mcpServers["faceless-video"];
+    return variable === undefined ? start : fill(start, shell(variable));
+  };
+
 /** From the printed text to what the client starts. Throws if the client would refuse the text. */
 export const LOADERS: Record<ClientName, (printed: string) => Start> = {
-  "claude-desktop": (printed) => mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
-  "claude-code": (printed) =>
-    fill(
-      mcpServers({ type: z.literal("stdio"), alwaysLoad: z.literal(true) }).parse(JSON.parse(printed))
-        .mcpServers["faceless-video"],
-      shell(/\$\{([A-Z_]+)\}/g),
-    ),
-  cursor: (printed) =>
-    fill(
-      mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
-      shell(/\$\{env:([A-Z_]+)\}/g),
-    ),
+  "claude-desktop": mcpServers(),
+  "claude-code": mcpServers({ type: z.literal("stdio"), alwaysLoad: z.literal(true) }, /\$\{([A-Z_]+)\}/g),
+  cursor: mcpServers({}, /\$\{env:([A-Z_]+)\}/g),
+  windsurf: mcpServers({}, /\$\{env:([A-Z_]+)\}/g),
+  gemini: mcpServers({}, /\$\{?([A-Z_]+)\}?/g),
+  cline: mcpServers({ disabled: z.literal(false), autoApprove: z.array(z.never()), timeout: z.literal(120) }),
+  copilot: mcpServers({ type: z.literal("local"), tools: z.tuple([z.literal("*")]) }, /\$\{([A-Z_]+)\}/g),
+  "lm-studio": mcpServers(),
+  kiro: mcpServers({}, /\$\{([A-Z_]+)\}/g),
   vscode(printed) {
     const { inputs, servers } = vscodeSchema.parse(JSON.parse(printed));
     return fillInputs(servers["faceless-video"], inputs);
@@ -140,29 +146,10 @@ export const LOADERS: Record<ClientName, (printed: string) => Start> = {
     const shared = Object.entries(SHELL).filter(([name]) => forwarded.includes(name));
     return { command, args, env: { ...Object.fromEntries(shared), ...env } };
   },
-  gemini: (printed) =>
-    fill(mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"], shell(/\$\{?([A-Z_]+)\}?/g)),
   zed: (printed) =>
     z
       .strictObject({ context_servers: one(z.strictObject({ ...plain, timeout: z.literal(120) })) })
       .parse(JSON.parse(printed)).context_servers["faceless-video"],
-  cline: (printed) =>
-    mcpServers({
-      disabled: z.literal(false),
-      autoApprove: z.array(z.never()),
-      timeout: z.literal(120),
-    }).parse(JSON.parse(printed)).mcpServers["faceless-video"],
-  windsurf: (printed) =>
-    fill(
-      mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
-      shell(/\$\{env:([A-Z_]+)\}/g),
-    ),
-  copilot: (printed) =>
-    fill(
-      mcpServers({ type: z.literal("local"), tools: z.tuple([z.literal("*")]) }).parse(JSON.parse(printed))
-        .mcpServers["faceless-video"],
-      shell(/\$\{([A-Z_]+)\}/g),
-    ),
   opencode(printed) {
     const { command, environment } = opencodeSchema.parse(JSON.parse(printed)).mcp["faceless-video"];
     const [program, ...args] = command;
@@ -175,9 +162,6 @@ export const LOADERS: Record<ClientName, (printed: string) => Start> = {
     const secrets = Object.entries(SHELL).filter(([name]) => env_keys.includes(name));
     return { command: cmd, args, env: { ...Object.fromEntries(secrets), ...envs } };
   },
-  "lm-studio": (printed) => mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"],
-  kiro: (printed) =>
-    fill(mcpServers({}).parse(JSON.parse(printed)).mcpServers["faceless-video"], shell(/\$\{([A-Z_]+)\}/g)),
   "visual-studio"(printed) {
     const { inputs, servers } = visualStudioSchema.parse(JSON.parse(printed));
     return fillInputs(servers["faceless-video"], inputs);

@@ -82,20 +82,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Set it in this terminal too, or add --client/,
   },
   {
-    what: "a key in quotes",
-    env: async () => ({ ...(await healthy()), FACELESS_API_KEY: `"${CANARY}"` }),
-    name: "FACELESS_API_KEY",
-    detail: /^it is in quotes$/,
-    fix: /^Remove the quotes around it$/,
-  },
-  {
-    what: "the key of the example",
-    env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "fl_example" }),
-    name: "FACELESS_API_KEY",
-    detail: /^it is the key of the example$/,
-    fix: /^Replace it with your own key/,
-  },
-  {
     what: "no address",
     env: () => ({}),
     name: "FACELESS_BASE_URL",

@@ -5,11 +5,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import {
   EVENTS,
   exitCases,
   expectedOutcome,
-  JOB_ID,
   runExitCase,
   STARTED_LINE,
   STATES,
@@ -44,12 +44,7 @@ describe("the server ends cleanly", () => {
 
 describe("with a paid request sent", () => {
   test("a second signal does not shorten the wait, and no further request is accepted", async () => {
-    const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
+    const { server, service, answer } = await endWhilePaying();
     server.child.kill("SIGINT");
     server.send(generate(server, 2, "The moon"));
     answer();
@@ -64,9 +59,9 @@ describe("with a paid request sent", () => {
       nodeArgs: preload(REPORT_SIGTERM),
       env: { FACELESS_POLL_SECONDS: "0.1" },
     });
-    const status = `GET /api/v1/status/${WATCHED_ID}`;
+    const status = `GET /api/v1/status/${OTHER_JOB_ID}`;
     service.on(status, { json: { status: "processing", videoUrls: [] } });
-    const waiting = { jobId: WATCHED_ID, waitSeconds: 50 };
+    const waiting = { jobId: OTHER_JOB_ID, waitSeconds: 50 };
     server.send(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
     server.send(generate(server, 1, "The sea"));
     await until(() => service.lines(GENERATE).length === 1 && service.lines(status).length > 1);
@@ -82,14 +77,7 @@ describe("with a paid request sent", () => {
   });
 
   test("a key inside the job's id is redacted on stderr", async () => {
-    const { server, service, answer } = await startPaying({
-      nodeArgs: preload(REPORT_SIGTERM),
-      jobId: "job-of-fl_example",
-    });
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
+    const { server, answer } = await endWhilePaying("job-of-fl_example");
     answer();
 
     expect(await server.ended).toMatchObject({ code: 0 });
@@ -98,14 +86,9 @@ describe("with a paid request sent", () => {
   });
 
   test("the answer still reaches the client", async () => {
-    const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
+    const { server, answer } = await endWhilePaying();
     const messages: unknown[] = [];
     server.onMessage((message) => messages.push(message));
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
     answer();
 
     expect(await server.ended).toMatchObject({ code: 0 });
@@ -154,7 +137,7 @@ describe("the server keeps running", () => {
     const service = await scriptedService({
       [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
     });
-    const server = start({ env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url } });
+    const server = start({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
     await server.open("legacy");
     const answered = new Set<unknown>();
     server.onMessage(
@@ -252,7 +235,6 @@ test.each(["--help", "--version"])("%s into a closed pipe prints no stack trace"
   expect(stderr).toBe("");
 });
 
-const GENERATE = "POST /api/v1/generate";
 /** Runs before the server's own listener, in the same turn. */
 const REPORT_SIGTERM = `
   import { writeSync } from "node:fs";
@@ -276,17 +258,29 @@ async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { job
   });
   const server = start({
     ...options,
-    env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url, ...env },
+    env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url, ...env },
   });
   await server.open("legacy");
   return { server, service, answer };
 }
 
+/** A server that was told to end while its paid request waits for the answer. */
+async function endWhilePaying(jobId?: string) {
+  const paying = await startPaying({
+    nodeArgs: preload(REPORT_SIGTERM),
+    ...(jobId !== undefined && { jobId }),
+  });
+  const { server, service } = paying;
+  server.send(generate(server, 1, "The sea"));
+  await until(() => service.lines(GENERATE).length === 1);
+  server.child.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
+  return paying;
+}
+
 function generate(server: RawServer, id: number, topic: string): object {
   return server.request(id, "tools/call", { name: "generate_video", arguments: { topic } });
 }
-
-const WATCHED_ID = "6f0e7a52-6a8e-4b1d-9a43-0f6f0a3a9f11";
 
 /** Runs in the server's process before its own code. */
 function preload(code: string): string[] {

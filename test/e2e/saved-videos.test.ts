@@ -237,15 +237,6 @@ test("where no folder is set, nothing is downloaded, and what the service calls 
   expect(service.lines("GET /final.mp4")).toEqual([]);
 });
 
-test("a relative folder fails every call, with its name and the fix", async () => {
-  const client = await connectLegacy({ args: ["--sandbox"], env: { FACELESS_SAVE_DIR: "Videos" } });
-
-  const result = await client.call("list_videos");
-
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toMatch(/FACELESS_SAVE_DIR is a relative path.+Set it to an absolute path/);
-});
-
 test("the server ends in the middle of a download, and what is half saved is gone an hour later", async () => {
   const { service } = await finishedVideo();
   service.on("GET /final.mp4", (_, { outgoing }) => void outgoing.writeHead(200).write("half"));
