@@ -207,6 +207,15 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
   });
 
+  test("a call to a sandbox whose journal or folder has a relative path says which setting it is, and the fix", async () => {
+    for (const setting of ["FACELESS_STATE_DIR", "FACELESS_SAVE_DIR"]) {
+      const client = await connect({ args: ["--sandbox"], env: { [setting]: "videos" } });
+      const result = await client.call("generate_video", { topic: "The tide" });
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toMatch(new RegExp(`${setting} is a relative path.+Set it to an absolute path`));
+    }
+  });
+
   test("a client sees only the tools that the options allow", async () => {
     const names = async (...args: string[]) =>
       (await (await connect({ args: ["--sandbox", ...args] })).raw.listTools()).tools.map(({ name }) => name);

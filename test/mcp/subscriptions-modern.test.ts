@@ -71,11 +71,10 @@ test("a modern client is not notified of list changes unless it listens to them"
 const STAMP = "io.modelcontextprotocol/subscriptionId";
 
 /** A client whose every message the test writes itself. */
-async function connectWire({ start }: JobService) {
-  const { open, send, request, onMessage } = connectRaw(startLocal(start));
+function connectWire({ start }: JobService) {
+  const { send, request, onMessage } = connectRaw(startLocal(start), "modern");
   const received: unknown[] = [];
   onMessage((message) => received.push(message));
-  await open("modern");
   const got = (message: object) => expect.poll(() => received).toContainEqual({ jsonrpc: "2.0", ...message });
   return {
     send,
@@ -99,7 +98,7 @@ test('the ids 1 and "1" are two listens, and cancelling one keeps the other', as
   const service = await jobService();
   service.become(JOB_ID, processing());
   service.become(OTHER_JOB_ID, processing());
-  const wire = await connectWire(service);
+  const wire = connectWire(service);
   wire.listen(1, JOB_URI);
   wire.listen("1", OTHER_JOB_URI);
   await wire.acknowledged(1, JOB_URI);
@@ -119,7 +118,7 @@ test("after a listen that is cancelled before its acknowledgement nothing is pol
   const service = await jobService();
   service.become(JOB_ID, processing());
   service.become(OTHER_JOB_ID, processing());
-  const wire = await connectWire(service);
+  const wire = connectWire(service);
   wire.listen(1, JOB_URI);
   wire.cancel(1);
   wire.listen(2, OTHER_JOB_URI);
@@ -132,7 +131,7 @@ test("after a refused listen or a legacy subscribe nothing is polled", async () 
   const service = await jobService();
   service.become(JOB_ID, processing());
   service.become(OTHER_JOB_ID, completed);
-  const wire = await connectWire(service);
+  const wire = connectWire(service);
   wire.listen(1, OTHER_JOB_URI);
   await wire.updated(1, OTHER_JOB_URI);
   const notAList = { notifications: { resourceSubscriptions: JOB_URI } };
