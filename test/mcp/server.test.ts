@@ -93,6 +93,9 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
         /"seed" is not an argument .*: topic, .*confirmDuplicate\)/,
       ],
       ["get_video_status", { jobId: "42" }, /jobId: "42" must be the UUID/],
+      ["get_video_status", { jobId, waitSeconds: -0.1 }, /waitSeconds: -0\.1 must be from 0 to 50 seconds\./],
+      ["get_video_status", { jobId, waitSeconds: "ten" }, /waitSeconds: "ten" must be a number\./],
+      ["get_video_status", { jobId, waitSeconds: true }, /waitSeconds: true must be a number\./],
       ["get_video_status", { jobId: "../../secret" }, /jobId: "\.\.\/\.\.\/secret" must be the UUID/],
       ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one platform\./],
       [

@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { TEST_CLIENTS } from "../fixtures/clients.ts";
-import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, VIDEOS } from "../fixtures/constants.ts";
+import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI } from "../fixtures/constants.ts";
 import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
@@ -162,18 +162,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const polls = service.polls(JOB_ID);
     await service.letPollsPass(another);
     expect(service.polls(JOB_ID)).toBe(polls);
-  });
-
-  test("a client causes at most two requests by reading and subscribing ten times", async () => {
-    const { service, client } = await setUp(connect, processing(), 3600);
-    for (let time = 0; time < 10; time += 1) {
-      expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: false, ...processing() });
-      await client.subscribe(JOB_URI);
-    }
-    // One for the reads, and perhaps one for the first poll.
-    expect(service.polls(JOB_ID)).toBeLessThanOrEqual(2);
-    expect(service.rest.lines(VIDEOS)).toEqual([]);
-    expect(client.updates).toEqual([]);
   });
 
   test("a client is notified with the URI exactly as it subscribed to it", async () => {

@@ -11,7 +11,7 @@ import {
   type TestClient,
   textOf,
 } from "../fixtures/clients.ts";
-import { JOB_ID, JOB_URI, OTHER_JOB_ID } from "../fixtures/constants.ts";
+import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { envelope, type Reply } from "../fixtures/scripted-service.ts";
 import { completed, jobService, processing } from "./job-service.ts";
 
@@ -105,18 +105,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     ]);
   });
 
-  test("a call without a progress token gets no progress", async () => {
-    const { service, wait, errors, strays } = await setUp({ json: processing() });
-    const result = wait({ waitSeconds: 50 });
-    await service.polled(JOB_ID, 2);
-    service.become(JOB_ID, processing(1));
-    await service.polled(JOB_ID, 2);
-    service.become(JOB_ID, completed);
-
-    expect(factsOf((await result).structuredContent)).toEqual(ended);
-    expect({ errors, strays }).toEqual({ errors: [], strays: [] });
-  });
-
   test("a call gets the current state of a job that is still running when its time is over, not before", async () => {
     const { service, wait } = await setUp({ json: processing() });
     const calledMs = performance.now();
@@ -134,33 +122,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       /^Still rendering: 2 of 3 clips\. Renders take 2 to 4 minutes\. Call get_video_status again with waitSeconds 50\.\n/,
     );
   });
-
-  test("a call still gets a completed job after the service reports it as running again", async () => {
-    const { service, wait } = await setUp({ json: completed });
-    await wait();
-    service.become(JOB_ID, processing(1));
-
-    expect(factsOf((await wait({ waitSeconds: 1 })).structuredContent)).toEqual(ended);
-  });
-
-  test.each<[string, Reply]>([
-    ["fails", { status: 503 }],
-    ["limits the rate", { status: 429, headers: { "retry-after": "30" } }],
-    ["doesn't answer", "hang"],
-  ])(
-    "a call gets the last known state and no error if the service %s during the wait",
-    async (_what, reply) => {
-      const { service, wait } = await setUp({ json: processing(1) });
-      const result = wait({ waitSeconds: 0.4 });
-      await service.polled(JOB_ID);
-      service.answer(JOB_ID, reply);
-
-      const { isError, structuredContent } = await result;
-
-      expect(isError).toBeUndefined();
-      expect(factsOf(structuredContent)).toEqual({ jobId: JOB_ID, done: false, ...processing(1) });
-    },
-  );
 
   test.each([
     [401, "the service does not accept the API key"],
@@ -185,23 +146,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       });
     },
   );
-
-  test("a call with an unusable waitSeconds is refused by its value, and nothing is sent", async () => {
-    const { service, wait } = await setUp({ json: processing() });
-    for (const [waitSeconds, refusal] of [
-      [-0.1, "-0.1 must be from 0 to 50 seconds"],
-      ["ten", '"ten" must be a number'],
-      [true, "true must be a number"],
-    ]) {
-      const result = await wait({ waitSeconds });
-      expect(result).toMatchObject({
-        isError: true,
-        _meta: { "faceless/error": { code: "invalid_input", outcome: "not_sent", retryable: false } },
-      });
-      expect(textOf(result)).toContain(`can't be used: waitSeconds: ${refusal}.`);
-    }
-    expect(service.rest.requests).toEqual([]);
-  });
 
   test("a cancelled call ends the polling, and the job goes on", async () => {
     const { service, client, wait, errors, strays } = await setUp({ json: processing() });
@@ -240,16 +184,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     for (const result of [first, second, third])
       expect(factsOf((await result).structuredContent)).toEqual(ended);
     expect(service.polls(JOB_ID)).toBe(2);
-  });
-
-  test("a client stays subscribed to a job after its call that waited for the job has returned", async () => {
-    const { service, client, wait } = await setUp({ json: processing() });
-    await client.subscribe(JOB_URI);
-    await wait({ waitSeconds: 0.3 });
-    await service.polled(JOB_ID, 3);
-    service.become(JOB_ID, completed);
-
-    await expect.poll(() => client.updates).toEqual([JOB_URI]);
   });
 
   test("a call gets results that match the output schema of the tool", async () => {
