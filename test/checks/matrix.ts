@@ -10,7 +10,7 @@ import { run } from "../fixtures/run.ts";
 
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
 const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
-/** The test files that start the built file. The tests themselves run on the Node that runs this script. */
+/** The test files that start the built file, if SERVER_NODE is set. The tests themselves run on the Node that runs this script. */
 const SUITES = [
   "e2e/stdio",
   "e2e/stdio-fuzz",
