@@ -7,7 +7,7 @@ const ISOLATED = [
   "test/faults/deadline.test.ts",
 ];
 
-/** `unit` runs the source; `e2e` runs the built file in child processes and needs `npm run build` first; `card` needs a browser too. */
+/** `unit` runs the source; `e2e` needs `npm run build` first, for what only the built file in a process of its own shows; `card` needs a browser too. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
@@ -29,8 +29,8 @@ export default defineConfig({
       },
       { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
-    // Many tests wait for child processes and timers: six files fill two cores.
-    maxWorkers: 6,
+    // Many tests wait for child processes and timers, so four files fill two cores. Each worker loads the SDKs anew.
+    maxWorkers: 4,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
     expect: { poll: { timeout: 50_000, interval: 10 } },

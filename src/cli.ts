@@ -135,31 +135,17 @@ function readRenderSeconds(): number {
   return sandboxSeconds;
 }
 
-async function runConfigCommand(
-  client: ClientName,
-  { windows, sandbox, installed }: EntryOptions,
-): Promise<void> {
-  const { clientEntry } = await import("./commands/client-config.ts");
-  const { EXAMPLE_KEY, isInNpxCache } = await import("./commands/server-entry.ts");
-  const installation = {
-    node: process.execPath,
-    script: fileURLToPath(new URL("bin.cjs", import.meta.url)),
-  };
-  if (installed && isInNpxCache(installation)) {
-    process.stderr.write(
-      `faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed\n`,
-    );
-    process.exitCode = 1;
-    return;
-  }
-  const onWindows = windows || process.platform === "win32";
-  const options = { windows: onWindows, sandbox, ...(installed && { installation }) };
-  // The address is used whether or not the key is set here too.
-  const env = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: process.env["FACELESS_BASE_URL"] };
-  const baseUrl = readConfig(env, NO_FLAGS, homedir()).service?.baseUrl;
-  const { text, notes } = clientEntry(client, options, baseUrl);
-  process.stdout.write(text);
-  process.stderr.write(notes);
+async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
+  const { runConfig } = await import("./commands/client-config.ts");
+  const { exitCode, stdout, stderr } = runConfig(client, options, {
+    env: process.env,
+    homeDir: homedir(),
+    platform: process.platform,
+    installation: { node: process.execPath, script: fileURLToPath(new URL("bin.cjs", import.meta.url)) },
+  });
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = exitCode;
 }
 
 async function runDoctorCommand(json: boolean, client: ClientName | undefined): Promise<void> {

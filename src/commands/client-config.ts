@@ -3,9 +3,44 @@
 
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
-import type { ClientName } from "../command-line.ts";
+import type { ClientName, EntryOptions } from "../command-line.ts";
+import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
 import { type Entry, FORMATS } from "./client-formats.ts";
-import { EXAMPLE_KEY, EXAMPLE_URL, launch, type LaunchOptions } from "./server-entry.ts";
+import {
+  EXAMPLE_KEY,
+  EXAMPLE_URL,
+  type Installation,
+  isInNpxCache,
+  launch,
+  type LaunchOptions,
+} from "./server-entry.ts";
+
+/** Where the command runs. */
+export interface Surroundings {
+  readonly env: Environment;
+  readonly homeDir: string;
+  readonly platform: NodeJS.Platform;
+  /** Of this very server. */
+  readonly installation: Installation;
+}
+
+/** What the command writes, and its exit code. */
+export function runConfig(
+  client: ClientName,
+  { windows, sandbox, installed }: EntryOptions,
+  { env, homeDir, platform, installation }: Surroundings,
+): { readonly exitCode: number; readonly stdout: string; readonly stderr: string } {
+  if (installed && isInNpxCache(installation)) {
+    const stderr = `faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed\n`;
+    return { exitCode: 1, stdout: "", stderr };
+  }
+  // The address is used whether or not the key is set here too.
+  const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
+  const baseUrl = readConfig(address, NO_FLAGS, homeDir).service?.baseUrl;
+  const options = { windows: windows || platform === "win32", sandbox, ...(installed && { installation }) };
+  const { text, notes } = clientEntry(client, options, baseUrl);
+  return { exitCode: 0, stdout: text, stderr: notes };
+}
 
 export interface ClientEntry {
   /** The entry itself, for stdout. */

@@ -10,8 +10,17 @@ import { run } from "../fixtures/run.ts";
 
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
 const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
-/** The test files that start the built file. The tests themselves run on the Node that runs this script. */
-const SUITES = ["stdio", "stdio-fuzz", "foreign-service", "subscriptions", "waiting", "demo", "bin"];
+/** The test files that start the built file, if SERVER_NODE is set. The tests themselves run on the Node that runs this script. */
+const SUITES = [
+  "e2e/stdio",
+  "e2e/stdio-fuzz",
+  "e2e/demo",
+  "e2e/bin",
+  "mcp/server",
+  "mcp/foreign-service",
+  "mcp/subscriptions",
+  "mcp/waiting",
+];
 
 interface Row {
   readonly node: string;
@@ -98,7 +107,7 @@ async function runSuites(node: string, path: string, reportFile: string): Promis
       "--config=.config/vitest.config.ts",
       "--reporter=json",
       `--outputFile=${reportFile}`,
-      ...SUITES.map((name) => `test/e2e/${name}.test.ts`),
+      ...SUITES.map((name) => `test/${name}.test.ts`),
     ],
     { cwd: root, env: { SERVER_NODE: path } },
   );

@@ -1,26 +1,18 @@
-// What can't be tested with the built file: doctor at a terminal.
+// How doctor prints its report, at a terminal and elsewhere.
 
 import { expect, test } from "vitest";
-import { runDoctor } from "../../src/commands/doctor.ts";
-import type { Environment } from "../../src/config.ts";
+import type { Reply } from "../fixtures/scripted-service.ts";
+import { doctor, NO_VIDEOS, serviceWith } from "./run-doctor.ts";
+
+/** Of a service with this answer for the video list. */
+const account = async (videos: Reply) => ({
+  FACELESS_API_KEY: "fl_account",
+  FACELESS_BASE_URL: (await serviceWith(videos)).url,
+});
 
 /** The report of an environment in which nothing is set, so that nothing is sent. */
-async function report(env: Environment, isTerminal: boolean): Promise<string> {
-  const lines: string[] = [];
-  const code = await runDoctor({
-    env: { FACELESS_STATE_DIR: "off", ...env },
-    homeDir: "/home/user",
-    workingDir: "/home/user",
-    platform: "linux",
-    nodeVersion: "22.0.0",
-    json: false,
-    isTerminal,
-    print: (line) => lines.push(line),
-    now: Date.now,
-  });
-  expect(code).toBe(1);
-  return lines.join("\n");
-}
+const report = async (env: Readonly<Record<string, string>>, isTerminal: boolean) =>
+  (await doctor({ env, isTerminal, nodeVersion: "22.0.0" })).text;
 
 test("doctor marks its checks in colour at a terminal", async () => {
   expect((await report({ TERM: "xterm" }, true)).split("\n").slice(2, 5)).toEqual([
@@ -41,4 +33,38 @@ test.each([
   expect(text).toContain("ok    Node.js");
   // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
   expect(text).not.toMatch(/[\u001B✔✖]/);
+});
+
+test("doctor prints about ten plain lines if all is well", async () => {
+  const { code, text, lines } = await doctor({ env: await account(NO_VIDEOS) });
+
+  expect(code).toBe(0);
+  expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2).join(" "))).toEqual([
+    "A video can be made.",
+    "",
+    "ok Node.js",
+    "ok settings",
+    "ok service",
+    "ok key",
+    "ok platforms",
+    "ok journal",
+    "",
+    "Not checked: requests.",
+  ]);
+  // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
+  expect(text).not.toMatch(/[\u001B✔✖]/);
+});
+
+test("doctor prints what to fix first, and the skipped checks in one line", async () => {
+  const { code, lines } = await doctor({ env: await account({ status: 503 }) });
+
+  expect(code).toBe(1);
+  expect(lines.slice(0, 3)).toEqual([
+    "Before a video can be made, fix this:",
+    "",
+    "fail  service   Try again in a minute.",
+  ]);
+  expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
+    "Not checked: key, requests, platforms.",
+  ]);
 });

@@ -38,7 +38,7 @@ test.each([NEEDED, "20.18.10", "100.0.0", "26.0.0-nightly20260101"])(
   },
 );
 
-test("arguments and exit codes pass through", async () => {
+test("arguments and exit codes pass through the first file", async () => {
   expect(await run(SERVER_NODE, [BIN, "--nonsense"])).toEqual({
     code: 2,
     stdout: "",
@@ -46,12 +46,12 @@ test("arguments and exit codes pass through", async () => {
   });
 });
 
-test("a client can start it as a server", async () => {
+test("a client can start the first file as a server", async () => {
   const client = await connectLegacy({ file: BIN, args: ["--sandbox"] });
   const { structuredContent } = await client.call("generate_video", { topic: "The tide" });
   expect(structuredContent).toMatchObject({ status: "processing" });
 });
 
-test("npx starts it", () => {
+test("npx starts the first file", () => {
   expect(manifest.bin).toEqual({ "faceless-video-mcp": "dist/bin.cjs" });
 });

@@ -1,6 +1,6 @@
 // The .mcpb bundle: staged from the built files, validated, packed, unpacked, and started as Claude Desktop starts it.
 
-import { getMcpConfigForManifest, v0_3 } from "@anthropic-ai/mcpb";
+import { getMcpConfigForManifest, packExtension, unpackExtension, v0_3 } from "@anthropic-ai/mcpb";
 import { readdirSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,10 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -18,23 +19,22 @@ import { until } from "../fixtures/until.ts";
 import { VIDEO } from "../saved-videos/saving.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const tool = async (name: string, ...args: string[]) => {
-  const ran = await run(join(root, "node_modules/.bin", name), args, { cwd: root });
-  expect(ran.code, `${name}: ${ran.stdout}${ran.stderr}`).toBe(0);
-  return ran;
-};
-
-const KEY = "fl_bundle_key_0123456789";
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const folder = temporaryFolder(afterAll);
 const unpacked = join(folder, "unpacked");
 
 beforeAll(async () => {
-  await tool("tsx", ".config/stage-bundle.ts", join(folder, "staged"));
-  await tool("mcpb", "validate", join(folder, "staged/manifest.json"));
-  await tool("mcpb", "pack", join(folder, "staged"), join(folder, "x.mcpb"));
-  await tool("mcpb", "unpack", join(folder, "x.mcpb"), unpacked);
-}, 60_000);
+  const [staged, mcpbPath] = [join(folder, "staged"), join(folder, "x.mcpb")];
+  const ran = await run(join(root, "node_modules/.bin/tsx"), [".config/stage-bundle.ts", staged], {
+    cwd: root,
+  });
+  if (ran.code !== 0) throw new Error(ran.stderr);
+  // Validates the manifest first, and prints how that went.
+  const printing = vi.spyOn(console, "log").mockImplementation(() => {});
+  const isPacked = await packExtension({ extensionPath: staged, outputPath: mcpbPath, silent: true });
+  if (!isPacked) throw new Error("The bundle can't be packed.");
+  await unpackExtension({ mcpbPath, outputDir: unpacked, silent: true });
+  printing.mockRestore();
+});
 
 async function readManifest() {
   return v0_3.McpbManifestSchema.parse(JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8")));
@@ -78,7 +78,7 @@ async function generate(client: Client) {
   return CallToolResultSchema.parse(await client.callTool({ name: "generate_video", arguments: { topic } }));
 }
 
-test("the manifest agrees with package.json and the server", async () => {
+test("the bundle's manifest agrees with package.json and the server", async () => {
   const { raw } = await connectModern({ args: ["--sandbox"] });
   const { tools } = await raw.listTools();
   expect(await readManifest()).toMatchObject({
@@ -92,7 +92,7 @@ test("the manifest agrees with package.json and the server", async () => {
   });
 });
 
-test("every setting is passed to the entry, and only the key is a secret", async () => {
+test("every setting of the bundle is passed to its entry, and only the key is a secret", async () => {
   const { server, user_config: settings = {} } = await readManifest();
   const used = JSON.stringify(server.mcp_config).match(/(?<=\$\{user_config\.)\w+/g) ?? [];
   expect(new Set(used)).toEqual(new Set(Object.keys(settings)));
@@ -102,7 +102,7 @@ test("every setting is passed to the entry, and only the key is a secret", async
   expect(Object.values(settings).filter(({ required = false }) => required)).toEqual([]);
 });
 
-test("the entry exists, and the icon is a small PNG of 512 by 512", async () => {
+test("the bundle's entry exists, and the icon is a small PNG of 512 by 512", async () => {
   const { server, icon = "" } = await readManifest();
   expect((await stat(join(unpacked, server.entry_point))).isFile()).toBe(true);
   expect(server.mcp_config.args).toEqual([`\${__dirname}/${server.entry_point}`]);
@@ -115,14 +115,14 @@ test("the entry exists, and the icon is a small PNG of 512 by 512", async () => 
   expect(png.length).toBeLessThan(20_000);
 });
 
-test("with only the sandbox switched on it makes a video", async () => {
+test("the bundle with only the sandbox switched on makes a video", async () => {
   const client = await install({ sandbox: true });
   expect((await generate(client)).structuredContent).toMatchObject({ status: "processing" });
 });
 
-test("with a key and an address it reaches that service, with that key", async () => {
+test("the bundle with a key and an address reaches that service, with that key", async () => {
   const service = await scriptedService({
-    "POST /api/v1/generate": { json: { jobId: "job-1", status: "processing" } },
+    [GENERATE]: { json: { jobId: "job-1", status: "processing" } },
   });
   const client = await install({ api_key: KEY, base_url: service.url });
   expect((await generate(client)).structuredContent).toMatchObject({ jobId: "job-1" });
@@ -135,7 +135,7 @@ test.each([
   ["empty", { api_key: "", base_url: "", save_dir: "", max_generations: "" }],
   ["switched off", { sandbox: false, no_publish: false, read_only: false }],
 ])(
-  "with settings that are %s it lists every tool, and a call names what is missing",
+  "the bundle with settings that are %s lists every tool, and a call names what is missing",
   async (_how, values) => {
     const client = await install(values);
     expect((await client.listTools()).tools).toHaveLength(5);
@@ -147,21 +147,21 @@ test.each([
   },
 );
 
-test("a finished video is saved in the folder that was picked", async () => {
+test("the bundle saves a finished video in the folder that was picked", async () => {
   const { user_config: settings } = await readManifest();
   expect(settings).toMatchObject({ save_dir: { type: "directory", required: false } });
   const service = await scriptedService({ "GET /final.mp4": { body: VIDEO } });
   const finalVideoUrl = `${service.url}/final.mp4`;
-  service.on(`GET /api/v1/status/${JOB}`, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
   const picked = temporaryFolder();
   const client = await install({ api_key: KEY, base_url: service.url, save_dir: picked });
 
-  await client.callTool({ name: "get_video_status", arguments: { jobId: JOB, waitSeconds: 1 } });
+  await client.callTool({ name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 1 } });
 
   await until(() => readdirSync(picked).some((name) => /^faceless-.+-0f4b6f2e\.mp4$/.test(name)));
 });
 
-test("its limits apply to the server", async () => {
+test("the bundle's limits apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).not.toContain("publish_video");
@@ -171,7 +171,7 @@ test("its limits apply to the server", async () => {
   expect(second["isError"]).toBe(true);
 });
 
-test("with “Read only” nothing can be started or posted", async () => {
+test("with the bundle's “Read only” nothing can be started or posted", async () => {
   const client = await install({ sandbox: true, read_only: true });
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     "get_video_status",
@@ -180,7 +180,7 @@ test("with “Read only” nothing can be started or posted", async () => {
   ]);
 });
 
-test("each title on the settings page holds the name that the server's texts use", async () => {
+test("each title on the bundle's settings page holds the name that the server's texts use", async () => {
   const { user_config: settings = {} } = await readManifest();
 
   expect(Object.values(settings).map(({ title }) => title)).toEqual([
@@ -196,14 +196,14 @@ test("each title on the settings page holds the name that the server's texts use
   ]);
 });
 
-test("with “Ask before publishing” switched off, a video is published without a question", async () => {
+test("with the bundle's “Ask before publishing” switched off, a video is published without a question", async () => {
   const service = await scriptedService({
-    [`GET /api/v1/status/${JOB}`]: { json: { status: "completed", videoUrls: [] } },
-    "POST /api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true }] } },
+    [STATUS]: { json: { status: "completed", videoUrls: [] } },
+    [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
   });
   const publish = async (confirm_publish: boolean) => {
     const client = await install({ api_key: KEY, base_url: service.url, confirm_publish }, [], "decline");
-    const call = { name: "publish_video", arguments: { jobId: JOB, platforms: ["tiktok"] } };
+    const call = { name: "publish_video", arguments: ON_TIKTOK };
     return CallToolResultSchema.parse(await client.callTool(call));
   };
 
@@ -213,14 +213,14 @@ test("with “Ask before publishing” switched off, a video is published withou
   });
 });
 
-test("a host that runs the entry from a script of its own can start it", async () => {
+test("a host that runs the bundle's entry from a script of its own can start it", async () => {
   const host = join(folder, "host.cjs");
   await writeFile(host, "require(process.argv[2]);");
   const client = await install({ sandbox: true }, [host]);
   expect((await client.listTools()).tools).toHaveLength(5);
 });
 
-test("it contains the build, the entry, the pictures and the licence", async () => {
+test("the bundle contains the build, the entry, the pictures and the licence", async () => {
   const { stdout } = await run("find", [".", "-type", "f", "-not", "-path", "./dist/chunks/*"], {
     cwd: unpacked,
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
-test("ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
+test("the demo ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
     env: { FACELESS_SANDBOX_SECONDS: "1" },
   });

@@ -3,13 +3,13 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import {
   EVENTS,
   exitCases,
   expectedOutcome,
-  JOB_ID,
   runExitCase,
   STARTED_LINE,
   STATES,
@@ -32,179 +32,156 @@ const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
   );
 });
 
-describe("the server ends cleanly", () => {
-  for (const exitCase of SOME_CASES) {
-    const { state, event, protocol = "no" } = exitCase;
-    // A case with a paid request mostly waits.
-    test(`${state}, ${event}, ${protocol} client`, { concurrent: state.startsWith("a paid") }, async () => {
+for (const exitCase of SOME_CASES) {
+  const { state, event, protocol = "no" } = exitCase;
+  // A case with a paid request mostly waits.
+  test(
+    `the server ends cleanly by ${event}: ${state}, ${protocol} client`,
+    { concurrent: state.startsWith("a paid") },
+    async () => {
       expect((await runExitCase(exitCase)).outcome).toEqual(expectedOutcome(exitCase));
-    });
-  }
-});
-
-describe("with a paid request sent", () => {
-  test("a second signal does not shorten the wait, and no further request is accepted", async () => {
-    const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    server.child.kill("SIGINT");
-    server.send(generate(server, 2, "The moon"));
-    answer();
-
-    expect(await server.ended).toMatchObject({ code: 0, signal: null });
-    expect(server.stderr()).toBe(`SIGTERM\n${STARTED_LINE}`);
-    expect(service.lines(GENERATE)).toHaveLength(1);
-  });
-
-  test("polling ends immediately, before the process does", async () => {
-    const { server, service, answer } = await startPaying({
-      nodeArgs: preload(REPORT_SIGTERM),
-      env: { FACELESS_POLL_SECONDS: "0.1" },
-    });
-    const status = `GET /api/v1/status/${WATCHED_ID}`;
-    service.on(status, { json: { status: "processing", videoUrls: [] } });
-    const waiting = { jobId: WATCHED_ID, waitSeconds: 50 };
-    server.send(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1 && service.lines(status).length > 1);
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    // One may be in flight.
-    const polls = service.lines(status).length + 1;
-
-    // The process waits for the paid request for another 1.5 s, in which 15 polls would be due.
-    expect(await server.ended).toMatchObject({ code: 0 });
-    expect(service.lines(status).length).toBeLessThanOrEqual(polls);
-    answer();
-  });
-
-  test("a key inside the job's id is redacted on stderr", async () => {
-    const { server, service, answer } = await startPaying({
-      nodeArgs: preload(REPORT_SIGTERM),
-      jobId: "job-of-fl_example",
-    });
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    answer();
-
-    expect(await server.ended).toMatchObject({ code: 0 });
-    expect(server.stderr()).toContain("job job-of-[redacted] was started");
-    expect(server.stderr()).not.toContain("fl_example");
-  });
-
-  test("the answer still reaches the client", async () => {
-    const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
-    const answers: unknown[] = [];
-    server.onMessage((message) => {
-      if (typeof message === "object" && "id" in message) answers.push(message);
-    });
-    server.send(generate(server, 1, "The sea"));
-    await until(() => service.lines(GENERATE).length === 1);
-
-    server.child.kill("SIGTERM");
-    await until(() => server.stderr().includes("SIGTERM"));
-    answer();
-
-    expect(await server.ended).toMatchObject({ code: 0 });
-    expect(answers).toEqual([
-      expect.objectContaining({
-        id: 1,
-        result: expect.objectContaining({ structuredContent: expect.objectContaining({ jobId: JOB_ID }) }),
-      }),
-    ]);
-  });
-
-  test("just before the input ends, the job's id is on stderr if the service received the request", async () => {
-    const { server, service, answer } = await startPaying();
-    answer();
-
-    server.send(generate(server, 1, "The sea"));
-    server.stdin.end();
-
-    expect(await server.ended).toMatchObject({ code: 0 });
-    expect(server.stderr()).toBe(service.lines(GENERATE).length === 0 ? "" : STARTED_LINE);
-  });
-});
-
-describe("the server keeps running", () => {
-  test("when stderr is closed", async () => {
-    const { server, service, answer } = await startPaying({ env: { FACELESS_LOG_LEVEL: "debug" } });
-    answer();
-    server.child.stderr?.destroy();
-
-    const { result } = await server.ask("tools/call", {
-      name: "generate_video",
-      arguments: { topic: "The sea" },
-    });
-    expect(result).toHaveProperty("structuredContent.jobId", JOB_ID);
-    // Each of them is logged.
-    server.send({ result: 1 }, { result: 2 }, { result: 3 });
-    expect((await server.ask("tools/list")).result).toHaveProperty("tools");
-
-    server.stdin.end();
-    expect(await server.ended).toMatchObject({ code: 0, signal: null });
-    expect(service.lines(GENERATE)).toHaveLength(1);
-  });
-
-  // With so many in flight the input is paused, so that only the connection keeps the process running.
-  test("while more calls wait for a job than it serves at the same time, and answers each of them", async () => {
-    const service = await scriptedService({
-      [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
-    });
-    const server = start({ env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url } });
-    await server.open("legacy");
-    const answered = new Set<unknown>();
-    server.onMessage(
-      (message) => typeof message !== "string" && message.id !== undefined && answered.add(message.id),
-    );
-    const pad = "x".repeat(20_000);
-    const CALLS = 72;
-
-    for (let id = 1; id <= CALLS; id += 1) {
-      const args = { jobId: JOB_ID, waitSeconds: 1 };
-      server.send(
-        server.request(id, "tools/call", { name: "get_video_status", arguments: args, _meta: { pad } }),
-      );
-    }
-
-    await Promise.race([until(() => answered.size === CALLS), server.ended]);
-    expect(answered.size).toBe(CALLS);
-  });
-});
-
-describe("an internal failure", () => {
-  test.each([
-    ["an exception", "setImmediate(() => { throw new TypeError('fl_example') })"],
-    ["a rejection", "void Promise.reject(new TypeError('fl_example'))"],
-  ])(
-    "ends the server with exit code 1 and one line without stack and message: %s",
-    async (_name, failure) => {
-      const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => ${failure})`) });
-      await server.open("legacy");
-      const before = server.stderr();
-
-      server.child.kill("SIGUSR2");
-
-      expect(await server.ended).toMatchObject({ code: 1, signal: null });
-      expect(server.stderr().slice(before.length)).toBe(
-        "faceless-video-mcp error: this server itself failed (TypeError) and ends\n",
-      );
     },
   );
+}
 
-  test("while the code is loaded also ends the server with one line", async () => {
-    const server = start({ nodeArgs: whenServing(`throw new RangeError("fl_example");`) });
+test("a second signal does not shorten the wait for a paid request, and no further request is accepted", async () => {
+  const { server, service, answer } = await endWhilePaying();
+  server.child.kill("SIGINT");
+  server.send(generate(server, 2, "The moon"));
+  answer();
+
+  expect(await server.ended).toMatchObject({ code: 0, signal: null });
+  expect(server.stderr()).toBe(`SIGTERM\n${STARTED_LINE}`);
+  expect(service.lines(GENERATE)).toHaveLength(1);
+});
+
+test("polling ends at once in a server that still waits for a paid request before it ends", async () => {
+  const { server, service, answer } = await startPaying({
+    nodeArgs: preload(REPORT_SIGTERM),
+    env: { FACELESS_POLL_SECONDS: "0.1" },
+  });
+  const status = `GET /api/v1/status/${OTHER_JOB_ID}`;
+  service.on(status, { json: { status: "processing", videoUrls: [] } });
+  const waiting = { jobId: OTHER_JOB_ID, waitSeconds: 50 };
+  server.send(server.request(0, "tools/call", { name: "get_video_status", arguments: waiting }));
+  server.send(generate(server, 1, "The sea"));
+  await until(() => service.lines(GENERATE).length === 1 && service.lines(status).length > 1);
+  server.child.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
+  // One may be in flight.
+  const polls = service.lines(status).length + 1;
+
+  // The process waits for the paid request for another 1.5 s, in which 15 polls would be due.
+  expect(await server.ended).toMatchObject({ code: 0 });
+  expect(service.lines(status).length).toBeLessThanOrEqual(polls);
+  answer();
+});
+
+test("a key inside the id of the job that is named on stderr at the end is redacted", async () => {
+  const { server, answer } = await endWhilePaying("job-of-fl_example");
+  answer();
+
+  expect(await server.ended).toMatchObject({ code: 0 });
+  expect(server.stderr()).toContain("job job-of-[redacted] was started");
+  expect(server.stderr()).not.toContain("fl_example");
+});
+
+test("the answer to a paid request still reaches the client of a server that is ending", async () => {
+  const { server, answer } = await endWhilePaying();
+  const answers: unknown[] = [];
+  server.onMessage((message) => {
+    if (typeof message === "object" && "id" in message) answers.push(message);
+  });
+  answer();
+
+  expect(await server.ended).toMatchObject({ code: 0 });
+  expect(answers).toEqual([
+    expect.objectContaining({
+      id: 1,
+      result: expect.objectContaining({ structuredContent: expect.objectContaining({ jobId: JOB_ID }) }),
+    }),
+  ]);
+});
+
+test("the input may end right after a paid call: the job's id is on stderr if the service received the request", async () => {
+  const { server, service, answer } = await startPaying();
+  answer();
+
+  server.send(generate(server, 1, "The sea"));
+  server.stdin.end();
+
+  expect(await server.ended).toMatchObject({ code: 0 });
+  expect(server.stderr()).toBe(service.lines(GENERATE).length === 0 ? "" : STARTED_LINE);
+});
+
+test("the server keeps running when stderr is closed", async () => {
+  const { server, service, answer } = await startPaying({ env: { FACELESS_LOG_LEVEL: "debug" } });
+  answer();
+  server.child.stderr?.destroy();
+
+  const { result } = await server.ask("tools/call", {
+    name: "generate_video",
+    arguments: { topic: "The sea" },
+  });
+  expect(result).toHaveProperty("structuredContent.jobId", JOB_ID);
+  // Each of them is logged.
+  server.send({ result: 1 }, { result: 2 }, { result: 3 });
+  expect((await server.ask("tools/list")).result).toHaveProperty("tools");
+
+  server.stdin.end();
+  expect(await server.ended).toMatchObject({ code: 0, signal: null });
+  expect(service.lines(GENERATE)).toHaveLength(1);
+});
+
+// With so many in flight the input is paused, so that only the connection keeps the process running.
+test("the server keeps running while more calls wait for a job than it serves at the same time, and answers each of them", async () => {
+  const service = await scriptedService({
+    [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
+  });
+  const server = start({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
+  await server.open("legacy");
+  const answered = new Set<unknown>();
+  server.onMessage(
+    (message) => typeof message !== "string" && message.id !== undefined && answered.add(message.id),
+  );
+  const pad = "x".repeat(20_000);
+  const CALLS = 72;
+
+  for (let id = 1; id <= CALLS; id += 1) {
+    const args = { jobId: JOB_ID, waitSeconds: 1 };
+    server.send(
+      server.request(id, "tools/call", { name: "get_video_status", arguments: args, _meta: { pad } }),
+    );
+  }
+
+  await Promise.race([until(() => answered.size === CALLS), server.ended]);
+  expect(answered.size).toBe(CALLS);
+});
+
+test.each([
+  ["an exception", "setImmediate(() => { throw new TypeError('fl_example') })"],
+  ["a rejection", "void Promise.reject(new TypeError('fl_example'))"],
+])(
+  "%s in the server ends it with exit code 1 and one line without stack and message",
+  async (_name, failure) => {
+    const server = start({ nodeArgs: preload(`process.on("SIGUSR2", () => ${failure})`) });
+    await server.open("legacy");
+    const before = server.stderr();
+
+    server.child.kill("SIGUSR2");
 
     expect(await server.ended).toMatchObject({ code: 1, signal: null });
-    expect(server.stderr()).toBe(
-      "faceless-video-mcp error: this server itself failed (RangeError) and ends\n",
+    expect(server.stderr().slice(before.length)).toBe(
+      "faceless-video-mcp error: this server itself failed (TypeError) and ends\n",
     );
-  });
+  },
+);
+
+test("an exception while the code is loaded ends the server with one line too", async () => {
+  const server = start({ nodeArgs: whenServing(`throw new RangeError("fl_example");`) });
+
+  expect(await server.ended).toMatchObject({ code: 1, signal: null });
+  expect(server.stderr()).toBe("faceless-video-mcp error: this server itself failed (RangeError) and ends\n");
 });
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
@@ -254,7 +231,6 @@ test.each(["--help", "--version"])("%s into a closed pipe prints no stack trace"
   expect(stderr).toBe("");
 });
 
-const GENERATE = "POST /api/v1/generate";
 /** Runs before the server's own listener, in the same turn. */
 const REPORT_SIGTERM = `
   import { writeSync } from "node:fs";
@@ -278,17 +254,29 @@ async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { job
   });
   const server = start({
     ...options,
-    env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url, ...env },
+    env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url, ...env },
   });
   await server.open("legacy");
   return { server, service, answer };
 }
 
+/** A server that was told to end while its paid request waits for the answer. */
+async function endWhilePaying(jobId?: string) {
+  const paying = await startPaying({
+    nodeArgs: preload(REPORT_SIGTERM),
+    ...(jobId !== undefined && { jobId }),
+  });
+  const { server, service } = paying;
+  server.send(generate(server, 1, "The sea"));
+  await until(() => service.lines(GENERATE).length === 1);
+  server.child.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
+  return paying;
+}
+
 function generate(server: RawServer, id: number, topic: string): object {
   return server.request(id, "tools/call", { name: "generate_video", arguments: { topic } });
 }
-
-const WATCHED_ID = "6f0e7a52-6a8e-4b1d-9a43-0f6f0a3a9f11";
 
 /** Runs in the server's process before its own code. */
 function preload(code: string): string[] {

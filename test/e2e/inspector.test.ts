@@ -12,13 +12,13 @@ const bin = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
 const inspect = (...args: string[]) =>
   run(bin, ["--cli", "node", BUILT_FILE, "--sandbox", "--", "--format", "json", ...args]);
 
-test("accepts every tool schema in strict mode", async () => {
+test("the Inspector accepts every tool schema in strict mode", async () => {
   const { code, stdout, stderr } = await inspect("--method", "tools/list", "--strict");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({ result: { tools: { length: 5 } } });
-}, 60_000);
+});
 
-test("calls a tool, and reports a failed call by its exit code", async () => {
+test("the Inspector calls a tool, and reports a failed call by its exit code", async () => {
   const good = await inspect(
     "--method",
     "tools/call",
@@ -38,9 +38,9 @@ test("calls a tool, and reports a failed call by its exit code", async () => {
     "jobId=1",
   );
   expect(bad.code).toBe(5);
-}, 60_000);
+});
 
-test("finds the card of generate_video, which may play from the service", async () => {
+test("the Inspector finds the card of generate_video, which may play from the service", async () => {
   const { code, stdout } = await inspect(
     "--method",
     "tools/call",
@@ -57,4 +57,18 @@ test("finds the card of generate_video, which may play from the service", async 
       csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
     },
   });
-}, 60_000);
+});
+
+test("one call of generate_video lasts for a whole render and returns the finished video", async () => {
+  const settings = ["FACELESS_STATE_DIR=off", "FACELESS_SANDBOX_SECONDS=1", "FACELESS_POLL_SECONDS=0.2"];
+  const server = ["env", ...settings, "node", BUILT_FILE, "--sandbox", "--"];
+  const call = ["--method", "tools/call", "--tool-name", "generate_video", "--tool-arg", "topic=The tide"];
+  const modern = ["--protocol-era", "modern", "--format", "json"];
+
+  const { code, stdout, stderr } = await run(bin, ["--cli", ...server, ...modern, ...call]);
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({
+    result: { structuredContent: { status: "completed", done: true, finalVideoUrl: expect.any(String) } },
+  });
+});

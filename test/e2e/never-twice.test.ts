@@ -1,21 +1,26 @@
-// Nothing is paid or posted twice, over real stdio with clients of both protocols: the same call again, a lost
-// answer, a killed server, two processes. test/idempotency has the cases that need no process.
+// Nothing is paid or posted twice, with clients of both protocols: the same call again, a lost answer, a killed server, two
+// processes. test/idempotency has the cases that need no process.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
-import { clockSpeed } from "../fixtures/clock-speed.ts";
+import { BUILT_FILE, type ClientStart, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import {
+  GENERATE,
+  JOB_ID,
+  KEY,
+  OTHER_JOB_ID,
+  PUBLISH,
+  STATUS,
+  OTHER_STATUS,
+  VIDEOS,
+} from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const SECOND = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const OLDER = "2f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const GENERATE = "POST /api/v1/generate";
-const PUBLISH = "POST /api/v1/publish";
-const STATUS = `GET /api/v1/status/${JOB}`;
-const VIDEOS = "GET /api/v1/videos";
+/** In a process of its own. */
+const BUILT = { file: BUILT_FILE };
 const TIDES = { topic: "Tides", duration: 20 };
 const POST = { jobId: OLDER, platforms: ["tiktok"] };
 const POSTED = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
@@ -43,12 +48,13 @@ function makeOlder(folder: string): void {
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
-  /** `start` connects to a new process with the same journal; `sent` counts generations and publications. */
+  /** `start` connects to a new server with the same journal; `sent` counts generations and publications. */
   async function computer(scripts: Scripts) {
     const rest = await scriptedService(scripts);
     const folder = temporaryFolder();
-    const env = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
-    const start = (changes: Record<string, string> = {}) => connect({ env: { ...env, ...changes } });
+    const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+    const start = (changes: Record<string, string> = {}, more: ClientStart = {}) =>
+      connect({ ...more, env: { ...env, ...changes } });
     const sent = () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length);
     return { rest, folder, start, sent };
   }
@@ -56,9 +62,9 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("the same video again gives the first job, running or ready, and only the code starts a second", async () => {
     const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" } };
     const { start, sent } = await computer({
-      [GENERATE]: [started(JOB), started(SECOND)],
+      [GENERATE]: [started(JOB_ID), started(OTHER_JOB_ID)],
       [STATUS]: [rendering, ready],
-      [`GET /api/v1/status/${SECOND}`]: rendering,
+      [OTHER_STATUS]: rendering,
     });
     const client = await start();
     const first = await client.call("generate_video", TIDES);
@@ -72,7 +78,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const completed = await client.call("generate_video", { style: "story", ...TIDES, topic: "TIDES " });
     expect(completed.structuredContent).toMatchObject({
       summary: expect.stringMatching(/^This same video is ready: https:\/\/m\.example\/f\.mp4 /),
-      jobId: JOB,
+      jobId: JOB_ID,
       alreadyStarted: true,
     });
     expect(sent()).toEqual([1, 0]);
@@ -81,7 +87,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const second = await client.call("generate_video", confirmed);
     const repeated = await client.call("generate_video", confirmed);
     expect(second.structuredContent).not.toHaveProperty("alreadyStarted");
-    expect(repeated.structuredContent).toMatchObject({ jobId: SECOND, alreadyStarted: true });
+    expect(repeated.structuredContent).toMatchObject({ jobId: OTHER_JOB_ID, alreadyStarted: true });
     expect(sent()).toEqual([2, 0]);
   });
 
@@ -93,37 +99,37 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       return { json };
     };
     const { start, sent } = await computer({
-      [GENERATE]: () => lastly(started(JOB).json),
+      [GENERATE]: () => lastly(started(JOB_ID).json),
       [PUBLISH]: () => lastly(posted.json),
       [STATUS]: rendering,
       [VIDEOS]: listed(),
     });
-    clients.push(await start(), await start());
+    clients.push(await start({}, BUILT), await start({}, BUILT));
     const six = [1, 2, 3, 4, 5, 6];
     const twelve = (name: string, args: Record<string, unknown>) =>
       Promise.all(clients.flatMap((client) => six.map(() => client.call(name, args))));
     const calls = [twelve("generate_video", TIDES), twelve("publish_video", POST)];
     const answers = (await Promise.all(calls)).flat().map(({ structuredContent }) => structuredContent);
 
-    expect(answers.filter((answer) => answer?.["jobId"] === JOB)).toHaveLength(12);
+    expect(answers.filter((answer) => answer?.["jobId"] === JOB_ID)).toHaveLength(12);
     expect(answers.filter((answer) => answer?.["results"] !== undefined)).toHaveLength(12);
     expect(sent()).toEqual([1, 1]);
   });
 
   test("a lost answer is told with the jobs that it could be, and only the code sends again", async () => {
     const { start, sent } = await computer({
-      [GENERATE]: ["reset", started(SECOND)],
-      [VIDEOS]: [listed(OLDER), listed(JOB, OLDER)],
+      [GENERATE]: ["reset", started(OTHER_JOB_ID)],
+      [VIDEOS]: [listed(OLDER), listed(JOB_ID, OLDER)],
     });
     const client = await start();
     await client.call("list_videos");
     const lost = await client.call("generate_video", TIDES);
     expect(errorIn(lost)).toEqual({ code: "network", outcome: "unknown", retryable: false });
-    expect(textOf(lost)).toContain(`The newest jobs that could be it: ${JOB} (processing).`);
+    expect(textOf(lost)).toContain(`The newest jobs that could be it: ${JOB_ID} (processing).`);
     const again = await client.call("generate_video", TIDES);
     expect([errorIn(again), sent()]).toEqual([DUPLICATE, [1, 0]]);
     const confirmed = await client.call("generate_video", { ...TIDES, confirmDuplicate: codeIn(again) });
-    expect(confirmed.structuredContent).toMatchObject({ jobId: SECOND });
+    expect(confirmed.structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
   });
 
   test.each([200, 400, 409])(
@@ -156,16 +162,16 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("a request whose server was killed is in progress for a minute, and then needs a new code", async () => {
     const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
     const { folder, start, sent } = await computer(scripts);
-    const killed = await start();
+    const killed = await start({}, BUILT);
     await killed.call("publish_video", POST);
     const coded = { ...POST, confirmDuplicate: codeIn(await killed.call("publish_video", POST)) };
     const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
     const outcomes = Promise.allSettled(calls);
     await expect.poll(sent).toEqual([1, 2]);
-    process.kill(killed.pid(), "SIGKILL");
+    killed.kill();
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 
-    const waiting = await start(clockSpeed(100));
+    const waiting = await start({}, { ...BUILT, clockSpeed: 100 });
     const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
     for (const result of await Promise.all(early)) {
       expect(errorIn(result)).toEqual({ code: "in_progress", outcome: "not_sent", retryable: true });
@@ -197,7 +203,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       [VIDEOS]: listed(),
     });
     const client = await start();
-    const cancelled = client.callUntil("publish_video", POST, cancel.signal).catch(() => "cancelled");
+    const cancelled = client.call("publish_video", POST, { signal: cancel.signal }).catch(() => "cancelled");
     expect(await cancelled).toBe("cancelled");
 
     const { structuredContent } = await client.call("publish_video", POST);
@@ -206,7 +212,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   });
 
   test("the jobs of an earlier server are listed by a new one, with their topics", async () => {
-    const { start } = await computer({ [GENERATE]: started(JOB), [VIDEOS]: listed(OLDER) });
+    const { start } = await computer({ [GENERATE]: started(JOB_ID), [VIDEOS]: listed(OLDER) });
     const earlier = await start();
     await earlier.call("generate_video", TIDES);
     await earlier.raw.close();
@@ -219,7 +225,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   });
 
   test("a journal that can't be written is said in the result and on stderr, and nothing is sent twice", async () => {
-    const { folder, start, sent } = await computer({ [GENERATE]: started(JOB), [STATUS]: rendering });
+    const { folder, start, sent } = await computer({ [GENERATE]: started(JOB_ID), [STATUS]: rendering });
     writeFileSync(join(folder, "file"), "");
     const client = await start({ FACELESS_STATE_DIR: join(folder, "file") });
     const first = await client.call("generate_video", TIDES);

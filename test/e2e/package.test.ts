@@ -74,7 +74,7 @@ test("the tarball contains the sandbox's clips", async () => {
   expect(packed.sort()).toEqual(clips.sort());
 });
 
-test("installed in an empty folder it starts with npx and needs nothing else", async () => {
+test("the package starts in an empty folder with npx and needs nothing else", async () => {
   await writeFile(join(folder, "package.json"), "{}");
   const installed = await run(
     "npm",
@@ -100,7 +100,7 @@ test("installed in an empty folder it starts with npx and needs nothing else", a
   const result = await client.callTool({ name: "generate_video", arguments: { topic: "The tide" } });
   expect(result["structuredContent"]).toMatchObject({ status: "processing" });
   await client.close();
-}, 60_000);
+});
 
 test("the notices name every bundled package with its licence", async () => {
   const notices = await readFile(join(root, "dist/THIRD_PARTY_NOTICES"), "utf8");

@@ -1,35 +1,29 @@
 // The built file over stdio, driven by real clients of both protocols against the sandbox.
 
-import { Ajv2020 } from "ajv/dist/2020.js";
-import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   BUILT_FILE,
-  SERVER_NODE,
   connectModern,
-  TEST_CLIENTS,
-  type TestClient,
-  textOf,
   factsOf,
+  SERVER_NODE,
+  TEST_CLIENTS,
+  type UsersAnswer,
 } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { startRaw } from "../fixtures/raw-server.ts";
+import { run } from "../fixtures/run.ts";
 
 const FAST_SANDBOX = {
+  file: BUILT_FILE,
   args: ["--sandbox"],
   env: { FACELESS_SANDBOX_SECONDS: "0.3", FACELESS_POLL_SECONDS: "0.1" },
 };
+const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok and instagram" } };
 
-async function startVideo(client: TestClient, topic = "Why the sea is salty"): Promise<string> {
-  const { structuredContent } = await client.call("generate_video", { topic, duration: 12.5 });
-  return String(structuredContent?.["jobId"]);
-}
-
-describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
-    const client = await connect(FAST_SANDBOX);
+describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a client makes, follows, publishes and lists a sandbox video, and lists the connected platforms", async () => {
+    const client = await connect({ ...FAST_SANDBOX, user: async () => YES });
 
     const started = await client.call("generate_video", { topic: "Why the sea is salty", duration: 10 });
     const jobId = String(started.structuredContent?.["jobId"]);
@@ -39,8 +33,10 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       resourceUri: `faceless://jobs/${jobId}`,
     });
 
+    await client.subscribe(`faceless://jobs/${jobId}`);
     const ended = await client.call("get_video_status", { jobId, waitSeconds: 50 });
     expect(ended.structuredContent).toMatchObject({ done: true });
+    await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });
     expect(finished.structuredContent).toEqual({
       summary: expect.stringMatching(
@@ -83,250 +79,15 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       platforms: [{ platform: "tiktok" }, { platform: "youtube" }, { platform: "instagram" }],
     });
   });
-
-  test("gets every result as structured content that begins with the summary, and as equivalent text", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client);
-    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
-      ["generate_video", { topic: "Second" }],
-      ["get_video_status", { jobId }],
-      ["list_videos", { limit: 1 }],
-      ["list_connected_platforms", {}],
-    ];
-    const { tools } = await client.raw.listTools();
-    for (const [name, args] of calls) {
-      const result = await client.call(name, args);
-      const { summary, nextStep, ...facts } = result.structuredContent ?? {};
-      expect(Object.keys(result.structuredContent ?? {})[0]).toBe("summary");
-      expect(summary).toMatch(/This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/);
-      const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
-      expect(textOf(result)).toBe(`${guidance}\n${JSON.stringify(facts)}`);
-      expect(result.isError).toBeUndefined();
-      const schema: object = tools.find((tool) => tool.name === name)?.outputSchema ?? {};
-      const validate = new Ajv2020({ strict: false }).compile(schema);
-      expect(validate(result.structuredContent), JSON.stringify(validate.errors)).toBe(true);
-    }
-  });
-
-  test("pages through the videos with the returned cursor", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobIds = [
-      await startVideo(client, "one"),
-      await startVideo(client, "two"),
-      await startVideo(client, "three"),
-    ];
-    const seen: unknown[] = [];
-    let cursor: string | undefined;
-    do {
-      const { structuredContent } = await client.call("list_videos", {
-        limit: 1,
-        ...(cursor !== undefined && { cursor }),
-      });
-      const videos = structuredContent?.["videos"];
-      seen.push(...(Array.isArray(videos) ? videos.map((video: { jobId: string }) => video.jobId) : []));
-      const next = structuredContent?.["nextCursor"];
-      cursor = typeof next === "string" ? next : undefined;
-    } while (cursor !== undefined);
-    expect(seen).toEqual(jobIds.reverse());
-  });
-
-  test("is told by a failed call what failed, what was spent, whether to call again and what to do", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: {
-        "faceless/error": { code: "out_of_credits", status: 402, outcome: "rejected", retryable: false },
-      },
-    });
-    expect(result).not.toHaveProperty("structuredContent");
-    expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user to restart this server: each sandbox begins with new credits.',
-    );
-  });
-
-  test("is refused arguments that the documentation rules out, with the value quoted, and starts nothing", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobId = "00000000-0000-4000-8000-000000000000";
-    const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
-      ["generate_video", {}, /: topic is missing\./],
-      ["generate_video", { topic: "  " }, /: topic is missing\./],
-      ["generate_video", { topic: "x", duration: 9.99 }, /duration: 9\.99 must be from 10 to 90 seconds\./],
-      ["generate_video", { topic: "x", duration: 90.01 }, /duration: 90\.01 must be from 10 to 90 seconds\./],
-      ["generate_video", { topic: "x", duration: "half a minute" }, /"half a minute" must be a number\./],
-      ["generate_video", { topic: "x", style: "noir" }, /style: "noir" must be one of story, .*, ugc\./],
-      ["generate_video", { topic: "x", music: "jazz" }, /music: "jazz" must be one of none, .*, dramatic\./],
-      ["generate_video", { topic: "x", pacing: "warp" }, /: "warp" must be one of slow, normal, fast\./],
-      ["generate_video", { topic: "x", language: "Klingonese" }, /"Klingonese" must be a language code such/],
-      ["generate_video", { topic: "x", voice: "deep" }, /voice: "deep" must be one of adam, charlotte/],
-      ["generate_video", { topic: "x", voice: "clone:" }, /voice: "clone:" must be one of adam, /],
-      [
-        "generate_video",
-        { topic: "x", seed: 1 },
-        /"seed" is not an argument .*: topic, .*confirmDuplicate\)/,
-      ],
-      ["get_video_status", { jobId: "42" }, /jobId: "42" must be the UUID/],
-      ["get_video_status", { jobId: "../../secret" }, /jobId: "\.\.\/\.\.\/secret" must be the UUID/],
-      ["publish_video", { jobId, platforms: [] }, /platforms: must name at least one platform\./],
-      [
-        "publish_video",
-        { jobId, platforms: ["you tube"] },
-        /"you tube" .* Connected: .* is probably youtube:/,
-      ],
-      ["publish_video", { jobId }, /: platforms is missing\./],
-      ["list_videos", { limit: 0 }, /limit: 0 must be /],
-      ["list_videos", { limit: 1.5 }, /limit: 1\.5 must be a whole number\./],
-      ["list_videos", { page: 2 }, /"page" is not an argument of list_videos .*: limit, cursor\)/],
-    ];
-    for (const [name, args, words] of refused) {
-      const result = await client.call(name, args);
-      expect(textOf(result)).toMatch(words);
-      expect(result._meta?.["faceless/error"]).toEqual({
-        code: "invalid_input",
-        outcome: "not_sent",
-        retryable: false,
-      });
-    }
-    expect(factsOf((await client.call("list_videos", {})).structuredContent)).toEqual({ videos: [] });
-  });
-
-  test("reads a job resource as the object that get_video_status returns", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client);
-    await client.call("get_video_status", { jobId, waitSeconds: 50 });
-    const { structuredContent } = await client.call("get_video_status", { jobId });
-    expect(structuredContent).toMatchObject({ done: true });
-    const uri = `faceless://jobs/${jobId}`;
-    const { contents } = await client.raw.readResource({ uri });
-    const [content] = contents;
-    if (content === undefined || !("text" in content)) throw new Error("The resource has no text.");
-    expect(contents).toEqual([{ uri, mimeType: "application/json", text: content.text }]);
-    expect(JSON.parse(content.text)).toEqual(structuredContent);
-  });
-
-  test("lists recent jobs as resources and completes their ids", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client, "The tide");
-    const { resources } = await client.raw.listResources();
-    expect(resources).toEqual([
-      expect.objectContaining({ uri: "faceless://catalog" }),
-      expect.objectContaining({
-        uri: `faceless://jobs/${jobId}`,
-        name: "The tide",
-        mimeType: "application/json",
-      }),
-    ]);
-    const { completion } = await client.raw.complete({
-      ref: { type: "ref/resource", uri: "faceless://jobs/{jobId}" },
-      argument: { name: "jobId", value: jobId.slice(0, 4) },
-    });
-    expect(completion.values).toEqual([jobId]);
-  });
-
-  test("gets a JSON-RPC error for an unknown job, an invalid job id and an unknown prompt", async () => {
-    const client = await connect(FAST_SANDBOX);
-    for (const id of ["00000000-0000-4000-8000-000000000000", "nonsense"]) {
-      const uri = `faceless://jobs/${id}`;
-      await expect(client.raw.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
-    }
-    await expect(client.raw.getPrompt({ name: "nothing" })).rejects.toMatchObject({ code: -32602 });
-    await expect(
-      client.raw.getPrompt({ name: "write_video_topic", arguments: { subject: "x", style: "noir" } }),
-    ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
-  });
-
-  test("completes the prompts' arguments, the default first, and job ids from what it has started", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const complete = async (prompt: string, name: string, value: string) => {
-      const ref = { type: "ref/prompt" as const, name: prompt };
-      return (await client.raw.complete({ ref, argument: { name, value } })).completion.values;
-    };
-    expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
-    expect(await complete("write_video_topic", "language", "ger")).toEqual(["de"]);
-    expect((await complete("write_video_topic", "duration", ""))[0]).toBe("30");
-    expect(await complete("write_video_topic", "audience", "teen")).toEqual(["teenagers"]);
-    expect(await complete("write_video_topic", "subject", "")).toEqual([]);
-    const jobId = await startVideo(client, "The tide");
-    expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
-  });
-
-  test("without settings sees every tool, and each call says what to set and where to get the key", async () => {
-    const client = await connect({
-      env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
-    });
-    expect((await client.raw.listTools()).tools).toHaveLength(5);
-    expect((await client.raw.listPrompts()).prompts).toHaveLength(4);
-    expect((await client.raw.listResources()).resources).toHaveLength(1);
-    const jobId = "00000000-0000-4000-8000-000000000000";
-    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
-      ["generate_video", { topic: "x" }],
-      ["get_video_status", { jobId }],
-      ["publish_video", { jobId, platforms: ["tiktok"] }],
-      ["list_videos", {}],
-      ["list_connected_platforms", {}],
-    ];
-    for (const [name, args] of calls) {
-      const result = await client.call(name, args);
-      expect(result).toMatchObject({
-        isError: true,
-        _meta: { "faceless/error": { code: "not_configured", outcome: "not_sent", retryable: false } },
-      });
-      expect(textOf(result)).toMatch(
-        /FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set.*account settings of the service, section API/,
-      );
-    }
-    await expect(client.raw.readResource({ uri: `faceless://jobs/${jobId}` })).rejects.toMatchObject({
-      message: expect.stringContaining("FACELESS_API_KEY"),
-    });
-  });
-
-  test("sees only the tools that the options allow", async () => {
-    const names = async (...args: string[]) =>
-      (await (await connect({ args: ["--sandbox", ...args] })).raw.listTools()).tools.map(({ name }) => name);
-    const readers = ["get_video_status", "list_videos", "list_connected_platforms"];
-    expect(await names("--read-only")).toEqual(readers);
-    expect(await names("--no-publish")).toEqual(["generate_video", ...readers]);
-    const client = await connect({ args: ["--sandbox", "--read-only"] });
-    await expect(client.call("generate_video", { topic: "x" })).rejects.toMatchObject({ code: -32602 });
-  });
-
-  test("starts at most FACELESS_MAX_GENERATIONS videos, and a rejected one doesn't count", async () => {
-    const client = await connect({
-      ...FAST_SANDBOX,
-      env: { ...FAST_SANDBOX.env, FACELESS_MAX_GENERATIONS: "1" },
-    });
-    await client.call("generate_video", { topic: "Too dear [out_of_credits]" });
-    await startVideo(client);
-    const refused = await client.call("generate_video", { topic: "One more" });
-    expect(refused._meta?.["faceless/error"]).toEqual({
-      code: "limit_reached",
-      outcome: "not_sent",
-      retryable: false,
-    });
-    expect(textOf(refused)).toContain("FACELESS_MAX_GENERATIONS");
-  });
 });
-
-test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-  "a client of %s is answered in its version and sees every tool",
-  async (version) => {
-    const server = startRaw();
-    onTestFinished(() => void server.child.kill());
-    const clientInfo = { name: "raw", version: "1" };
-    const { result } = await server.ask("initialize", {
-      protocolVersion: version,
-      capabilities: {},
-      clientInfo,
-    });
-    server.send({ jsonrpc: "2.0", method: "notifications/initialized" });
-    expect(result?.["protocolVersion"]).toBe(version);
-    expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: 5 } });
-  },
-);
 
 test("initialize and tools/list load nothing but the server: no HTTP, no sandbox, no MCP client, no prompt", async () => {
   const folder = temporaryFolder();
-  const { raw } = await connectModern({ args: ["--sandbox"], env: { NODE_V8_COVERAGE: folder } });
+  const { raw } = await connectModern({
+    file: BUILT_FILE,
+    args: ["--sandbox"],
+    env: { NODE_V8_COVERAGE: folder },
+  });
   await raw.listTools();
   await raw.close();
   const files = await readdir(folder);
@@ -336,22 +97,10 @@ test("initialize and tools/list load nothing but the server: no HTTP, no sandbox
   expect(loads).toEqual(new Set(["bin", "cli", "rolldown-runtime", "serve", "start"]));
 });
 
-test.each([
-  [["--help"], /Commands[^]*Environment/, ""],
-  [["--version"], /^\d+\.\d+\.\d+\n$/, ""],
-  [["--nonsense"], /^$/, "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n"],
-  [["frobnicate"], /^$/, "faceless-video-mcp: unknown command frobnicate; see faceless-video-mcp --help\n"],
-] as const)(
-  "%s writes to the right stream and ends with the right exit code",
-  async (args, stdout, stderr) => {
-    const child = spawn(SERVER_NODE, [BUILT_FILE, ...args]);
-    let out = "";
-    let err = "";
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-    const code = await new Promise((resolve) => child.on("close", resolve));
-    expect(out).toMatch(stdout);
-    expect(err).toBe(stderr);
-    expect(code).toBe(stderr === "" ? 0 : 2);
-  },
-);
+test("--help writes to stdout and ends with exit code 0", async () => {
+  expect(await run(SERVER_NODE, [BUILT_FILE, "--help"])).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/Commands[^]*Environment/),
+    stderr: "",
+  });
+});

@@ -1,32 +1,17 @@
-// Webhooks as hints, end to end: the built file, real sockets, and senders that can't be trusted. Polling by itself would take an
-// hour here, so whatever is noticed is noticed because of a delivery.
+// Webhooks as hints, end to end: real sockets, and senders that can't be trusted. Polling by itself would take an hour here, so whatever is noticed is noticed because of a delivery.
 
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { spawn } from "node:child_process";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  BUILT_FILE,
-  connectLegacy,
-  connectModern,
-  factsOf,
-  SERVER_NODE,
-  type ServerStart,
-} from "../fixtures/clients.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { BUILT_FILE, connectLegacy, connectModern, factsOf, SERVER_NODE } from "../fixtures/clients.ts";
+import { JOB_ID, JOB_URI, KEY, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { freePort } from "../fixtures/free-port.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
-import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-// A flood takes its time on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
-
 const HOURLY = { FACELESS_POLL_SECONDS: "3600" };
-const JOB = "aaaaaaaa-0000-4000-8000-000000000001";
-const URI = `faceless://jobs/${JOB}`;
-const STATUS = `GET /api/v1/status/${JOB}`;
 const PROCESSING = { status: "processing", videoUrls: [], progress: { total: 3, completed: 0, failed: 0 } };
 const COMPLETED = {
   status: "completed",
@@ -34,27 +19,7 @@ const COMPLETED = {
   finalVideoUrl: "https://cdn.example/final.mp4",
 };
 
-async function watchLegacy(start: ServerStart) {
-  const client = await connectLegacy(start);
-  const updates: string[] = [];
-  client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-    updates.push(params.uri);
-  });
-  const subscribe = async (uri: string) => void (await client.raw.subscribeResource({ uri }));
-  return { ...client, updates, subscribe };
-}
-
-async function watchModern(start: ServerStart) {
-  const client = await connectModern(start);
-  const updates: string[] = [];
-  client.raw.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-    updates.push(params.uri);
-  });
-  const subscribe = async (uri: string) => void (await client.raw.listen({ resourceSubscriptions: [uri] }));
-  return { ...client, updates, subscribe };
-}
-
-/** Posts a body to the receiver. Resolves to the status, or to why there was none. */
+/** Posts a body to a server's port for webhooks. Resolves to the status, or to why there was none. */
 function deliver(port: number, body: string): Promise<number | string> {
   return new Promise((resolve) => {
     const sent = request({ host: "127.0.0.1", port, method: "POST", agent: false }, (response) => {
@@ -70,35 +35,35 @@ function deliver(port: number, body: string): Promise<number | string> {
 async function watchingServer() {
   const service = await scriptedService({
     [STATUS]: { json: PROCESSING },
-    "GET /api/v1/videos": { json: { videos: [] } },
+    [VIDEOS]: { json: { videos: [] } },
   });
   const port = await freePort();
-  const client = await watchLegacy({
+  const client = await connectLegacy({
     env: {
       ...HOURLY,
-      FACELESS_API_KEY: "fl_test",
+      FACELESS_API_KEY: KEY,
       FACELESS_BASE_URL: service.url,
       FACELESS_WEBHOOK_PORT: String(port),
       FACELESS_LOG_LEVEL: "debug",
     },
   });
-  await client.subscribe(URI);
+  await client.subscribe(JOB_URI);
   await until(() => service.lines().length === 1);
   return { service, port, client };
 }
 
 test.each([
-  ["a legacy client", "a finished render", watchLegacy, "Tides", "completed"],
-  ["a modern client", "a failed render", watchModern, "Tides [fail]", "failed"],
+  ["a legacy client", "a finished render", connectLegacy, "Tides", "completed"],
+  ["a modern client", "a failed render", connectModern, "Tides [fail]", "failed"],
 ] as const)("%s of the embedded sandbox is told of %s", async (_client, _render, watch, topic, status) => {
   const client = await watch({
     args: ["--sandbox"],
-    env: { ...HOURLY, FACELESS_SANDBOX_SECONDS: "2", FACELESS_WEBHOOK_PORT: String(await freePort()) },
+    env: { ...HOURLY, FACELESS_SANDBOX_SECONDS: "1", FACELESS_WEBHOOK_PORT: String(await freePort()) },
   });
   const started = await client.call("generate_video", { topic, duration: 10 });
   const uri = String(started.structuredContent?.["resourceUri"]);
   await client.subscribe(uri);
-  await until(() => client.updates.length > 0);
+  await client.updated(uri);
 
   const { structuredContent } = await client.call("get_video_status", {
     jobId: started.structuredContent?.["jobId"],
@@ -113,7 +78,7 @@ test("a sandbox of its own tells the server, and says what it delivers", async (
   const sandbox = spawn(
     SERVER_NODE,
     [BUILT_FILE, "sandbox", "--webhook", `http://127.0.0.1:${webhookPort}/hook`],
-    { env: { FACELESS_SANDBOX_SECONDS: "2" }, stdio: ["ignore", "pipe", "inherit"] },
+    { env: { FACELESS_SANDBOX_SECONDS: "1" }, stdio: ["ignore", "pipe", "inherit"] },
   );
   onTestFinished(() => void sandbox.kill());
   let printed = "";
@@ -126,7 +91,7 @@ test("a sandbox of its own tells the server, and says what it delivers", async (
     ),
   );
 
-  const client = await watchLegacy({
+  const client = await connectLegacy({
     env: {
       ...HOURLY,
       FACELESS_API_KEY: "fl_sandbox",
@@ -145,11 +110,19 @@ test("a sandbox of its own tells the server, and says what it delivers", async (
   ]);
 });
 
-test("a forged delivery costs one request, and nothing in it is believed, shown or logged", async () => {
+test("of forged deliveries one that names a watched job costs one request, and nothing in them is believed, shown or logged", async () => {
   const { service, port, client } = await watchingServer();
+  const bodies = [
+    "canary",
+    JSON.stringify({ jobId: OTHER_JOB_ID }),
+    JSON.stringify({ jobId: `canary${"x".repeat(10_000)}` }),
+    JSON.stringify({ jobId: JOB_ID }).padEnd(20_000),
+    JSON.stringify({ jobId: [JOB_ID] }),
+  ];
+  for (const body of bodies) expect(await deliver(port, body)).toBe(202);
   const forged = {
     type: "render.completed",
-    jobId: JOB,
+    jobId: JOB_ID,
     videoUrl: "https://evil.example/canary.mp4",
     durationSeconds: 30,
     deliveredAt: "canary\u001B[2J",
@@ -157,45 +130,26 @@ test("a forged delivery costs one request, and nothing in it is believed, shown 
   expect(await deliver(port, JSON.stringify(forged))).toBe(202);
   await until(() => service.lines().length === 2);
 
-  const { contents } = await client.raw.readResource({ uri: URI });
+  const { contents } = await client.raw.readResource({ uri: JOB_URI });
   expect(JSON.stringify(contents)).toContain("processing");
   expect(JSON.stringify(contents) + client.stderr()).not.toMatch(/canary|evil/);
   expect(client.updates).toEqual([]);
   expect(service.lines()).toEqual([STATUS, STATUS]);
 });
 
-test("deliveries that name no watched job, or are too large, change nothing", async () => {
-  const { service, port, client } = await watchingServer();
-  const bodies = [
-    "canary",
-    JSON.stringify({ jobId: "bbbbbbbb-0000-4000-8000-000000000002" }),
-    JSON.stringify({ jobId: `canary${"x".repeat(10_000)}` }),
-    JSON.stringify({ jobId: JOB }).padEnd(20_000),
-    JSON.stringify({ jobId: [JOB] }),
-  ];
-  for (const body of bodies) expect(await deliver(port, body)).toBe(202);
-  // The one that counts comes last: all others have been handled before it.
-  await deliver(port, JSON.stringify({ jobId: JOB }));
-  await until(() => service.lines().length === 2);
-
-  expect(service.lines()).toEqual([STATUS, STATUS]);
-  expect(client.updates).toEqual([]);
-  expect(client.stderr()).not.toContain("canary");
-});
-
-test("a flood of 10,000 deliveries costs a request in 5 s, the server serves on, and the end is noticed once", async () => {
+test("a flood of 1,000 deliveries costs a request in 5 s, the server serves on, and the end is noticed once", async () => {
   const { service, port, client } = await watchingServer();
   const startedMs = performance.now();
-  const body = JSON.stringify({ type: "render.completed", jobId: JOB });
+  const body = JSON.stringify({ type: "render.completed", jobId: JOB_ID });
   let sent = 0;
   const flood = async () => {
-    while (sent < 10_000) {
+    while (sent < 1_000) {
       sent += 1;
       await deliver(port, body);
     }
   };
   const senders = Promise.all(Array.from({ length: 100 }, flood));
-  await until(() => sent > 1_000);
+  await until(() => sent > 200);
   expect((await client.raw.listTools()).tools.length).toBe(5);
   await senders;
   const seconds = (performance.now() - startedMs) / 1_000;
@@ -209,13 +163,13 @@ test("a flood of 10,000 deliveries costs a request in 5 s, the server serves on,
   const all = service.lines().length;
   // Duplicates, and late.
   for (let time = 0; time < 20; time += 1) expect(await deliver(port, body)).toBe(202);
-  const { structuredContent } = await client.call("get_video_status", { jobId: JOB });
+  const { structuredContent } = await client.call("get_video_status", { jobId: JOB_ID });
 
-  expect(factsOf(structuredContent)).toEqual({ jobId: JOB, done: true, ...COMPLETED });
-  expect(client.updates).toEqual([URI]);
+  expect(factsOf(structuredContent)).toEqual({ jobId: JOB_ID, done: true, ...COMPLETED });
+  expect(client.updates).toEqual([JOB_URI]);
   // The call's own.
   expect(service.lines().slice(all)).toEqual([STATUS]);
-});
+}, 240_000);
 
 test("a port that is taken is one warning, and the server serves without it", async () => {
   const port = await freePort();
@@ -237,17 +191,6 @@ test("a port that is taken is one warning, and the server serves without it", as
     `faceless-video-mcp warn: FACELESS_WEBHOOK_PORT: port ${port} can't be opened (EADDRINUSE), so polling alone is used. If another process of this server has it, news comes sooner there.\n`,
   );
   expect(first.stderr()).toBe("");
-});
-
-test("a port that is not a number is one warning, and no port is opened", async () => {
-  const env = { FACELESS_WEBHOOK_PORT: "8787/tcp" };
-
-  expect(await run(SERVER_NODE, [BUILT_FILE, "--sandbox"], { env })).toEqual({
-    code: 0,
-    stdout: "",
-    stderr:
-      "faceless-video-mcp warn: FACELESS_WEBHOOK_PORT is not a port number from 1 to 65535, so polling alone is used. Set it to a port number from 1 to 65535, or remove it.\n",
-  });
 });
 
 test("the port is closed with the process, whatever is still connected to it", async () => {

@@ -1,14 +1,14 @@
 // What a client gets of the card: who is told of it, how large it is, and which origins it may play from. Needs no browser.
 
 import { expect, test } from "vitest";
-import { connectLegacy, connectModern, type ServerStart, TEST_CLIENTS } from "../../fixtures/clients.ts";
+import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../../fixtures/clients.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
 import { PATIENCE } from "./user.ts";
 
 const CARD_URI = "ui://faceless-video/card";
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
-async function readCard(start: ServerStart) {
+async function readCard(start: ClientStart) {
   const { raw } = await connectLegacy(start);
   const { contents } = await raw.readResource({ uri: CARD_URI });
   const [content] = contents;
@@ -66,7 +66,7 @@ test("the card is a whole document of at most 10 kB, which names no other host a
   );
 });
 
-test.each<[string, ServerStart, boolean, string]>([
+test.each<[string, ClientStart, boolean, string]>([
   ["a plain server", {}, false, "data-publishes"],
   ["a client that asks the user", {}, true, "data-publishes data-asks"],
   ["FACELESS_CONFIRM_PUBLISH=off", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }, true, "data-publishes"],

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
-import { connectLegacy, type TestClient } from "../../fixtures/clients.ts";
+import { BUILT_FILE, connectLegacy, type TestClient } from "../../fixtures/clients.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 
 const PROCESSES = 12;
@@ -78,7 +78,9 @@ async function startProcesses(): Promise<{ clients: LegacyClient[]; sandbox: San
   };
   return {
     sandbox,
-    clients: await Promise.all(Array.from({ length: PROCESSES }, () => connectLegacy({ env }))),
+    clients: await Promise.all(
+      Array.from({ length: PROCESSES }, () => connectLegacy({ file: BUILT_FILE, env })),
+    ),
   };
 }
 

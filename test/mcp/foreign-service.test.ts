@@ -1,16 +1,14 @@
-// The built file against a service that differs from the sandbox in everything that the documentation leaves open: a path
+// A server for a service that differs from the sandbox in everything that the documentation leaves open: a path
 // prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values, and the names of our own fields
 // for something else.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
+import { JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
-const KEY = "fl_example_key_0123456789";
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const OLDER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const A_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** Fields that results have from this computer, as a service might use their names. */
@@ -51,9 +49,9 @@ async function foreignService(): Promise<ScriptedService> {
     },
     "POST /video/api/v1/generate": {
       status: 202,
-      json: { ...BRIDGE_FIELDS, jobId: JOB, status: "queued", eta: 90 },
+      json: { ...BRIDGE_FIELDS, jobId: JOB_ID, status: "queued", eta: 90 },
     },
-    [`GET /video/api/v1/status/${JOB}`]: [
+    [`GET /video/api/v1/status/${JOB_ID}`]: [
       { json: { ...BRIDGE_FIELDS, status: "warming_up", videoUrls: null, progress: null } },
       {
         json: {
@@ -70,11 +68,13 @@ async function foreignService(): Promise<ScriptedService> {
     },
     "GET /video/api/v1/videos": ({ path }: RecordedRequest) =>
       path.includes("before=")
-        ? { json: { ...BRIDGE_FIELDS, videos: [{ jobId: OLDER, status: "failed" }], nextCursor: null } }
+        ? {
+            json: { ...BRIDGE_FIELDS, videos: [{ jobId: OTHER_JOB_ID, status: "failed" }], nextCursor: null },
+          }
         : {
             json: {
               ...BRIDGE_FIELDS,
-              videos: [{ ...BRIDGE_FIELDS, jobId: JOB, status: "completed", extra: 1 }],
+              videos: [{ ...BRIDGE_FIELDS, jobId: JOB_ID, status: "completed", extra: 1 }],
               nextCursor: "2026-11-20T04:46:00Z",
             },
           },
@@ -90,8 +90,8 @@ async function foreignService(): Promise<ScriptedService> {
   return rest;
 }
 
-describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
-  test("works with a service that differs wherever the documentation allows it", async () => {
+describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("the server works with a service that differs wherever the documentation allows it", async () => {
     const rest = await foreignService();
     const client = await connect({
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
@@ -100,30 +100,30 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const request = { topic: "The tide", language: "pt-BR", voice: "clone:me" };
     const started = await client.call("generate_video", request);
     expect(factsOf(started.structuredContent)).toEqual({
-      jobId: JOB,
+      jobId: JOB_ID,
       status: "queued",
       eta: 90,
-      resourceUri: `faceless://jobs/${JOB}`,
+      resourceUri: `faceless://jobs/${JOB_ID}`,
     });
     expect(textOf(started)).toContain('The service gives its status as "queued".');
-    const running = await client.call("get_video_status", { jobId: JOB });
+    const running = await client.call("get_video_status", { jobId: JOB_ID });
     expect(textOf(running)).toMatch(/^The service gives the status "warming_up": 0 clips so far\./);
     expect(factsOf(running.structuredContent)).toEqual({
-      jobId: JOB,
+      jobId: JOB_ID,
       status: "warming_up",
       done: false,
       videoUrls: [],
     });
-    const finished = await client.call("get_video_status", { jobId: JOB });
+    const finished = await client.call("get_video_status", { jobId: JOB_ID });
     expect(factsOf(finished.structuredContent)).toEqual({
-      jobId: JOB,
+      jobId: JOB_ID,
       status: "completed",
       done: true,
       videoUrls: ["https://media.example/1.mp4"],
       finalVideoUrl: "https://media.example/f.mp4",
       arguments: request,
     });
-    const published = await client.call("publish_video", { jobId: JOB, platforms: ["TikTok"] });
+    const published = await client.call("publish_video", { jobId: JOB_ID, platforms: ["TikTok"] });
     expect(factsOf(published.structuredContent)).toEqual({
       results: [{ platform: "tiktok", ok: true, postId: "p1" }],
     });
@@ -131,7 +131,7 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(factsOf(first.structuredContent)).toEqual({
       videos: [
         {
-          jobId: JOB,
+          jobId: JOB_ID,
           status: "completed",
           extra: 1,
           topic: "The tide",
@@ -142,7 +142,9 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
       nextCursor: "2026-11-20T04:46:00Z",
     });
     const second = await client.call("list_videos", { cursor: "2026-11-20T04:46:00Z" });
-    expect(factsOf(second.structuredContent)).toEqual({ videos: [{ jobId: OLDER, status: "failed" }] });
+    expect(factsOf(second.structuredContent)).toEqual({
+      videos: [{ jobId: OTHER_JOB_ID, status: "failed" }],
+    });
     const platforms = await client.call("list_connected_platforms", {});
     expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
@@ -154,13 +156,13 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     // Each request was sent once, without defaults and with the prefix, and the document was read once.
     expect(rest.requests.find(({ path }) => path.endsWith("/generate"))?.json).toEqual(request);
     expect(rest.requests.find(({ path }) => path.endsWith("/publish"))?.json).toEqual({
-      jobId: JOB,
+      jobId: JOB_ID,
       platforms: ["tiktok"],
     });
     expect(rest.lines().filter((line) => !line.endsWith("/api/mcp"))).toEqual([
       "POST /video/api/v1/generate",
-      `GET /video/api/v1/status/${JOB}`,
-      `GET /video/api/v1/status/${JOB}`,
+      `GET /video/api/v1/status/${JOB_ID}`,
+      `GET /video/api/v1/status/${JOB_ID}`,
       "POST /video/api/v1/publish",
       "GET /video/api/v1/openapi.json",
       "GET /video/api/v1/videos?limit=1",
@@ -176,12 +178,12 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     expect(client.stderr()).toBe("");
   });
 
-  test("is told the topic, time and posts of a video from this computer's journal where the service omits them", async () => {
+  test("the user is told the topic, time and posts of a video from this computer's journal where the service omits them", async () => {
     const finalVideoUrl = "https://media.example/f.mp4";
-    const video = { jobId: JOB, status: "completed", finalVideoUrl };
+    const video = { jobId: JOB_ID, status: "completed", finalVideoUrl };
     const rest = await scriptedService({
-      "POST /api/v1/generate": { status: 201, json: { jobId: JOB, status: "processing" } },
-      [`GET /api/v1/status/${JOB}`]: { json: { status: "completed", videoUrls: [] } },
+      "POST /api/v1/generate": { status: 201, json: { jobId: JOB_ID, status: "processing" } },
+      [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed", videoUrls: [] } },
       "POST /api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true }] } },
       "GET /api/v1/videos": { json: { videos: [video], nextCursor: null } },
     });
@@ -193,11 +195,11 @@ describe.each(TEST_CLIENTS)("%s", (_name, connect) => {
     const topic = `Why is the sea salty? ${"Each river brings a little salt. ".repeat(4)}`.trim();
     const maker = await connect({ env });
     await maker.call("generate_video", { topic, duration: 20 });
-    await maker.call("publish_video", { jobId: JOB, platforms: ["tiktok"] });
+    await maker.call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
 
     const client = await connect({ env });
     const listed = await client.call("list_videos");
-    const status = await client.call("get_video_status", { jobId: JOB });
+    const status = await client.call("get_video_status", { jobId: JOB_ID });
 
     const publishedTo = [{ platform: "tiktok", at: A_TIME }];
     expect(status.structuredContent).toMatchObject({ arguments: { topic, duration: 20 }, publishedTo });

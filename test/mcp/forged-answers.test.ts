@@ -2,13 +2,12 @@
 // keeps or swaps states must not publish anything that the user was not asked about. No real client does this:
 // the messages are written by hand.
 
-import { expect, onTestFinished, test } from "vitest";
-import { type Message, startRaw } from "../fixtures/raw-server.ts";
+import { expect, test } from "vitest";
+import { KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
+import { startLocal } from "../fixtures/local-server.ts";
+import { connectRaw, type Message } from "../fixtures/raw-server.ts";
 import { envelope, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
-const PUBLISH = "POST /api/v1/publish";
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const ON_TIKTOK = { jobId: JOB, platforms: ["tiktok"] };
 const POSTED = { json: { results: [{ platform: "tiktok", ok: true }] } };
 const YES = { confirmation: { action: "accept", content: { decision: "Publish on tiktok" } } };
 const QUESTION = {
@@ -21,20 +20,16 @@ const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
 async function startForger(script: Script = POSTED) {
   const rest = await scriptedService({
     [PUBLISH]: script,
-    [`GET /api/v1/status/${JOB}`]: { json: { status: "completed", videoUrls: [] } },
+    [STATUS]: { json: { status: "completed", videoUrls: [] } },
   });
-  const server = startRaw({ env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: rest.url } });
-  onTestFinished(async () => {
-    server.child.kill();
-    await server.ended;
-  });
+  const { ask } = connectRaw(startLocal({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url } }));
   const publish = (args: object, more: object = {}, capabilities: object = { elicitation: {} }) => {
     const _meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "forger", version: "1" },
       "io.modelcontextprotocol/clientCapabilities": capabilities,
     };
-    return server.ask("tools/call", { name: "publish_video", arguments: args, ...more, _meta });
+    return ask("tools/call", { name: "publish_video", arguments: args, ...more, _meta });
   };
   return { publish, posts: () => rest.lines(PUBLISH).length };
 }

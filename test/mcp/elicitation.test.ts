@@ -1,29 +1,25 @@
-// Nothing is published without the user's consent if the client can ask for it: over real stdio, with real
-// clients of both protocols. The test answers for the user.
+// Nothing is published without the user's consent if the client can ask for it: real clients of both protocols, for whose user the
+// test answers.
 
 import { describe, expect, test } from "vitest";
 import {
-  type Elicitation,
+  type ClientStart,
   type Question,
   TEST_CLIENTS,
   textOf,
   type UsersAnswer,
 } from "../fixtures/clients.ts";
-import { clockSpeed } from "../fixtures/clock-speed.ts";
+import { DOCUMENT, GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const PUBLISH = "POST /api/v1/publish";
-const STATUS = `GET /api/v1/status/${JOB}`;
 /** As long as signed links are. */
 const LINK = `https://media.example/f.mp4?signature=${"s".repeat(900)}`;
-const ON_TIKTOK = { jobId: JOB, platforms: ["tiktok"] };
 const POSTED = { json: { results: [{ platform: "tiktok", ok: true }] } };
 const READY = { json: { status: "completed", videoUrls: [], finalVideoUrl: LINK } };
 const RENDERING: Scripts = { [STATUS]: { json: { status: "processing" } } };
 const LISTED = { get: { operationId: "list_connected_platforms" } };
 const YOUTUBE_IS_CONNECTED: Scripts = {
-  "GET /api/v1/openapi.json": { json: { paths: { "/api/v1/platforms": LISTED } } },
+  [DOCUMENT]: { json: { paths: { "/api/v1/platforms": LISTED } } },
   "GET /api/v1/platforms": { json: { platforms: [{ platform: "youtube" }] } },
 };
 
@@ -34,13 +30,12 @@ const NOT_AGREED = "The user was asked and did not agree to publish. This call p
 const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
 const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up.`;
 /** However fast the test is, more than 2 s pass for the server, and however slow it is, fewer. */
-const [SLOWLY, QUICKLY] = [clockSpeed(100_000), clockSpeed(0.001)];
+const [SLOWLY, QUICKLY] = [{ clockSpeed: 100_000 }, { clockSpeed: 0.001 }];
 
-interface SetUpOptions {
+interface SetUpOptions extends Omit<ClientStart, "elicitation"> {
   readonly scripts?: Scripts;
-  readonly env?: Record<string, string>;
   /** How the client declares that it can ask; undefined if it can't. */
-  readonly elicitation?: Elicitation | undefined;
+  readonly elicitation?: ClientStart["elicitation"] | undefined;
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
@@ -49,17 +44,18 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     answers: readonly (UsersAnswer | Promise<UsersAnswer>)[],
     { scripts = {}, env = {}, ...options }: SetUpOptions = {},
   ) {
+    const { elicitation, ...start } = { elicitation: {}, ...options };
     const rest = await scriptedService({ [PUBLISH]: POSTED, [STATUS]: READY, ...scripts });
     /** What the user was shown. */
     const questions: Question[] = [];
-    const { elicitation } = { elicitation: {}, ...options };
     const user = async (question: Question) => {
       const answer = answers[questions.push(question) - 1];
       if (answer === undefined) throw new Error("no window to ask in");
       return answer;
     };
     const client = await connect({
-      env: { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: rest.url, ...env },
+      ...start,
+      env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, ...env },
       ...(elicitation !== undefined && { elicitation, user }),
     });
     const publish = (args: Record<string, unknown> = ON_TIKTOK) => client.call("publish_video", args);
@@ -68,12 +64,12 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
   test("the user sees topic, platforms and the whole link, no choice is made for them, and a yes posts once", async () => {
     const [no, yes] = ["Don't publish", "Publish on tiktok and youtube"];
-    const scripts = { "POST /api/v1/generate": { json: { jobId: JOB } } };
+    const scripts = { [GENERATE]: { json: { jobId: JOB_ID } } };
     const answer: UsersAnswer = { action: "accept", content: { decision: yes } };
     const { client, questions, publish, posts } = await setUp([answer], { scripts });
     await client.call("generate_video", { topic: 'Tides" on nothing\u202E\n\nIt stays private.' });
 
-    const published = await publish({ jobId: JOB, platforms: ["TikTok", "youtube", "tiktok"] });
+    const published = await publish({ jobId: JOB_ID, platforms: ["TikTok", "youtube", "tiktok"] });
 
     expect(published.structuredContent).toMatchObject({ results: POSTED.json.results });
     const name = String.raw`the video "Tides\" on nothing It stays private."`;
@@ -99,7 +95,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect([questions, posts()]).toEqual([[], 0]);
   });
 
-  test.each<[string, UsersAnswer, string, Record<string, string>?]>([
+  test.each<[string, UsersAnswer, string, SetUpOptions?]>([
     ["the answer no", NO, BY_USER],
     ["a yes without a decision", { action: "accept" }, BY_USER],
     ["a yes to other platforms", { action: "accept", content: { decision: "Publish on youtube" } }, BY_USER],
@@ -107,8 +103,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["a cancel within 2 s", { action: "cancel" }, BY_CLIENT],
     ["a decline after more than 2 s", { action: "decline" }, BY_USER, SLOWLY],
     ["a cancel after more than 2 s", { action: "cancel" }, BY_USER, SLOWLY],
-  ])("%s publishes nothing, and the next call asks again", async (_, answer, text, env = QUICKLY) => {
-    const { questions, publish, posts } = await setUp([answer, answer], { env });
+  ])("%s publishes nothing, and the next call asks again", async (_, answer, text, options = QUICKLY) => {
+    const { questions, publish, posts } = await setUp([answer, answer], options);
     for (let call = 0; call < 2; call++) {
       const declined = await publish();
       expect(declined._meta?.["faceless/error"]).toEqual(DECLINED);

@@ -1,0 +1,196 @@
+// Each entry that `config` prints, read and filled in as its client does. test/e2e/commands.test.ts starts what is printed.
+
+import { describe, expect, test } from "vitest";
+import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
+import { runConfig, type Surroundings } from "../../src/commands/client-config.ts";
+import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
+
+const PLACEHOLDER_URL = "https://videos.example.com";
+/** What these clients do to find npx.cmd is in their sources, or in those of the SDK that they use. */
+const FIND_NPX: readonly ClientName[] = ["vscode", "codex", "gemini", "zed", "cline", "continue"];
+const INSTALLATION = { node: "/opt/node/bin/node", script: "/opt/faceless-video-mcp/dist/bin.cjs" };
+
+/** What `config` prints with these arguments. The key must not be in it. */
+function config(words: readonly string[], changes: Partial<Surroundings> = {}) {
+  const commandLine = parseCommandLine(["config", ...words]);
+  if (!("command" in commandLine) || commandLine.command.name !== "config")
+    throw new Error("No such command.");
+  const { client, options } = commandLine.command;
+  const surroundings: Surroundings = {
+    env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
+    homeDir: "/home/user",
+    platform: "linux",
+    installation: INSTALLATION,
+    ...changes,
+  };
+  const printed = runConfig(client, options, surroundings);
+  expect(printed.stdout + printed.stderr).not.toContain(KEY);
+  return printed;
+}
+
+/** Without the fields that only some clients have. */
+const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
+
+describe.each(CLIENTS)("For %s", (client) => {
+  const load = (...options: string[]) => LOADERS[client](config([client, ...options]).stdout);
+
+  test("the entry starts the server through npx, with key and address", () => {
+    const holdsKey = ["claude-desktop", "zed", "cline", "lm-studio"].includes(client);
+    expect(startOf(load())).toEqual({
+      command: "npx",
+      args: ["-y", "faceless-video-mcp"],
+      env: {
+        ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
+        FACELESS_API_KEY: holdsKey ? "fl_example" : KEY,
+        FACELESS_BASE_URL: ADDRESS,
+      },
+    });
+  });
+
+  test("the entry with --sandbox needs neither key nor address", () => {
+    const { stdout, stderr } = config([client, "--sandbox"]);
+
+    const args = ["-y", "faceless-video-mcp", "--sandbox"];
+    expect(startOf(LOADERS[client](stdout))).toEqual({ command: "npx", args, env: {} });
+    expect(stdout + stderr).not.toContain("FACELESS_");
+  });
+
+  test.each([
+    ["the service", []],
+    ["the sandbox", ["--sandbox"]],
+  ])(
+    "the entry for %s on Windows starts npx through cmd if the client does not find npx.cmd",
+    (_, options) => {
+      const usual = load(...options);
+      const onWindows = load(...options, "--windows");
+
+      const throughCmd = { ...usual, command: "cmd", args: ["/c", usual.command, ...usual.args] };
+      expect(onWindows).toEqual(FIND_NPX.includes(client) ? usual : throughCmd);
+      expect(LOADERS[client](config([client, ...options], { platform: "win32" }).stdout)).toEqual(onWindows);
+    },
+  );
+
+  test("the note for Windows names Windows' folders alone", () => {
+    const { stderr } = config([client, "--windows"]);
+
+    expect(stderr.replace(/https:\S+/g, "")).not.toMatch(/~|macOS|on Windows|\.\w+\//);
+  });
+
+  test("the entry with --installed starts this very file with this Node.js, without npx", () => {
+    const { stdout, stderr } = config([client, "--installed"]);
+
+    const { node, script } = INSTALLATION;
+    expect(LOADERS[client](stdout)).toEqual({ ...load(), command: node, args: [script] });
+    expect(stderr).toContain("print it again after you move or update either");
+    expect(stderr).not.toContain("open this link");
+  });
+
+  test("a note on stderr says where the entry goes", () => {
+    const { stdout, stderr } = config([client]);
+
+    expect(stderr).toMatch(/^This goes into .*\.(json|toml|yaml)/);
+    expect(stdout).not.toContain("This goes into");
+    expect(stderr.includes("Replace fl_example with your key.")).toBe(stdout.includes("fl_example"));
+  });
+
+  test("the entry without an address has a placeholder, unless the client asks for the address", () => {
+    const { stdout, stderr } = config([client], { env: {} });
+
+    const hasPlaceholder = !["vscode", "visual-studio"].includes(client);
+    expect(stdout.includes(`"${PLACEHOLDER_URL}"`)).toBe(hasPlaceholder);
+    expect(stderr.includes(`${PLACEHOLDER_URL} with the service's address.`)).toBe(hasPlaceholder);
+  });
+});
+
+test("the address is taken from the environment even without a key there", () => {
+  expect(config(["zed"], { env: { FACELESS_BASE_URL: ADDRESS } }).stdout).toContain(`"${ADDRESS}"`);
+});
+
+test("a key in the address is not printed", () => {
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `https://videos.test/${KEY}` };
+
+  expect(config(["zed"], { env }).stdout).toContain(PLACEHOLDER_URL);
+});
+
+test("the entry for Codex is TOML", () => {
+  expect(config(["codex"]).stdout).toBe(`[mcp_servers.faceless-video]
+command = "npx"
+args = ["-y", "faceless-video-mcp"]
+env_vars = ["FACELESS_API_KEY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"]
+required = true
+startup_timeout_sec = 60
+tool_timeout_sec = 120
+
+[mcp_servers.faceless-video.env]
+FACELESS_BASE_URL = "https://videos.test/prefix"
+`);
+  expect(config(["codex", "--sandbox"]).stdout).toBe(`[mcp_servers.faceless-video]
+command = "npx"
+args = ["-y", "faceless-video-mcp", "--sandbox"]
+required = true
+startup_timeout_sec = 60
+tool_timeout_sec = 120
+`);
+});
+
+test("the entry for VS Code asks for the key as a password", () => {
+  expect(config(["vscode"]).stdout).toBe(`{
+  "inputs": [
+    {
+      "type": "promptString",
+      "id": "faceless_key",
+      "description": "Faceless Video API key, begins with fl_",
+      "password": true
+    }
+  ],
+  "servers": {
+    "faceless-video": {
+      "type": "stdio",
+      "command": "npx",
+      "args": ["-y", "faceless-video-mcp"],
+      "env": {
+        "FACELESS_API_KEY": "\${input:faceless_key}",
+        "FACELESS_BASE_URL": "https://videos.test/prefix"
+      }
+    }
+  }
+}
+`);
+});
+
+test("Codex waits for a server that npx starts, and not for one that is installed", () => {
+  const { stdout, stderr } = config(["codex", "--installed"]);
+
+  expect(config(["codex"]).stderr).toContain("starts no session without it");
+  expect(stdout + stderr).not.toMatch(/required|starts no session/);
+});
+
+test("the command for Claude Code contains the variable, not its value", () => {
+  expect(config(["claude-code"]).stderr).toContain(
+    `Or run there: claude mcp add-json --scope project faceless-video '{"type":"stdio","command":"npx","args":["-y","faceless-video-mcp"],"env":{"FACELESS_API_KEY":"\${FACELESS_API_KEY}","FACELESS_BASE_URL":"https://videos.test/prefix"},"alwaysLoad":true}'\n`,
+  );
+  expect(config(["claude-code", "--windows"]).stderr).toContain(
+    "Or run there in PowerShell: claude mcp add --scope project --env 'FACELESS_API_KEY=${FACELESS_API_KEY}' --env 'FACELESS_BASE_URL=https://videos.test/prefix' --transport stdio faceless-video -- cmd /c npx -y faceless-video-mcp\n",
+  );
+});
+
+test("the commands for Claude Code keep a path with blanks together", () => {
+  const script = "/home/user/two words/bin.cjs";
+  const installation = { ...INSTALLATION, script };
+  const notes = (...options: readonly string[]) =>
+    config(["claude-code", "--installed", ...options], { installation }).stderr;
+
+  expect(notes()).toContain(`"args":[${JSON.stringify(script)}]`);
+  expect(notes("--windows")).toContain(`faceless-video -- ${INSTALLATION.node} '${script}'\n`);
+});
+
+test("--installed is refused in npx's cache, and names the installation to make first", () => {
+  const script = "/home/user/.npm/_npx/0123456789abcdef/node_modules/faceless-video-mcp/dist/bin.cjs";
+
+  expect(config(["cursor", "--installed"], { installation: { ...INSTALLATION, script } })).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr:
+      "faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config cursor --installed\n",
+  });
+});

@@ -1,0 +1,216 @@
+// What doctor reads of a client's entry.
+
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CLIENTS } from "../../../src/command-line.ts";
+import { CLIENT_FILES, pathsOf } from "../../../src/commands/doctor/client-files.ts";
+import { CANARY } from "../../fixtures/canary.ts";
+import { envelope } from "../../fixtures/scripted-service.ts";
+import {
+  CLAUDE_DESKTOP,
+  doctor,
+  entry,
+  good,
+  homeWith,
+  printed,
+  problems,
+  servers,
+  service,
+  write,
+} from "./client-files.ts";
+
+test("doctor --client tells of a refused key, and that the client has to be restarted", async () => {
+  const { url } = await service(envelope(401, "unauthorized", "No such key."));
+  const home = await homeWith(".cursor/mcp.json", servers(good(url)));
+
+  const { code, lines } = await doctor({ client: "cursor", home });
+
+  expect(code).toBe(1);
+  expect(lines.slice(0, 3)).toEqual([
+    "Before a video can be made, fix this and restart Cursor:",
+    "",
+    expect.stringMatching(
+      /^fail {2}key +Check FACELESS_API_KEY: create a key in the service's account settings/,
+    ),
+  ]);
+});
+
+test("doctor --client reads the file of the project before that of the user", async () => {
+  const { url } = await service();
+  const home = await homeWith(".cursor/mcp.json", servers({}));
+  await write(join(home, "project/.cursor/mcp.json"), servers(good(url)));
+
+  const ofUser = await doctor({ client: "cursor", home });
+  const ofProject = await doctor({ client: "cursor", home, folder: "project" });
+
+  expect(problems(ofUser.lines)).toEqual(["FACELESS_API_KEY", "FACELESS_BASE_URL"]);
+  expect(problems(ofProject.lines)).toEqual([]);
+});
+
+test("doctor --client leaves alone what another client has in the same file", async () => {
+  const home = await homeWith(".mcp.json", servers({}));
+
+  const { lines } = await doctor({ client: "visual-studio", home });
+
+  expect(lines[2]).toMatch(/^fail {2}entry +Run "npx -y faceless-video-mcp config visual-studio"/);
+});
+
+test("doctor --client reads files with comments and further commas", async () => {
+  const { url } = await service();
+  const text = JSON.stringify({ context_servers: entry({ ...good(url), NOTE: "// , }" }) });
+  const home = await homeWith(
+    ".config/zed/settings.json",
+    `// Zed, 100 %\n{ /* mine, */ "theme": "One",\n${text.slice(1, -1)}, // end\n}\n`,
+  );
+
+  expect((await doctor({ client: "zed", home })).lines[0]).toBe("A video can be made.");
+});
+
+test("doctor --client reads a file with a byte-order mark and Windows' line ends", async () => {
+  const { url } = await service();
+  const text = JSON.stringify(servers(good(url)), undefined, 2);
+  const home = await homeWith(".cursor/mcp.json", `\uFEFF${text.replaceAll("\n", "\r\n")}`);
+
+  expect((await doctor({ client: "cursor", home })).lines[0]).toBe("A video can be made.");
+});
+
+test("doctor --client reads what `claude mcp add` keeps for a project", async () => {
+  const { url } = await service();
+  const home = await homeWith("project/README.md", "");
+  await write(join(home, ".claude.json"), {
+    projects: { [join(home, "project")]: servers(good(url)) },
+  });
+
+  const inProject = await doctor({ client: "claude-code", home, folder: "project" });
+  const elsewhere = await doctor({ client: "claude-code", home });
+
+  expect(problems(inProject.lines)).toEqual([]);
+  expect(problems(elsewhere.lines)).toEqual(["entry"]);
+});
+
+test("doctor --client takes Continue's key from its .env file", async () => {
+  const { url } = await service();
+  const home = await homeWith(".continue/config.yaml", printed("continue", url));
+
+  expect(problems((await doctor({ client: "continue", home })).lines)).toEqual(["FACELESS_API_KEY"]);
+  await write(join(home, ".continue/.env"), `FACELESS_API_KEY="${CANARY}"\n`);
+  expect((await doctor({ client: "continue", home })).lines[0]).toBe("A video can be made.");
+});
+
+test.each([
+  ["cursor", ".cursor/mcp.json", "mcpServers"],
+  ["vscode", ".vscode/mcp.json", "servers"],
+] as const)(
+  "doctor --client %s reads the file that envFile names, before the entry's own variables",
+  async (client, file, root) => {
+    const { url } = await service();
+    const home = await homeWith(file, {
+      [root]: entry({ FACELESS_BASE_URL: url }, { envFile: "${workspaceFolder}/secrets.env" }),
+    });
+    await write(join(home, "secrets.env"), `FACELESS_API_KEY="${CANARY}"\nFACELESS_BASE_URL=nonsense\n`);
+
+    expect((await doctor({ client, home })).lines[0]).toBe("A video can be made.");
+  },
+);
+
+test.each([
+  ["vscode", "VS Code", ".vscode/mcp.json"],
+  ["goose", "goose", ".config/goose/config.yaml"],
+] as const)(
+  "doctor --client %s says that it can't see the key that %s keeps",
+  async (client, title, file) => {
+    const { url } = await service(envelope(401, "unauthorized", "Who are you?"));
+    const home = await homeWith(file, printed(client, url));
+
+    const { code, lines } = await doctor({ client, home });
+
+    expect(code).toBe(0);
+    expect(lines.slice(0, 4)).toEqual([
+      "Nothing wrong was found.",
+      "",
+      "warn  FACELESS_API_KEY  To have it checked too, set it in this terminal and run doctor again.",
+      `                        (${title} keeps it, so doctor can't see it)`,
+    ]);
+    expect(lines).toContain(`ok    service           ${url} answers`);
+  },
+);
+
+test("doctor --client does not object to placeholders that only the client knows", async () => {
+  const { url } = await service();
+  const values = { ...good(url), FACELESS_STATE_DIR: "${userHome}/state", NOTE: "${workspaceFolder}" };
+  const home = await homeWith(".cursor/mcp.json", servers(values));
+  await write(
+    join(home, ".codeium/windsurf/mcp_config.json"),
+    servers({ ...good(url), FACELESS_API_KEY: "${file:/key}" }),
+  );
+
+  const { lines } = await doctor({ client: "cursor", home });
+  expect(problems(lines)).toEqual([]);
+  expect(lines.join("\n")).toContain("~/state keeps what was paid and posted");
+  expect(problems((await doctor({ client: "windsurf", home })).lines)).toEqual(["FACELESS_API_KEY"]);
+});
+
+test("doctor --client warns of a program that a desktop application may not find", async () => {
+  const { url } = await service();
+  const home = await homeWith(
+    CLAUDE_DESKTOP,
+    servers(good(url), { command: "npx", args: ["-y", "faceless-video-mcp"] }),
+  );
+  const folder = join(home, ".nvm/versions/node/v20.0.0/bin");
+  await mkdir(folder, { recursive: true });
+  await symlink(process.execPath, join(folder, "npx"));
+
+  const { code, lines } = await doctor({ client: "claude-desktop", home, env: { PATH: folder } });
+
+  expect(code).toBe(0);
+  expect(lines.slice(2, 4)).toEqual([
+    'warn  entry      Run "faceless-video-mcp config claude-desktop --installed" and replace the entry with what it prints.',
+    "                 (this terminal has npx in ~/.nvm/versions/node/v20.0.0/bin/npx, where Claude Desktop may not look)",
+  ]);
+});
+
+describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
+  const places = pathsOf(CLIENT_FILES[client].files, {
+    env: {},
+    homeDir: "home",
+    workingDir: "work",
+    platform: process.platform,
+  });
+  const file = (places.at(-1) ?? "").replace(/^home\//, "");
+
+  test("is found healthy in that client's file, in about ten lines", async () => {
+    const { url } = await service();
+    const text = printed(client, url);
+    const home = await homeWith(file, text.replace("fl_example", CANARY));
+
+    const { code, lines } = await doctor({ client, home, env: { FACELESS_API_KEY: CANARY } });
+
+    expect({ code, lines: lines.map((line) => line.split(/ {2,}/).slice(0, 2).join(" ")) }).toEqual({
+      code: 0,
+      lines: [
+        "A video can be made.",
+        "",
+        "ok Node.js",
+        "ok entry",
+        "ok settings",
+        "ok service",
+        "ok key",
+        "ok platforms",
+        "ok journal",
+        "",
+        "Not checked: requests.",
+      ],
+    });
+  });
+
+  test("for the sandbox is found healthy without a service", async () => {
+    const home = await homeWith(file, printed(client, "", true));
+
+    const { code, lines } = await doctor({ client, home });
+
+    expect(code).toBe(0);
+    expect(lines).toContain("ok    settings  the sandbox: nothing is rendered, charged or posted");
+    expect(lines.join("\n")).not.toContain("Not checked");
+  });
+});

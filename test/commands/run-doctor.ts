@@ -1,0 +1,41 @@
+// `doctor` in this process, on a computer that the test describes.
+
+import { expect } from "vitest";
+import { type DoctorOptions, runDoctor } from "../../src/commands/doctor.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { DOCUMENT, VIDEOS } from "../fixtures/constants.ts";
+import { type Reply, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
+
+const PLATFORMS = "/api/v1/connected-platforms";
+
+/** A service with this answer for the video list, and with one connected platform. */
+export const serviceWith = (
+  videos: Reply,
+  platforms: readonly unknown[] = ["tiktok"],
+): Promise<ScriptedService> =>
+  scriptedService({
+    [VIDEOS]: videos,
+    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: { operationId: "list_connected_platforms" } } } } },
+    [`GET ${PLATFORMS}`]: { json: { platforms } },
+  });
+
+export const NO_VIDEOS = { json: { videos: [] } };
+
+/** Its exit code and what it printed. The key must not be in there, whatever is wrong. */
+export async function doctor(options: Partial<DoctorOptions>) {
+  let text = "";
+  const code = await runDoctor({
+    homeDir: "/home/user",
+    workingDir: "/home/user",
+    platform: process.platform,
+    nodeVersion: process.versions.node,
+    json: false,
+    isTerminal: false,
+    print: (line) => void (text += `${line}\n`),
+    now: Date.now,
+    ...options,
+    env: { FACELESS_STATE_DIR: "off", ...options.env },
+  });
+  expect(tracesOf(CANARY, text)).toEqual([]);
+  return { code, text, lines: text.trimEnd().split("\n") };
+}

@@ -1,0 +1,140 @@
+// The commands and settings of the built file: what only its process shows. The rest is in test/commands and test/config.test.ts.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer as createTlsServer } from "node:https";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { createCertificate } from "../faults/certificate.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { run } from "../fixtures/run.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+
+/** Listens until the test is over. Returns the port. */
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  return address.port;
+}
+
+/** An HTTPS service whose self-signed certificate is for `address`, and the certificate's file. */
+async function tlsService(address: string): Promise<{ port: number; caFile: string }> {
+  const certificate = createCertificate(address);
+  const port = await listening(
+    createTlsServer(certificate, (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"videos":[]}');
+    }),
+  );
+  const caFile = join(temporaryFolder(), "ca.pem");
+  await writeFile(caFile, certificate.cert);
+  return { port, caFile };
+}
+
+const entrySchema = z.object({
+  mcpServers: z.object({
+    "faceless-video": z.object({
+      command: z.string(),
+      args: z.array(z.string()),
+      env: z.record(z.string(), z.string()),
+    }),
+  }),
+});
+
+test("the entry that config prints is found healthy by doctor and starts a server, and the key is nowhere", async () => {
+  const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
+  const home = temporaryFolder();
+  const inHome = { cwd: home, env: { HOME: home, FACELESS_BASE_URL: service.url, FACELESS_API_KEY: CANARY } };
+  const printed = await run(SERVER_NODE, [BUILT_FILE, "config", "cursor", "--installed"], inHome);
+  await mkdir(join(home, ".cursor"));
+  await writeFile(join(home, ".cursor/mcp.json"), printed.stdout);
+
+  const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
+  const { command, args } = entrySchema.parse(JSON.parse(printed.stdout)).mcpServers["faceless-video"];
+  const client = new Client({ name: "pasted-entry", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await client.connect(
+    new StdioClientTransport({ command, args, env: { FACELESS_STATE_DIR: "off" }, stderr: "ignore" }),
+  );
+
+  expect({ codes: [printed.code, checked.code], stderr: checked.stderr }).toEqual({
+    codes: [0, 0],
+    stderr: "",
+  });
+  expect(printed.stderr).toMatch(/^This goes into /);
+  expect(checked.stdout).toMatch(/^A video can be made\.\n/);
+  expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
+  expect((await client.listTools()).tools).toHaveLength(5);
+});
+
+test("doctor ends with exit code 1 if no video can be made", async () => {
+  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--json"]);
+
+  expect({ code, stderr, report: JSON.parse(stdout) }).toMatchObject({
+    code: 1,
+    stderr: "",
+    report: { ok: false },
+  });
+});
+
+test("doctor goes through a proxy over TLS with a company's certificate, as the server would", async () => {
+  const { port, caFile } = await tlsService("192.0.2.1");
+  const tunnels: string[] = [];
+  const proxy = createServer((socket) => {
+    socket.once("data", (head) => {
+      tunnels.push(head.toString("latin1").split(" ").slice(0, 2).join(" "));
+      const target = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        socket.pipe(target).pipe(socket);
+      });
+      target.on("error", () => socket.destroy());
+      socket.on("close", () => target.destroy());
+    });
+    socket.on("error", () => {});
+  });
+  const proxyPort = await listening(proxy);
+
+  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "doctor"], {
+    env: {
+      FACELESS_API_KEY: CANARY,
+      FACELESS_STATE_DIR: "off",
+      FACELESS_BASE_URL: "https://192.0.2.1",
+      HTTPS_PROXY: `http://user:secret@127.0.0.1:${proxyPort}`,
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
+  });
+
+  expect({ code, stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ code: 0, stderr: "", traces: [] });
+  expect(stdout).toMatch(/^ok {4}key +the service accepts it$/m);
+  expect(new Set(tunnels)).toEqual(new Set(["CONNECT 192.0.2.1:443"]));
+});
+
+test("an unusable setting with a harmless default causes one warning on stderr", async () => {
+  const env = { FACELESS_POLL_SECONDS: "often", FACELESS_LOG_LEVEL: "loud" };
+  expect(await run(SERVER_NODE, [BUILT_FILE, "--sandbox"], { env })).toEqual({
+    code: 0,
+    stdout: "",
+    stderr:
+      "faceless-video-mcp warn: FACELESS_POLL_SECONDS is not a number of seconds from 0.1 to 3600, so the usual schedule is used. Set it to a number of seconds from 0.1 to 3600, or remove it.\n" +
+      "faceless-video-mcp warn: FACELESS_LOG_LEVEL is not one of debug, info, warn, error, silent, so warn is used. Set it to one of debug, info, warn, error, silent, or remove it.\n",
+  });
+});
+
+test("the sandbox command warns about the render time, and ends with exit 1 if its port is taken", async () => {
+  const port = await listening(createServer());
+  const env = { FACELESS_SANDBOX_SECONDS: "never", FACELESS_STATE_DIR: "state" };
+  expect(await run(SERVER_NODE, [BUILT_FILE, "sandbox", `--port=${port}`], { env })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      "faceless-video-mcp: FACELESS_SANDBOX_SECONDS is not a number of seconds from 0 to 3600, so 20 is used. Set it to a number of seconds from 0 to 3600, or remove it.\n" +
+      `faceless-video-mcp: the sandbox can't listen on port ${port}: EADDRINUSE\n`,
+  });
+});

@@ -1,0 +1,72 @@
+// What only clients of the legacy protocol do with subscriptions.
+
+import { expect, test } from "vitest";
+import { connectLegacy } from "../fixtures/clients.ts";
+import { JOB_ID, JOB_URI } from "../fixtures/constants.ts";
+import { jobIdOf } from "../fixtures/soak-service.ts";
+import { completed, jobService, processing, setUp } from "./job-service.ts";
+
+/** As many as one server watches. */
+const MANY = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
+
+test("a legacy client can subscribe to a 201st job again after an unsubscribe", async () => {
+  const { client } = await setUp(connectLegacy, completed, 3600);
+  await client.subscribe(...MANY, JOB_URI);
+  await client.updated(JOB_URI);
+  await client.raw.unsubscribeResource({ uri: MANY[7] ?? "" });
+  await client.subscribe(JOB_URI);
+  await client.updated(JOB_URI);
+  expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
+});
+
+test("a legacy client cannot subscribe to a URI that is not a job: it is an unknown resource", async () => {
+  const service = await jobService();
+  const client = await connectLegacy(service.start);
+  const wrong = [
+    "faceless://jobs/42",
+    `${JOB_URI}/`,
+    `${JOB_URI}?x=1`,
+    "faceless://jobs/",
+    "faceless://catalogue",
+    "https://example.com",
+    "",
+  ];
+  for (const uri of wrong) {
+    const refusal = await client.subscribe(uri).catch((error: unknown) => error);
+    // Clients recognise an unknown resource by the code and exactly this data.
+    expect(refusal).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(`Resource not found: ${uri}`),
+      data: { uri },
+    });
+    expect(refusal).not.toHaveProperty(["data", "faceless/error"]);
+    await expect(client.raw.unsubscribeResource({ uri })).resolves.toEqual({});
+  }
+  expect(service.rest.requests).toEqual([]);
+});
+
+test("a legacy client is notified of each change once after subscribing twice, and of none after one unsubscribe", async () => {
+  const { service, client } = await setUp(connectLegacy, processing());
+  await client.read(JOB_URI);
+  await client.subscribe(JOB_URI);
+  await client.subscribe(JOB_URI);
+  service.become(JOB_ID, processing(1));
+  await client.updated(JOB_URI);
+  await client.raw.unsubscribeResource({ uri: JOB_URI });
+  await service.letPollsPass(client);
+  const polls = service.polls(JOB_ID);
+  service.become(JOB_ID, completed);
+  await service.letPollsPass(client);
+  expect({ updates: client.updates, polls: service.polls(JOB_ID) }).toEqual({ updates: [JOB_URI], polls });
+});
+
+test("a legacy client is notified of an end once, even if it subscribes again after each update", async () => {
+  const { service, client } = await setUp(connectLegacy, completed);
+  for (let time = 0; time < 3; time += 1) {
+    const unsubscribe = await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+    await unsubscribe();
+  }
+  await service.letPollsPass(client);
+  expect(client.updates).toEqual([JOB_URI]);
+});

@@ -1,0 +1,248 @@
+// Subscriptions as real clients of both protocols see them.
+
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
+import { TEST_CLIENTS } from "../fixtures/clients.ts";
+import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI } from "../fixtures/constants.ts";
+import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
+
+describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a client is notified of every change of a job, once of its end, and of nothing after that", async () => {
+    let aheadMs = 0;
+    const sandbox = await startSandbox({
+      now: () => Date.now() + aheadMs,
+      renderSeconds: 200,
+      requestsPerMinute: 1_000_000,
+    });
+    onTestFinished(() => sandbox.close());
+    const client = await connect({
+      env: {
+        FACELESS_API_KEY: sandbox.apiKey,
+        FACELESS_BASE_URL: sandbox.url,
+        FACELESS_POLL_SECONDS: "0.1",
+      },
+    });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides", duration: 22.5 });
+    const jobId = String(structuredContent?.["jobId"]);
+    const uri = `faceless://jobs/${jobId}`;
+    await client.read(uri);
+    await client.subscribe(uri);
+
+    const clip = (number: number) => expect.stringMatching(new RegExp(`/${number}\\.mp4$`));
+    const audioUrl = expect.stringMatching(/\.wav$/);
+    const running = { jobId, status: "processing", done: false, audioUrl };
+    const progress = (count: number) => ({ total: 3, completed: count, failed: 0 });
+    const timeline: readonly (readonly [number, object])[] = [
+      [35, { ...running, videoUrls: [], progress: progress(0) }],
+      [95, { ...running, videoUrls: [clip(1)], progress: progress(1) }],
+      [140, { ...running, videoUrls: [clip(1), clip(2)], progress: progress(2) }],
+      [185, { ...running, videoUrls: [clip(1), clip(2), clip(3)], progress: progress(3) }],
+      [
+        201,
+        {
+          ...running,
+          status: "completed",
+          done: true,
+          videoUrls: [clip(1), clip(2), clip(3)],
+          progress: progress(3),
+          finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
+          arguments: { topic: "Tides", duration: 22.5 },
+        },
+      ],
+    ];
+    const expected: string[] = [];
+    for (const [atSeconds, state] of timeline) {
+      aheadMs = atSeconds * 1000;
+      expected.push(uri);
+      await client.updated(...expected);
+      expect(await client.read(uri)).toEqual(state);
+    }
+    const another = await client.call("generate_video", { topic: "Another [fail]", duration: 10 });
+    const anotherUri = String(another.structuredContent?.["resourceUri"]);
+    await client.subscribe(anotherUri);
+    aheadMs *= 2;
+    await client.updated(...expected, anotherUri);
+  });
+
+  test("a client is not notified of a job that it has only read", async () => {
+    const { service, client } = await setUp(connect, processing());
+    service.become(OTHER_JOB_ID, processing());
+    await client.call("get_video_status", { jobId: JOB_ID });
+    service.become(JOB_ID, processing(1));
+    await client.call("get_video_status", { jobId: JOB_ID });
+    await client.read(JOB_URI);
+    await client.read(OTHER_JOB_URI);
+    await client.subscribe(OTHER_JOB_URI);
+    service.become(OTHER_JOB_ID, processing(1));
+    await client.updated(OTHER_JOB_URI);
+    service.become(JOB_ID, processing(2));
+    await client.call("get_video_status", { jobId: JOB_ID });
+    await client.subscribe(JOB_URI);
+    await service.letPollsPass(client);
+    expect(client.updates).toEqual([OTHER_JOB_URI]);
+    service.become(JOB_ID, completed);
+    await client.updated(OTHER_JOB_URI, JOB_URI);
+  });
+
+  test("a client is notified of the end once, even if the job changes afterwards", async () => {
+    const { service, client } = await setUp(connect, processing());
+    await client.subscribe(JOB_URI);
+    await service.polled(JOB_ID);
+    service.become(JOB_ID, completed);
+    await client.updated(JOB_URI);
+    service.become(JOB_ID, { ...completed, audioUrl: "https://cdn.example/late.wav" });
+    const late = await client.call("get_video_status", { jobId: JOB_ID });
+    expect(late.structuredContent).toMatchObject({ audioUrl: "https://cdn.example/late.wav" });
+    await client.subscribe(JOB_URI);
+    await service.letPollsPass(client);
+    // A second listen is a second subscriber, and the SDK sends an update to both.
+    expect(client.updates).toEqual(client.protocol === "legacy" ? [JOB_URI] : [JOB_URI, JOB_URI, JOB_URI]);
+  });
+
+  test("a client is notified once of an end before its subscription, without another request", async () => {
+    const { service, client } = await setUp(connect, completed);
+    await client.call("get_video_status", { jobId: JOB_ID });
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+    await service.letPollsPass(client);
+    expect(client.updates).toEqual([JOB_URI]);
+    expect(service.polls(JOB_ID)).toBe(1);
+    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
+  });
+
+  test("a client is notified once of an end that the first poll finds, and reads it without another request", async () => {
+    const { service, client } = await setUp(connect, completed);
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
+    await service.letPollsPass(client);
+    expect(client.updates).toEqual([JOB_URI]);
+    expect(service.polls(JOB_ID)).toBe(1);
+  });
+
+  test("a client stays subscribed to one of two jobs when it unsubscribes from the other", async () => {
+    const { service, client } = await setUp(connect, processing());
+    service.become(OTHER_JOB_ID, processing());
+    await client.read(JOB_URI);
+    await client.read(OTHER_JOB_URI);
+    const unsubscribeA = await client.subscribe(JOB_URI);
+    await client.subscribe(OTHER_JOB_URI);
+    await unsubscribeA();
+    await service.polled(OTHER_JOB_ID, 2);
+    const pollsOfA = service.polls(JOB_ID);
+    service.become(JOB_ID, processing(1));
+    service.become(OTHER_JOB_ID, processing(1));
+    await client.updated(OTHER_JOB_URI);
+    service.become(OTHER_JOB_ID, completed);
+    await client.updated(OTHER_JOB_URI, OTHER_JOB_URI);
+    expect(service.polls(JOB_ID)).toBe(pollsOfA);
+  });
+
+  test("a client ends the polling with its last unsubscribe, and may unsubscribe twice", async () => {
+    const { service, client } = await setUp(connect, processing());
+    const unsubscribe = await client.subscribe(JOB_URI);
+    await service.polled(JOB_ID, 2);
+    await unsubscribe();
+    await unsubscribe();
+    await service.letPollsPass(client);
+    const polls = service.polls(JOB_ID);
+    await service.letPollsPass(client);
+    expect(service.polls(JOB_ID)).toBe(polls);
+    service.become(JOB_ID, completed);
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+  });
+
+  test("a client ends the polling when its connection closes", async () => {
+    const { service, client } = await setUp(connect, processing());
+    await client.subscribe(JOB_URI);
+    await service.polled(JOB_ID, 2);
+    await client.raw.close();
+    const another = await connect(service.start);
+    const polls = service.polls(JOB_ID);
+    await service.letPollsPass(another);
+    expect(service.polls(JOB_ID)).toBe(polls);
+  });
+
+  test("a client is notified with the URI exactly as it subscribed to it", async () => {
+    const service = await jobService();
+    const spelt = JOB_ID.toUpperCase();
+    service.become(spelt, completed);
+    const client = await connect(service.start);
+    await client.subscribe(`faceless://jobs/${spelt}`);
+    await client.updated(`faceless://jobs/${spelt}`);
+    expect(service.polls(spelt)).toBe(1);
+  });
+
+  test("a client may subscribe to the catalog, which never changes", async () => {
+    const service = await jobService();
+    const client = await connect(service.start);
+    const unsubscribe = await client.subscribe("faceless://catalog");
+    await service.letPollsPass(client);
+    await unsubscribe();
+    expect(client.updates).toEqual([]);
+  });
+
+  test("a client is notified that the list has changed when a video is started", async () => {
+    const client = await connect({ args: ["--sandbox"] });
+    await client.followList();
+    await client.call("generate_video", { topic: "Refused [out_of_credits]" });
+    const { structuredContent } = await client.call("generate_video", { topic: "Tides" });
+    const uri = String(structuredContent?.["resourceUri"]);
+    await expect.poll(client.listChanges).toBe(1);
+    const { resources } = await client.raw.listResources();
+    expect(resources.map((resource) => resource.uri)).toEqual(["faceless://catalog", uri]);
+    await client.call("get_video_status", { jobId: uri.replace(/^.*\//, "") });
+    expect({ updates: client.updates, lists: client.listChanges() }).toEqual({ updates: [], lists: 1 });
+  });
+
+  test("a client gets the error when it reads a job that was never fetched and is no longer polled", async () => {
+    const service = await jobService();
+    service.answer(JOB_ID, UNAUTHORIZED);
+    const client = await connect(service.start);
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+    await expect(client.read(JOB_URI)).rejects.toMatchObject({
+      message: expect.stringMatching(/API key.*FACELESS_API_KEY/),
+    });
+  });
+
+  test("a client restarts the polling by subscribing again after it ended", async () => {
+    const service = await jobService();
+    service.answer(JOB_ID, UNAUTHORIZED);
+    const client = await connect(service.start);
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+    service.become(JOB_ID, processing(1));
+    await client.subscribe(JOB_URI);
+    await service.polled(JOB_ID, 2);
+    service.become(JOB_ID, completed);
+    // A modern client listens twice by now.
+    await client.updated(
+      ...(client.protocol === "legacy" ? [JOB_URI, JOB_URI] : [JOB_URI, JOB_URI, JOB_URI]),
+    );
+    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
+  });
+});
+
+test.each(TEST_CLIENTS)(
+  "%s reads why polling ended, even if the last state is old and can't be fetched again",
+  async (_, connect) => {
+    const { service, client } = await setUp(connect, processing(1));
+    await client.read(JOB_URI);
+    service.answer(JOB_ID, UNAUTHORIZED);
+    // Longer than a fetched state counts as recent.
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 6_000);
+    onTestFinished(() => clock.mockRestore());
+    await client.subscribe(JOB_URI);
+    await client.updated(JOB_URI);
+
+    expect(await client.read(JOB_URI)).toEqual({
+      jobId: JOB_ID,
+      done: false,
+      ...processing(1),
+      watchEnded: "Watching ended: the service does not accept the API key.",
+    });
+  },
+);

@@ -1,0 +1,98 @@
+// The experimental tasks of 2025-11-25.
+
+import { ProgressNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, test } from "vitest";
+import { connectModern } from "../fixtures/clients.ts";
+import { JOB_ID, TIDES } from "../fixtures/constants.ts";
+import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";
+import { completed, setUpStarting, startingService } from "./job-service.ts";
+
+const refusedWith = (code: number) => expect.objectContaining({ code });
+
+test("a legacy client that declares tasks finds generate_video alone a task, in a list below 7,500 bytes", async () => {
+  const { start } = await startingService();
+  const { raw } = await connectLegacyWithTasks(start);
+  expect(raw.getServerCapabilities()?.tasks).toEqual({
+    cancel: {},
+    requests: { tools: { call: {} } },
+  });
+  const { tools } = await raw.listTools();
+  expect(
+    tools.flatMap(({ name, execution }) => (execution === undefined ? [] : [[name, execution]])),
+  ).toEqual([["generate_video", { taskSupport: "optional" }]]);
+  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(7_500);
+});
+
+test("a legacy client that does not declare tasks sees today's results, whatever it sends", async () => {
+  const service = await startingService();
+  const client = await connectLegacyWithTasks({ ...service.start, declares: false });
+  const plain = await connectModern(service.start);
+  expect(client.raw.getServerCapabilities()).not.toHaveProperty("tasks");
+  expect((await client.raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+  const { task, raw } = await client.call("generate_video", TIDES);
+  expect(task).toBeUndefined();
+  expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+  for (const method of ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"])
+    await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
+});
+
+test("a legacy client that calls without `task` gets today's result", async () => {
+  const { client } = await setUpStarting(connectLegacyWithTasks);
+  const raw = await client.ask("tools/call", { name: "generate_video", arguments: TIDES });
+  expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+});
+
+test("a legacy client that sent a progress token is told of each clip, and of the end, while its task goes on", async () => {
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
+  const told: unknown[] = [];
+  client.raw.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void told.push(params));
+  const _meta = { progressToken: "video" };
+  await client.ask("tools/call", { name: "generate_video", arguments: TIDES, task: {}, _meta });
+  await expect.poll(() => told).toHaveLength(1);
+  service.become(JOB_ID, completed);
+  await client.end(JOB_ID);
+  expect(told).toEqual([
+    { progressToken: "video", progress: 1, total: 4, message: "1 of 3 clips" },
+    { progressToken: "video", progress: 4, total: 4, message: "Ready: 3 clips" },
+  ]);
+});
+
+test("a legacy client with tasks is answered tasks/result when the video has ended, with the task named", async () => {
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
+  await client.call("generate_video", TIDES);
+  const result = client.ask("tasks/result", { taskId: JOB_ID });
+  await service.polled(JOB_ID, 2);
+  service.become(JOB_ID, completed);
+  expect(await result).toMatchObject({
+    structuredContent: { jobId: JOB_ID, done: true },
+    _meta: { "io.modelcontextprotocol/related-task": { taskId: JOB_ID } },
+  });
+  await expect(client.ask("tasks/cancel", { taskId: JOB_ID })).rejects.toEqual(refusedWith(-32_602));
+});
+
+test("a legacy client with tasks is answered tasks/result when the task is cancelled", async () => {
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
+  await client.call("generate_video", TIDES);
+  const result = client.ask("tasks/result", { taskId: JOB_ID });
+  await service.polled(JOB_ID, 2);
+  await client.ask("tasks/cancel", { taskId: JOB_ID });
+  expect(await result).toMatchObject({ structuredContent: { jobId: JOB_ID, done: false } });
+});
+
+test("a legacy client with tasks follows a task with its SDK's stream, and gets a result that fits the tool's schema", async () => {
+  const service = await startingService();
+  const { raw } = await connectLegacyWithTasks(service.start);
+  if (!("experimental" in raw)) throw new Error("This is not the v1 SDK.");
+  await raw.listTools();
+  const stream = raw.experimental.tasks.callToolStream({ name: "generate_video", arguments: TIDES });
+  const messages: unknown[] = [];
+  for await (const message of stream) {
+    messages.push(message);
+    if (message.type === "taskCreated") service.become(JOB_ID, completed);
+  }
+  expect(messages.at(0)).toMatchObject({ type: "taskCreated", task: { taskId: JOB_ID, status: "working" } });
+  expect(messages.at(-1)).toMatchObject({
+    type: "result",
+    result: { structuredContent: { jobId: JOB_ID, done: true } },
+  });
+});

@@ -1,0 +1,60 @@
+// The tasks extension of 2026-07-28.
+
+import { expect, test } from "vitest";
+import { connectModern } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, TIDES } from "../fixtures/constants.ts";
+import { startLocal } from "../fixtures/local-server.ts";
+import { connectRaw } from "../fixtures/raw-server.ts";
+import { connectModernWithTasks } from "../fixtures/tasks-clients.ts";
+import { setUpStarting, startingService } from "./job-service.ts";
+
+const EXTENSION = "io.modelcontextprotocol/tasks";
+
+test("a modern client with tasks finds the extension declared, and no task in the list of tools", async () => {
+  const { start } = await startingService();
+  const { raw } = await connectModernWithTasks(start);
+  expect(raw.getServerCapabilities()).toMatchObject({ extensions: { [EXTENSION]: {} } });
+  const plain = await connectModern(start);
+  expect((await raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+});
+
+test("a modern client with tasks has its input acknowledged", async () => {
+  const { client } = await setUpStarting(connectModernWithTasks);
+  await client.call("generate_video", TIDES);
+  const { _meta, ...result } = await client.ask("tasks/update", { taskId: JOB_ID, inputResponses: {} });
+  expect(result).toEqual({});
+});
+
+test("a modern client with tasks is refused the methods of the legacy tasks", async () => {
+  const { start } = await startingService();
+  const server = connectRaw(startLocal(start));
+  await server.open("modern");
+  for (const method of ["tasks/result", "tasks/list"])
+    expect(await server.ask(method, { taskId: JOB_ID }), method).toMatchObject({ error: { code: -32_601 } });
+});
+
+test("a modern client that does not declare the extension gets a plain result, and is told what tasks/… requires", async () => {
+  const service = await startingService();
+  const client = await connectModernWithTasks({ ...service.start, declares: false });
+  const { task, raw } = await client.call("generate_video", TIDES);
+  expect(task).toBeUndefined();
+  const { _meta, ...result } = raw;
+  expect(result).toEqual({
+    resultType: "complete",
+    content: [expect.objectContaining({ type: "text" })],
+    structuredContent: {
+      summary:
+        "The video was started: 30 s, English, story, voice charlotte, no music, normal pacing. Renders take 2 to 4 minutes.",
+      nextStep: expect.stringMatching(/^Follow it with get_video_status/),
+      jobId: JOB_ID,
+      status: "processing",
+      resourceUri: `faceless://jobs/${JOB_ID}`,
+    },
+  });
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/update"])
+    await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toMatchObject({
+      code: -32_021,
+      data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+    });
+  expect(service.rest.lines()).toEqual([GENERATE]);
+});

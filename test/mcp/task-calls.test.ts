@@ -1,0 +1,258 @@
+// generate_video as a task, as real clients of both protocols that know tasks see it.
+
+import { describe, expect, test } from "vitest";
+import { factsOf, textOf } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { envelope } from "../fixtures/scripted-service.ts";
+import { jobIdOf } from "../fixtures/soak-service.ts";
+import { TASK_CLIENTS, type TaskClient } from "../fixtures/tasks-clients.ts";
+import { completed, processing, setUpStarting, startingService } from "./job-service.ts";
+
+const UNKNOWN = "cccccccc-0000-4000-8000-000000000003";
+
+const refusedWith = (code: number) => expect.objectContaining({ code });
+
+/** What the client is told by get_video_status. */
+async function statusOf(client: TaskClient, jobId: string): Promise<Record<string, unknown>> {
+  const { result } = await client.call("get_video_status", { jobId });
+  return result.structuredContent ?? {};
+}
+
+describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
+  test("a client with tasks gets a task under the job's id at once, and at its end what get_video_status says", async () => {
+    const { service, client } = await setUpStarting(connect);
+
+    const { task, raw, result } = await client.call("generate_video", TIDES);
+
+    expect(task).toEqual({
+      taskId: JOB_ID,
+      status: "working",
+      statusMessage: expect.stringMatching(
+        /^Still rendering: 0 clips so far\. Started .*; renders take 2 to 4/,
+      ),
+      createdAt: expect.any(String),
+      lastUpdatedAt: expect.any(String),
+    });
+    expect(client.protocol === "modern" ? raw : raw["task"]).toMatchObject(
+      client.protocol === "modern"
+        ? { resultType: "task", ttlMs: null, pollIntervalMs: 2_000 }
+        : { ttl: null, pollInterval: 2_000 },
+    );
+    expect(result.structuredContent).toMatchObject({ jobId: JOB_ID, status: "processing" });
+    await service.polled(JOB_ID, 2);
+    expect(await client.get(JOB_ID)).toMatchObject({
+      status: "working",
+      statusMessage: expect.stringMatching(/^Still rendering: 1 of 3 clips\. Started /),
+    });
+
+    service.become(JOB_ID, completed);
+    const end = await client.end(JOB_ID);
+
+    expect(end.structuredContent).toEqual({
+      ...(await statusOf(client, JOB_ID)),
+      resourceUri: `faceless://jobs/${JOB_ID}`,
+    });
+    expect(end.structuredContent).toMatchObject({
+      summary: "Your video is ready: https://cdn.example/final.mp4",
+      nextStep: "Show the user the link, and ask whether and where to publish it.",
+      jobId: JOB_ID,
+      status: "completed",
+      done: true,
+    });
+    expect(textOf(end)).toBe(
+      `Your video is ready: https://cdn.example/final.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(end.structuredContent))}`,
+    );
+    expect(await client.get(JOB_ID)).toMatchObject({
+      status: "completed",
+      statusMessage: "Your video is ready: https://cdn.example/final.mp4",
+    });
+  });
+
+  test("a client with tasks sees a failed render end as completed, with that status", async () => {
+    const { service, client } = await setUpStarting(connect);
+    await client.call("generate_video", TIDES);
+    service.become(JOB_ID, { status: "failed", videoUrls: [] });
+
+    const end = await client.end(JOB_ID);
+
+    expect(end.isError).not.toBe(true);
+    expect(end.structuredContent).toMatchObject({
+      summary: "The render failed, and the service refunds its credits by itself.",
+      status: "failed",
+      done: true,
+    });
+    expect(await client.get(JOB_ID)).toMatchObject({ status: "completed" });
+  });
+
+  test("a client with tasks gets a plain error without credits", async () => {
+    const service = await startingService();
+    service.rest.on(GENERATE, envelope(402, "out_of_credits", "No credits remain."));
+    const client = await connect(service.start);
+
+    const { task, raw } = await client.call("generate_video", TIDES);
+
+    expect(task).toBeUndefined();
+    expect(raw).toMatchObject({
+      isError: true,
+      _meta: { "faceless/error": { code: "out_of_credits", outcome: "rejected" } },
+    });
+    expect(raw["resultType"] ?? "complete").toBe("complete");
+  });
+
+  test("a client with tasks is told at once that a repeated call charged nothing, whether its video renders or is ready", async () => {
+    const { service, client } = await setUpStarting(connect);
+    await client.call("generate_video", TIDES);
+
+    for (const state of [processing(1), completed]) {
+      service.become(JOB_ID, state);
+      const { task, raw, result } = await client.call("generate_video", TIDES);
+
+      expect([task, raw["resultType"] ?? "complete"]).toEqual([undefined, "complete"]);
+      expect(result.structuredContent).toMatchObject({
+        summary: expect.stringMatching(/so nothing was started or charged now\.$/),
+        jobId: JOB_ID,
+        status: state.status,
+        alreadyStarted: true,
+      });
+    }
+    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+  });
+
+  test("a client with tasks waits for two videos at once, and each ends with its own", async () => {
+    const { service, client } = await setUpStarting(connect);
+    const first = await client.call("generate_video", TIDES);
+    const second = await client.call("generate_video", { topic: "Volcanoes" });
+    expect([first.task?.taskId, second.task?.taskId]).toEqual([JOB_ID, OTHER_JOB_ID]);
+    service.become(OTHER_JOB_ID, completed);
+
+    expect((await client.end(OTHER_JOB_ID)).structuredContent).toMatchObject({
+      jobId: OTHER_JOB_ID,
+      done: true,
+    });
+    expect(await client.get(JOB_ID)).toMatchObject({ status: "working" });
+    service.become(JOB_ID, completed);
+    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
+  });
+
+  test("a client with tasks ends the polling by a cancellation, and is told that the render goes on and was paid", async () => {
+    const { service, client } = await setUpStarting(connect);
+    await client.call("generate_video", TIDES);
+    await service.polled(JOB_ID, 1);
+
+    const answer = await client.ask("tasks/cancel", { taskId: JOB_ID });
+
+    expect(answer).toMatchObject({
+      statusMessage: expect.stringMatching(/Its render goes on and was paid for: get_video_status shows it/),
+    });
+    expect(await client.get(JOB_ID)).toMatchObject({
+      status: "cancelled",
+      statusMessage: answer["statusMessage"],
+    });
+    // The polls of another job show that time passes. One of this job may still have been on its way.
+    await client.call("generate_video", { topic: "Volcanoes" });
+    await service.polled(OTHER_JOB_ID, 2);
+    const polls = service.polls(JOB_ID);
+    await service.polled(OTHER_JOB_ID, 4);
+    expect(service.polls(JOB_ID)).toBe(polls);
+    expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["POST", "GET"]));
+    service.become(JOB_ID, completed);
+    expect(await statusOf(client, JOB_ID)).toMatchObject({ status: "completed", done: true });
+    expect(await client.get(JOB_ID)).toMatchObject({ status: "cancelled" });
+  });
+
+  test.each([UNKNOWN, "nonsense", ""])(
+    "a client with tasks is refused the unknown task %j",
+    async (taskId) => {
+      const { service, client } = await setUpStarting(connect);
+      const methods = [
+        "tasks/get",
+        "tasks/cancel",
+        client.protocol === "modern" ? "tasks/update" : "tasks/result",
+      ];
+      for (const method of methods)
+        await expect(client.ask(method, { taskId }), method).rejects.toEqual(refusedWith(-32_602));
+      expect(service.rest.requests.every(({ path }) => path.startsWith("/api/v1/status/"))).toBe(true);
+    },
+  );
+
+  test("a client with tasks gets the end from a new server after the first has ended", async () => {
+    const service = await startingService(0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    const first = await connect(service.start);
+    await first.call("generate_video", TIDES);
+    await first.raw.close();
+    const client = await connect(service.start);
+
+    expect(await client.get(JOB_ID)).toMatchObject({ status: "working" });
+    service.become(JOB_ID, completed);
+
+    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({
+      summary: "Your video is ready: https://cdn.example/final.mp4",
+      arguments: TIDES,
+    });
+    expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
+  });
+
+  test("a client with tasks can ask a hundred times without one more request to the service, and gets the same times", async () => {
+    const { service, client } = await setUpStarting(connect, 3600);
+    await client.call("generate_video", TIDES);
+    const askOften = async () => {
+      const updates = new Set<string>();
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      for (let times = 0; times < 100; times += 1) updates.add((await client.get(JOB_ID)).lastUpdatedAt);
+      return updates.size;
+    };
+    expect(await askOften()).toBe(1);
+    expect(service.rest.lines()).toEqual([GENERATE]);
+    service.become(JOB_ID, completed);
+    await statusOf(client, JOB_ID);
+    const requests = service.rest.lines().length;
+
+    expect(await askOften()).toBe(1);
+
+    expect(service.rest.lines()).toHaveLength(requests);
+  });
+
+  test("a client with tasks is told why a task is no longer polled, and waits again with get_video_status", async () => {
+    const { service, client } = await setUpStarting(connect, 0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    await client.call("generate_video", TIDES);
+    service.answer(JOB_ID, envelope(401, "unauthorized", "Who are you?"));
+
+    const end = await client.end(JOB_ID);
+
+    expect(end.structuredContent).toMatchObject({
+      jobId: JOB_ID,
+      done: false,
+      watchEnded: "Watching ended: the service does not accept the API key.",
+      nextStep: expect.stringMatching(/^Tell the user\. Look again with get_video_status/),
+    });
+    service.become(JOB_ID, processing(1));
+    const again = client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
+    await service.polled(JOB_ID, 2);
+    service.become(JOB_ID, completed);
+    expect((await again).result.structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
+  });
+
+  test("a client with tasks is told that a video can't be watched, since too many are", async () => {
+    const { client } = await setUpStarting(connect, 3600);
+    const uris = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
+    await client.subscribe(...uris);
+
+    await client.call("generate_video", TIDES);
+
+    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({
+      jobId: JOB_ID,
+      status: "processing",
+      watchEnded: "Not watched. The limit of 200 watched jobs is reached.",
+    });
+  });
+
+  test("a client with tasks gets no tasks from a server that only reads", async () => {
+    const service = await startingService();
+    const client = await connect({ ...service.start, args: ["--read-only"] });
+    const { tasks, extensions } = client.raw.getServerCapabilities() ?? {};
+    expect({ tasks, extensions }).toEqual({});
+    await expect(client.ask("tasks/get", { taskId: JOB_ID })).rejects.toEqual(refusedWith(-32_601));
+  });
+});
