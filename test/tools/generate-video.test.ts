@@ -12,6 +12,27 @@ const VOICE =
 
 const bench = () => benchFor(generateVideo);
 
+// First: its schema is made once.
+test("generate_video tells the model what it spends, the service's defaults and bounds, and that it may be a task", () => {
+  const { properties } = z.toJSONSchema(generateVideo.input());
+
+  expect(properties).toMatchObject({
+    topic: { description: expect.stringContaining("All that is spoken and seen") },
+    language: { default: "en", description: "BCP-47 code" },
+    duration: { minimum: 10, maximum: 90, default: 30, description: "Seconds" },
+    style: { default: "story", description: expect.stringContaining("asmr") },
+    voice: { default: "charlotte", description: expect.stringContaining("Only if the user chooses") },
+    music: { default: "none", description: expect.stringContaining("dramatic") },
+    pacing: { default: "normal" },
+  });
+  expect(generateVideo).toMatchObject({
+    title: "Generate a video",
+    description: expect.stringContaining("spends credits"),
+    startsJob: true,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  });
+});
+
 test("generate_video starts a video, says how to follow it and remembers its topic", async () => {
   const { call, context, computer } = bench();
 
@@ -25,20 +46,6 @@ test("generate_video starts a video, says how to follow it and remembers its top
   });
   expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
   expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
-});
-
-test("generate_video tells the model the service's defaults and bounds, and that it may be a task", () => {
-  const { properties } = z.toJSONSchema(generateVideo.input());
-
-  expect(properties).toMatchObject({
-    language: { default: "en", description: "BCP-47 code" },
-    duration: { minimum: 10, maximum: 90, default: 30, description: "Seconds" },
-    style: { default: "story", description: expect.stringContaining("asmr") },
-    voice: { default: "charlotte", description: expect.stringContaining("Only if the user chooses") },
-    music: { default: "none", description: expect.stringContaining("dramatic") },
-    pacing: { default: "normal" },
-  });
-  expect(generateVideo).toMatchObject({ startsJob: true, annotations: { readOnlyHint: false } });
 });
 
 test("generate_video passes on what else the service says", async () => {
