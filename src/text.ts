@@ -1,6 +1,8 @@
 // Makes text from outside safe to show: removes what hides, moves or reorders text, and keeps what writing needs.
 // Pure. Knows neither HTTP nor MCP, nor the key (see redact.ts).
 
+import { lazyValue } from "./lazy.ts";
+
 /** The longest piece of the service's text that is passed on, in characters. */
 export const SERVICE_TEXT_LIMIT = 500;
 
@@ -17,9 +19,13 @@ const CONTEXTUAL_RUN = new RegExp(`[${CONTEXTUAL}]+`, "gu");
 // Controls other than newline and tab, format characters (bidi controls, zero width spaces, soft hyphens), fillers and other
 // invisible characters, lone surrogates, and the blank Braille pattern. Arabic number signs count as format characters, but
 // are visible.
-const NEVER_NEEDED = new RegExp(
-  String.raw`(?![\t\n${CONTEXTUAL}\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`,
-  "gu",
+// Made with the first text that is not plain ASCII: Unicode's sets of characters cost a start 3 ms.
+const neverNeeded = lazyValue(
+  () =>
+    new RegExp(
+      String.raw`(?![\t\n${CONTEXTUAL}\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`,
+      "gu",
+    ),
 );
 
 /** Scripts whose letters change their form at a joiner: Arabic and its like, and the scripts with a virama. */
@@ -48,25 +54,28 @@ const JOINING_SCRIPTS = [
 const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.map((script) => String.raw`\p{scx=${script}}`).join("")}]`;
 
 // The runs that stay, each matched with the visible characters before and after it. Any longer run hides data.
-const NEEDED_RUN = new RegExp(
-  [
-    // Persian, Hindi, Sinhala, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
-    `${JOINING_LETTER}(?:\\u200D|\\u200C${JOINING_LETTER})`,
-    // Emoji: a presentation selector, a ZWJ that joins two of them, or both.
-    String.raw`\p{Extended_Pictographic}(?:\uFE0F?\u200D\p{Extended_Pictographic}|[\uFE0E\uFE0F])`,
-    String.raw`\p{Emoji_Modifier}\u200D\p{Extended_Pictographic}`,
-    // Keycaps.
-    String.raw`[0-9#*]\uFE0F\u20E3`,
-    // The flags of regions, such as England's: "gbeng" in tags, then the cancel tag.
-    String.raw`\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F}`,
-    // Variants of ideographs, and of Burmese and Mongolian letters.
-    String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
-    String.raw`\p{Script=Myanmar}\uFE00`,
-    String.raw`\p{Script=Mongolian}[\u180B-\u180F]`,
-  ]
-    .map((run) => `^${run}`)
-    .join("|"),
-  "u",
+const neededRun = lazyValue(
+  () =>
+    new RegExp(
+      [
+        // Persian, Hindi, Sinhala, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
+        `${JOINING_LETTER}(?:\\u200D|\\u200C${JOINING_LETTER})`,
+        // Emoji: a presentation selector, a ZWJ that joins two of them, or both.
+        String.raw`\p{Extended_Pictographic}(?:\uFE0F?\u200D\p{Extended_Pictographic}|[\uFE0E\uFE0F])`,
+        String.raw`\p{Emoji_Modifier}\u200D\p{Extended_Pictographic}`,
+        // Keycaps.
+        String.raw`[0-9#*]\uFE0F\u20E3`,
+        // The flags of regions, such as England's: "gbeng" in tags, then the cancel tag.
+        String.raw`\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F}`,
+        // Variants of ideographs, and of Burmese and Mongolian letters.
+        String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
+        String.raw`\p{Script=Myanmar}\uFE00`,
+        String.raw`\p{Script=Mongolian}[\u180B-\u180F]`,
+      ]
+        .map((run) => `^${run}`)
+        .join("|"),
+      "u",
+    ),
 );
 
 // The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
@@ -84,13 +93,13 @@ export function stripUnsafeCharacters(text: string): string {
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replace(NEVER_NEEDED, "")
+    .replace(neverNeeded(), "")
     .replace(CONTEXTUAL_RUN, (run, start: number, whole: string) => {
       const end = start + run.length;
       const before = Array.from(whole.slice(Math.max(0, start - 2), start)).at(-1) ?? "";
       const [after = ""] = whole.slice(end, end + 2);
       // Matched up to the run's end: a run that goes on beyond what is needed goes as a whole.
-      const needed = NEEDED_RUN.exec(before + run + after)?.[0].length ?? 0;
+      const needed = neededRun().exec(before + run + after)?.[0].length ?? 0;
       return needed >= before.length + run.length ? run : "";
     });
 }
