@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { fetchNode } from "../fixtures/fetch-node.ts";
 import { run } from "../fixtures/run.ts";
 
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
@@ -55,14 +56,6 @@ async function testOn(wanted: string): Promise<Row> {
   const { stdout } = await run(path, ["-p", "process.versions.node"]);
   const node = stdout.trim();
   return Number(node.split(".")[0]) < 20 ? refusal(node, path) : suites(node, path);
-}
-
-/** The path of its executable in npm's cache. */
-async function fetchNode(version: string): Promise<string> {
-  const args = ["--yes", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"];
-  const { code, stdout, stderr } = await run("npx", args);
-  if (code !== 0) throw new Error(`Node ${version} could not be fetched: ${stderr}`);
-  return stdout.trim();
 }
 
 /** Starts the first file of the package and that of the .mcpb bundle, which loads it. */

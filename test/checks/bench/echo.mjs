@@ -1,8 +1,10 @@
-// The least that a process over stdio can be: it answers every request with an empty result.
+// The least that a process over stdio can be: it answers every request with the same result.
 
 import { createInterface } from "node:readline";
 
+const { ANSWER = "{}" } = process.env;
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id } = JSON.parse(line);
-  if (id !== undefined) process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}\n`);
+  if (id !== undefined)
+    process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${ANSWER}}\n`);
 });

@@ -1,30 +1,31 @@
-// Measures two things alternately, so that other load affects both, and returns their medians.
+// Measures several things in turns, so that other load affects them all, and compares their medians.
 
-export interface Turns<Sample> {
-  readonly base: readonly Sample[];
-  readonly ours: readonly Sample[];
-}
-
-/** The first round does not count. */
+/** The samples of each contender, in the order of their turns. The first round does not count. */
 export async function inTurns<Sample>(
   rounds: number,
-  base: () => Promise<Sample>,
-  ours: () => Promise<Sample>,
-): Promise<Turns<Sample>> {
-  const turns: { base: Sample[]; ours: Sample[] } = { base: [], ours: [] };
+  contenders: readonly (() => Promise<Sample>)[],
+): Promise<Sample[][]> {
+  const samples = contenders.map((): Sample[] => []);
   for (let round = 0; round <= rounds; round += 1) {
-    const [a, b] = [await base(), await ours()];
-    if (round === 0) continue;
-    turns.base.push(a);
-    turns.ours.push(b);
+    for (const [index, measure] of contenders.entries()) {
+      const sample = await measure();
+      if (round > 0) samples[index]?.push(sample);
+    }
   }
-  return turns;
+  return samples;
 }
 
-export function compare<Sample>(turns: Turns<Sample>, figure: (sample: Sample) => number) {
-  const base = median(turns.base.map(figure));
-  const ours = median(turns.ours.map(figure));
-  return { base, ours, ratio: ours / base };
+/** The medians of a figure, and the median of its ratios in each round. */
+export function compare<Sample>(
+  base: readonly Sample[],
+  ours: readonly Sample[],
+  figure: (sample: Sample) => number,
+) {
+  const ratios = base.flatMap((sample, round) => {
+    const other = ours[round];
+    return other === undefined ? [] : [figure(other) / figure(sample)];
+  });
+  return { base: median(base.map(figure)), ours: median(ours.map(figure)), ratio: median(ratios) };
 }
 
 export function median(values: readonly number[]): number {

@@ -1,8 +1,10 @@
 // Measures the time from the start of a process to its list of tools, and its memory then.
 
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startRaw } from "../../fixtures/raw-server.ts";
+import { type RawStart, startRaw } from "../../fixtures/raw-server.ts";
 import { compare, inTurns } from "./sample.ts";
 
 const ROUNDS = 41;
@@ -15,25 +17,34 @@ export interface Start {
   readonly bytes: number;
 }
 
-/** The built file, and a minimal process that answers the same lines. */
-export async function benchStart() {
-  const turns = await inTurns(
-    ROUNDS,
-    () => start(ECHO),
-    () => start(),
-  );
-  return {
-    ms: compare(turns, ({ ms }) => ms),
-    megabytes: compare(turns, ({ megabytes }) => megabytes),
-    listBytes: turns.ours[0]?.bytes ?? Number.NaN,
-  };
+/** The built file, also with a cache of its compiled code where this Node can keep one, and a minimal process that answers the same lines. */
+export async function benchStart(node: string) {
+  const cache = await mkdtemp(join(tmpdir(), "faceless-bench-"));
+  try {
+    const [base = [], ours = [], cached = []] = await inTurns(ROUNDS, [
+      () => start(node, { file: ECHO }),
+      () => start(node),
+      () => start(node, { env: { NODE_COMPILE_CACHE: cache } }),
+    ]);
+    return {
+      ms: compare(base, ours, ({ ms }) => ms),
+      cachedMs: compare(base, cached, ({ ms }) => ms),
+      megabytes: compare(base, ours, ({ megabytes }) => megabytes),
+      listBytes: ours[0]?.bytes ?? Number.NaN,
+    };
+  } finally {
+    await rm(cache, { recursive: true });
+  }
 }
 
 /** Starts the built file unless another one is named. */
-async function start(file?: string): Promise<Start> {
+async function start(
+  node: string,
+  { env = {}, ...file }: Pick<RawStart, "file" | "env"> = {},
+): Promise<Start> {
   const startMs = performance.now();
-  const env = { HOME: process.env["HOME"], FACELESS_STATE_DIR: "off" };
-  const server = startRaw({ command: [process.execPath], ...(file !== undefined && { file }), env });
+  const bare = { HOME: process.env["HOME"], FACELESS_STATE_DIR: "off" };
+  const server = startRaw({ command: [node], ...file, env: { ...bare, ...env } });
   let bytes = 0;
   await server.open("legacy");
   server.stdout.on("data", (chunk: Buffer) => (bytes += chunk.length));
