@@ -50,7 +50,7 @@ export default {
         },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|tools|jobs|idempotency).|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|src.service.(client|request-sender|answers|errors|openapi|options|languages|rate-limiter|retry|transport-failure)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.(?!publish-obstacles)|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
         // What is left of the prompts is loaded by their first use.
         { name: "prompts", test: /src.prompts./ },

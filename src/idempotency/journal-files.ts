@@ -141,12 +141,14 @@ async function retried<Result>(path: string, read: () => Promise<Result>, absent
 
 /** The same with a limit on its time. */
 function bounded<Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) {
-  return (...args: Args): Promise<Result> => {
-    const late = sleep(MAX_DISK_MS, undefined, { ref: false }).then(() => {
-      throw Object.assign(new Error("The disk did not answer in time"), { code: NO_ANSWER });
+  return (...args: Args): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const late = Object.assign(new Error("The disk did not answer in time"), { code: NO_ANSWER });
+      const timer = setTimeout(() => reject(late), MAX_DISK_MS).unref();
+      void work(...args)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
     });
-    return Promise.race([work(...args), late]);
-  };
 }
 
 function unreadableError(path: string, reason: string): BridgeError {

@@ -4,30 +4,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
-import {
-  type AnswerSchemas,
-  answerSchemas,
-  type ConnectedPlatforms,
-  type Generation,
-  type GenerationRequest,
-  hasResults,
-  type Job,
-  type Publication,
-  type PublishRequest,
-  type VideoPage,
-  type VideosQuery,
+import type {
+  AnswerSchemas,
+  ConnectedPlatforms,
+  Generation,
+  GenerationRequest,
+  Job,
+  Publication,
+  PublishRequest,
+  VideoPage,
+  VideosQuery,
 } from "./answers.ts";
-import { type Operation, pagingLoopError } from "./errors.ts";
+import type { Operation } from "./errors.ts";
+import type * as OnFirstUse from "./on-first-use.ts";
+import type { Discovery } from "./openapi.ts";
 import { isEnded } from "./options.ts";
-import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
-import {
-  type CallOptions,
-  DEADLINE_MS,
-  type PostOptions,
-  readJson,
-  RequestSender,
-  type SenderOptions,
-} from "./request-sender.ts";
+import type { CallOptions, PostOptions, RequestSender, SenderOptions } from "./request-sender.ts";
 
 /** What the rest of this server knows of the client. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
@@ -41,6 +33,7 @@ interface Connection {
   readonly baseUrl: URL;
   readonly requests: RequestSender;
   readonly schemas: AnswerSchemas;
+  readonly loaded: typeof OnFirstUse;
 }
 
 /** Longest that calls wait for the OpenAPI document, which only improves a guess. */
@@ -124,9 +117,9 @@ export class ServiceClient {
   /** Makes the video public. Sent once, as `generate`. */
   publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
-    return this.#run(operation, ({ requests, schemas }) => {
+    return this.#run(operation, ({ requests, schemas, loaded }) => {
       const url = requests.address("/api/v1/publish");
-      const parts = { url, body: request, isAnswer: hasResults };
+      const parts = { url, body: request, isAnswer: loaded.hasResults };
       return requests.ask(operation, schemas.publication, parts, options);
     });
   }
@@ -143,7 +136,8 @@ export class ServiceClient {
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
       const query = { limit: size?.toString(), [pagingParameter]: cursor };
       const page = await readPage(connection, query, rest);
-      if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
+      if (cursor !== undefined && page.nextCursor === cursor)
+        throw connection.loaded.pagingLoopError(pagingParameter);
       return page;
     });
   }
@@ -163,13 +157,13 @@ export class ServiceClient {
   listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
     return this.#run(operation, async (connection) => {
-      const { requests, schemas } = connection;
+      const { requests, schemas, loaded } = connection;
       const { discovery, rest, endsAtMs } = await this.#discover(operation, connection, options);
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
       const readPath = async (url: URL) =>
-        readPlatforms(readJson(operation, await requests.perform(operation, { url }, rest)));
+        readPlatforms(loaded.readJson(operation, await requests.perform(operation, { url }, rest)));
       const listed =
         platformsUrl &&
         (await readPath(platformsUrl).catch((error: unknown) => {
@@ -207,11 +201,11 @@ export class ServiceClient {
 
   readonly #connect = lazy(async (): Promise<Connection> => {
     try {
-      const config = await this.#options.connect();
-      const requests = new RequestSender({ ...this.#options, config });
+      const [config, loaded] = await Promise.all([this.#options.connect(), import("./on-first-use.ts")]);
+      const requests = new loaded.RequestSender({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
-      return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };
+      return { requests, baseUrl: config.baseUrl, schemas: loaded.answerSchemas(config.baseUrl), loaded };
     } catch (error) {
       throw toBridgeError(error, "not_sent");
     }
@@ -230,27 +224,28 @@ export class ServiceClient {
   }
 
   readonly #readDocument = lazy(async (): Promise<Discovery> => {
-    const { requests, baseUrl } = await this.#connect();
+    const { requests, baseUrl, loaded } = await this.#connect();
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
     try {
       const answer = await requests.perform(operation, { url });
-      return (this.#discovery = readOpenApi(readJson(operation, answer), baseUrl));
+      return (this.#discovery = loaded.readOpenApi(loaded.readJson(operation, answer), baseUrl));
     } catch (error) {
       // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-      return (this.#discovery = DISCOVERED_NOTHING);
+      return (this.#discovery = loaded.DISCOVERED_NOTHING);
     }
   });
 
   /** Begins with the first call that waits for the document. Only the first calls wait at all. */
-  readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, DISCOVERED_NOTHING, { ref: false }));
+  readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, undefined, { ref: false }));
 
   /** What the OpenAPI document says, if it arrives while calls wait, and the options for the rest of the call. */
-  async #discover(operation: Operation, { requests }: Connection, options: CallOptions) {
-    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[operation.method]);
-    const document = this.#readDocument().catch(() => DISCOVERED_NOTHING);
-    const discovery = this.#discovery ?? (await Promise.race([document, this.#patience()]));
+  async #discover({ method }: Operation, { requests, loaded }: Connection, options: CallOptions) {
+    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? loaded.DEADLINE_MS[method]);
+    const document = this.#readDocument().catch(() => undefined);
+    const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
+    const discovery = arrived ?? loaded.DISCOVERED_NOTHING;
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
   }
 }

@@ -269,7 +269,8 @@ function readAnswer<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(readJson(operation, answer));
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  throw badAnswerError(operation, answer, `${where}${issue?.message ?? "unexpected shape"}`);
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    [...(path.length === 0 ? [] : [path.join(".")]), message].join(": "),
+  );
+  throw badAnswerError(operation, answer, problems[0] ?? "its form is another");
 }

@@ -6,9 +6,6 @@ import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
-export const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-
 /** Before anything is sent there is time. */
 const LOOK_FIRST_MS = 10_000;
 /** A call has 45 s in all, of which the request may have taken 38. */

@@ -4,16 +4,11 @@ import * as z from "zod";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import {
-  explainRefusal,
-  findObstacle,
-  listConnected,
-  PLATFORM_ID,
-  unusableError,
-} from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields, type Question, UNRECORDED } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
+/** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
+const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** More than these are counted in the yes instead of being named. */
 const MAX_NAMED = 6;
 
@@ -47,6 +42,9 @@ export const publishVideo = defineTool({
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
     const { publishOnce, service, jobs, askUser, signal } = context;
+    // Loaded here: the server answers tools/list without it.
+    const { explainRefusal, findObstacle, listConnected, unusableError } =
+      await import("./publish-obstacles.ts");
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = (plan: PublicationPlan) =>

@@ -46,11 +46,14 @@ test("A line that a full disk cuts off is an error", async () => {
 
 test("Appending waits until the line is on disk, and no longer than 4 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  fake.open = onAppend(() => ({ sync: () => new Promise(() => {}) }));
   let error: unknown;
-  const appending = openDisk(temporaryFolder())
-    .append(NAME, LINE)
-    .catch((thrown: unknown) => void (error = thrown));
+  let appending: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((isSyncing) => {
+    fake.open = onAppend(() => ({ sync: () => (isSyncing(), new Promise(() => {})) }));
+    appending = openDisk(temporaryFolder())
+      .append(NAME, LINE)
+      .catch((thrown: unknown) => void (error = thrown));
+  });
   await vi.advanceTimersByTimeAsync(3_999);
   expect(error).toBeUndefined();
   await vi.advanceTimersByTimeAsync(1);

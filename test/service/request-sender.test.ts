@@ -31,6 +31,13 @@ test.each([
   expect(JSON.stringify(failure)).toContain(problem);
 });
 
+test("a GET whose answer can't be read is not sent again", async () => {
+  const { service, rest } = await bridge({ [STATUS]: { ...DONE, headers: { "content-encoding": "zstd" } } });
+
+  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ retryable: true });
+  expect(rest.lines()).toEqual([STATUS]);
+});
+
 test("a GET in the background is never retried", async () => {
   const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
