@@ -127,7 +127,11 @@ export class JobReader {
     if (last?.done === false) {
       if (source.backgroundWaitMs() > 0) return last;
       const poll = this.readRecent(jobId, maxAgeMs, { background: true, signal });
-      const job = await poll.catch(() => last);
+      const job = await poll.catch((error: unknown) => {
+        // What calling again can't mend, the reader has to know.
+        if (error instanceof BridgeError && !error.facts.retryable) throw error;
+        return last;
+      });
       if (!job.done) return job;
     }
     return this.readRecent(jobId, maxAgeMs, { background: false, signal });

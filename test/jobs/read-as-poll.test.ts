@@ -73,3 +73,13 @@ it("A card gets the last known state where a poll fails", async () => {
 
   expect(await read()).toEqual(job("a"));
 });
+
+it("A card is told of a failure that another poll can't mend", async () => {
+  const { world, read, readUntil } = setUp();
+  await read();
+  world.failing.set("a", failure("not_found"));
+
+  await readUntil(12);
+
+  await expect(read()).rejects.toMatchObject({ facts: { code: "not_found" } });
+});
