@@ -18,6 +18,7 @@ function setUp(options: WorldOptions = {}) {
   };
   async function read() {
     const answer = world.reader.readAsPoll("a", 10_000, signal);
+    answer.catch(() => {});
     await world.clock.runFor(0);
     return answer;
   }
