@@ -43,6 +43,7 @@ const LATE_MS = 5 * 60_000;
 export class Http {
   readonly #origin: string;
   readonly #pool: ConnectionPool;
+  readonly #inFlight = new Set<RequestInFlight>();
   #isDestroyed = false;
 
   constructor(origin: string, proxies: Proxies) {
@@ -57,7 +58,13 @@ export class Http {
         throw new TypeError("A request must stay at the service's origin.");
       if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
       if (request.signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
-      new RequestInFlight(request, this.#pool.acquire(), { resolve, reject }).dispatch();
+      const inFlight: RequestInFlight = new RequestInFlight(request, this.#pool.acquire(), {
+        resolve,
+        reject,
+        onOver: () => this.#inFlight.delete(inFlight),
+      });
+      this.#inFlight.add(inFlight);
+      inFlight.dispatch();
     });
   }
 
@@ -65,12 +72,15 @@ export class Http {
   destroy(): void {
     this.#isDestroyed = true;
     this.#pool.destroy();
+    // undici may leave out a request whose connection is just being made, which would wait for its late answer.
+    setImmediate(() => this.#inFlight.forEach((request) => request.giveUp(SHUTTING_DOWN)));
   }
 }
 
 interface Caller {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (failure: TransportFailure) => void;
+  readonly onOver: () => void;
 }
 
 /** Whether a text that may have been cut off is a whole object or list. A bare number could go on. */
@@ -192,8 +202,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     const reason = tookTooLong(deadlineMs);
     if (this.#controller === undefined || onLate === undefined || isWholeJson(this.#text))
       return this.giveUp(reason);
-    const { reject } = this.#caller;
-    onLate(new Promise((resolve, reject) => (this.#caller = { resolve, reject })));
+    const { reject, onOver } = this.#caller;
+    onLate(new Promise((resolve, reject) => (this.#caller = { resolve, reject, onOver })));
     reject(this.#failure(reason));
     this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
   };
@@ -246,6 +256,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #end(notify: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#caller.onOver();
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onCancel);
     this.#lease.release(this.#givenUp !== undefined && this.#controller === undefined);
