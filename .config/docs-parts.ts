@@ -114,8 +114,8 @@ function errorsTable(): string {
       "Set what the text names and restart the server, or start it with `--sandbox`",
     ],
     limit_reached: [
-      "Not sent: `FACELESS_MAX_GENERATIONS` videos were started in 24 hours, or too many jobs are followed",
-      "Only the user can raise the limit. End another subscription, or ask with `get_video_status`",
+      "Not sent: `FACELESS_MAX_GENERATIONS` videos were started in 24 hours",
+      "Only the user can raise the limit",
     ],
     duplicate: [
       "Not sent: the same video was requested in the last 24 hours, or posted in the last 90 days, and the outcome is not known",

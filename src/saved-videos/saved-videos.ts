@@ -58,6 +58,7 @@ interface PendingVideo {
 }
 
 const NOT_WAITING: Unsubscribe = () => {};
+const MAX_PENDING = 500;
 const MAX_AT_ONCE = 2;
 const MAX_ATTEMPTS = 3;
 /** Before the second attempt; twice as long before the third. */
@@ -95,6 +96,8 @@ export class SavedVideos {
   /** Saves the video of a job that was started, watched or waited for, as soon as it is there. */
   saveWhenFinished(jobId: string): void {
     if (this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
+    const [oldest] = this.#pending.values();
+    if (this.#pending.size >= MAX_PENDING && oldest !== undefined) this.#forget(oldest);
     const video: PendingVideo = {
       jobId,
       state: "rendering",
@@ -146,23 +149,13 @@ export class SavedVideos {
     if (video?.state !== "rendering" && video?.state !== "waiting for its link") return;
     const { job, status } = this.#options.store.get(video.jobId) ?? {};
     if (job?.done !== true) {
-      if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#watch(video.jobId);
+      if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#options.watch(video.jobId);
       return;
     }
     if (status !== "completed") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
     video.state = "queued";
     this.#startQueued();
-  }
-
-  #watch(jobId: string): Unsubscribe {
-    try {
-      return this.#options.watch(jobId);
-    } catch (error) {
-      // Too many are watched: then a user's call has to find out that it has ended.
-      this.#options.log.debug(`Job ${jobId} is not polled for its video.`, error);
-      return NOT_WAITING;
-    }
   }
 
   #lookUpLater(video: PendingVideo): void {

@@ -12,7 +12,7 @@ const VOICE =
 
 const bench = () => benchFor(generateVideo);
 
-// First: its schema is made once.
+// Stands first: the schema is made once, and a bug that is planted in it shows only in the test that makes it.
 test("generate_video tells the model what it spends, the service's defaults and bounds, and that it may be a task", () => {
   const { properties } = z.toJSONSchema(generateVideo.input());
 
