@@ -246,6 +246,7 @@ test("A request stays under way for its own process until its late answer has co
 
   expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
   expect(computer.started).toEqual(["job-1"]);
+  await process.calls.finish();
 });
 
 test("A request whose late answer is a refusal can be made again", async () => {
@@ -259,6 +260,7 @@ test("A request whose late answer is a refusal can be made again", async () => {
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
 
   expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  await process.calls.finish();
 });
 
 test("A request that another process records in the next day's file meanwhile is not made a second time", async () => {
