@@ -12,7 +12,7 @@ import { NOTHING_SAVED, SavedVideos } from "../saved-videos/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
 import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
-import { lazy } from "../lazy.ts";
+import { lazy, lazyValue } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
@@ -73,7 +73,7 @@ export function createApplication(options: ApplicationOptions): Application {
     monotonicMs: clock.monotonicMs,
     sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
   });
-  const account = lazy(() => fingerprintOf(accountOf(config)));
+  const account = lazyValue(() => fingerprintOf(accountOf(config)));
   const guarded = { service, calls, now: clock.now };
   const generateOnce = new GenerateOnce({
     ...guarded,
@@ -91,7 +91,7 @@ export function createApplication(options: ApplicationOptions): Application {
   });
   const recallJobs = lazy(async () => {
     try {
-      jobs.recall(startedJobs(await journal.entries(), await account()));
+      jobs.recall(startedJobs(await journal.entries(), account()));
     } catch (error) {
       log.info("The jobs of earlier processes are not known.", error);
     }

@@ -27,7 +27,7 @@ export interface GenerateOnceOptions {
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   /** The hash that tells accounts apart. */
-  readonly account: () => Promise<string>;
+  readonly account: () => string;
   readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
   /** The jobs that this process knows at the moment. */
   readonly knownJobIds: () => ReadonlySet<string>;
@@ -81,10 +81,10 @@ export class GenerateOnce {
   ): Promise<NewlyStarted | AlreadyStarted> {
     const { calls } = this.#options;
     const call = calls.begin(signal);
-    const fingerprint = await generationFingerprint(await this.#options.account(), request);
+    const fingerprint = generationFingerprint(this.#options.account(), request);
     for (;;) {
       const { entries, seen } = await calls.look(call, (all) => sameGenerations(all, fingerprint));
-      const code = await confirmationCode(fingerprint, seen);
+      const code = confirmationCode(fingerprint, seen);
       if (confirmDuplicate !== code) {
         const earlier = await this.#findGuard(call, seen, code, confirmDuplicate);
         if (earlier !== undefined) return earlier;
@@ -134,7 +134,7 @@ export class GenerateOnce {
       const sent = await calls.send<Generation>(call, {
         intent: {
           operation: "generate",
-          account: await account(),
+          account: account(),
           fingerprint,
           arguments: argumentsOf(request),
         },

@@ -88,7 +88,7 @@ export class PublishOnce {
     const { seen } = await calls.look(call, (entries) =>
       publicationsOn(entries, wanted.jobId, wanted.platforms),
     );
-    return { seen, plan: await planPublication(wanted, seen, confirmDuplicate, now()) };
+    return { seen, plan: planPublication(wanted, seen, confirmDuplicate, now()) };
   }
 
   /** Nothing if something newer is known than what the user agreed to. */
@@ -125,12 +125,12 @@ export class PublishOnce {
  * Which platforms are sent to, by the publications of the job on the wanted platforms. Throws a BridgeError where the outcome of an earlier
  * one is not known and the caller has not confirmed a repeat. Pure.
  */
-async function planPublication(
+function planPublication(
   { jobId, platforms }: PublishRequest,
   seen: readonly PublicationEntry[],
   confirmDuplicate: string | undefined,
   nowMs: number,
-): Promise<PublicationPlan> {
+): PublicationPlan {
   const codeFor = (some: readonly string[]) =>
     confirmationCode(
       `publish ${jobId.toLowerCase()} ${some.toSorted().join(" ")}`,
@@ -139,7 +139,7 @@ async function planPublication(
   const states = platforms.map((platform) => ({ platform, state: platformState(seen, platform) }));
   const inState = (kind: PlatformState["kind"]) =>
     states.filter(({ state }) => state.kind === kind).map(({ platform }) => platform);
-  const code = await codeFor(platforms);
+  const code = codeFor(platforms);
   const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
 
   if (confirmDuplicate === code) {
@@ -151,7 +151,7 @@ async function planPublication(
     const unposted = platforms.filter((platform) => !posted.includes(platform));
     const lastMs = states.map(({ state }) => (state.kind === "unknown" ? state.atMs : -Infinity));
     const ageMs = Math.max(0, nowMs - Math.max(...lastMs));
-    const repeat = { ageMs, code: await codeFor(unposted), isStale: confirmDuplicate !== undefined };
+    const repeat = { ageMs, code: codeFor(unposted), isStale: confirmDuplicate !== undefined };
     throw duplicatePublicationError(repeat, { unknown, free, unposted });
   }
   return {
@@ -162,6 +162,6 @@ async function planPublication(
     already: states.flatMap(({ platform, state }) =>
       state.kind === "posted" ? [{ ...state.result, platform, ok: true, alreadyPublished: true }] : [],
     ),
-    code: posted.length === 0 ? undefined : await codeFor(posted),
+    code: posted.length === 0 ? undefined : codeFor(posted),
   };
 }

@@ -19,12 +19,12 @@ const CODE_CHARACTERS = 6;
 const NOT_COMPARED = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Base64url; nobody can tell the text from it. */
-export async function fingerprintOf(text: string): Promise<string> {
-  return (await sha256(text)).toString("base64url");
+export function fingerprintOf(text: string): string {
+  return sha256(text).toString("base64url");
 }
 
 /** Equal for requests that would make the same video for the same account. */
-export function generationFingerprint(account: string, request: GenerationRequest): Promise<string> {
+export function generationFingerprint(account: string, request: GenerationRequest): string {
   const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
   // In upper case, ß and SS are equal too.
   const topic = visible.toUpperCase().normalize("NFC");
@@ -127,18 +127,16 @@ export function recordedBefore(entries: readonly JournalEntry[], own: Recorded):
  * The code that confirms sending `request` again, given what is known of it: it changes with every entry and every outcome that is added,
  * and with nothing else. What was rejected or never sent is left out of `entries`, since it changed nothing.
  */
-export async function confirmationCode(request: string, entries: readonly JournalEntry[]): Promise<string> {
-  return (await sha256([request, ...entries.map(stateKey)].join("\n")))
-    .toString("hex")
-    .slice(0, CODE_CHARACTERS);
+export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
+  const text = [request, ...entries.map(stateKey)].join("\n");
+  return sha256(text).toString("hex").slice(0, CODE_CHARACTERS);
 }
 
 function stateKey({ id, outcome }: JournalEntry): string {
   return `${id} ${outcome ?? "none"}`;
 }
 
-async function sha256(text: string): Promise<Buffer> {
-  // Loaded on first use: it takes a thirtieth of the start.
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256").update(text).digest();
+function sha256(text: string): Buffer {
+  // eslint-disable-next-line no-restricted-globals -- loaded on first use: it takes a thirtieth of the start
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest();
 }

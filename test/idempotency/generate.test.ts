@@ -448,7 +448,7 @@ test("The journal names the jobs of an account to a new process, the latest firs
   await process.generate({ topic: "Moons" });
   await computer.process({ accountName: "two" }).generate({ topic: "Stars" });
 
-  expect(startedJobs(await process.journal.entries(), await fingerprintOf("one"))).toEqual([
+  expect(startedJobs(await process.journal.entries(), fingerprintOf("one"))).toEqual([
     { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
     { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW },
   ]);

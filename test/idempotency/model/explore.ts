@@ -1,7 +1,6 @@
 // Explores every order of events of a scenario, the shortest runs first, and recognises states that it has seen.
 
 import { createHash } from "node:crypto";
-import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
 import { type Bounds, type Scenario, World } from "./world.ts";
 
 export interface Exploration {
@@ -18,8 +17,6 @@ export async function explore(
   bounds: Bounds,
   mayGoOn: () => boolean = () => true,
 ): Promise<Exploration> {
-  // What is loaded on first use would come at another time in each run.
-  await fingerprintOf("");
   const seen = new Set<string>();
   let runs: (readonly number[])[] = [[]];
   while (runs.length > 0) {
