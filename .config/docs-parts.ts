@@ -80,7 +80,7 @@ function firstClients(): string {
 
 ${fenced(entryFor("claude-desktop"), "json")}
 
-- **Claude Code**, in your project, with the key in the variable \`FACELESS_API_KEY\` of your shell. Replace the address:
+- **Claude Code**, in your project, in a POSIX shell that has the key in the variable \`FACELESS_API_KEY\`. Replace the address:
   \`${claudeCodeCommand()}\`
 - **VS Code**, which asks for the key and the address: ${badge("VS Code", "0098FF")}(${vscodeInstallLink(start)})
 - **Cursor**, which takes them from \`FACELESS_API_KEY\` and \`FACELESS_BASE_URL\` of your environment: ${badge("Cursor", "black")}(${cursorInstallLink(start)})
