@@ -80,11 +80,11 @@ function firstClients(): string {
 
 ${fenced(entryFor("claude-desktop"), "json")}
 
-- **Claude Code**, in your project, with the key in the variable \`FACELESS_API_KEY\` of your shell. Replace the address:
+- **Claude Code**, in your project, in a POSIX shell that has the key in the variable \`FACELESS_API_KEY\`. Replace the address:
   \`${claudeCodeCommand()}\`
-- **VS Code**, which asks for both: ${badge("VS Code", "0098FF")}(${vscodeInstallLink(start)})
-- **Cursor**, which takes both from the environment: ${badge("Cursor", "black")}(${cursorInstallLink(start)})
-- **Others:** \`npx -y ${manifest.name} config CLIENT\` prints the entry for your system, and says where it goes. CLIENT is
+- **VS Code**, which asks for the key and the address: ${badge("VS Code", "0098FF")}(${vscodeInstallLink(start)})
+- **Cursor**, which takes them from \`FACELESS_API_KEY\` and \`FACELESS_BASE_URL\` of your environment: ${badge("Cursor", "black")}(${cursorInstallLink(start)})
+- **Others:** \`npx -y ${manifest.name} config CLIENT\` prints the entry for your system and says where it goes. CLIENT is
   ${CLIENTS.map((client) => `\`${client}\``).join(", ")}.
   [Clients](docs/CLIENTS.md) has all entries, also without npx. Claude Code, Codex, Cursor and Gemini CLI also take a [plugin](docs/plugin/README.md).`;
 }
@@ -111,7 +111,7 @@ function errorsTable(): string {
     ],
     not_configured: [
       "Not sent: a setting is missing or can't be used",
-      "Set what the text names and restart the server, or start it with `--sandbox`",
+      "Set what the text names, and restart the server",
     ],
     limit_reached: [
       "Not sent: `FACELESS_MAX_GENERATIONS` videos were started in 24 hours",
@@ -122,7 +122,7 @@ function errorsTable(): string {
       "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call with `confirmDuplicate` and the code in the text",
     ],
     in_progress: [
-      "Not sent: another call or process is making the same request at this moment",
+      "Not sent: another call or process is making the same request now",
       "Call again in a minute: the answer is the outcome of the other request",
     ],
     not_ready: [
@@ -134,7 +134,7 @@ function errorsTable(): string {
       "Take an id from `list_connected_platforms`, or have the user connect the account",
     ],
     journal_unreadable: [
-      "Not sent: the journal, which prevents paying or posting twice, can't be read",
+      "Not sent: the journal can't be read, so a repeat would not be noticed",
       "Let the server read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
     ],
     declined: [
@@ -151,7 +151,7 @@ function errorsTable(): string {
       "Take the `jobId` unchanged from `generate_video` or `list_videos`",
     ],
     rate_limited: [
-      "Too many requests: the service said so (429), or it was clear before and nothing was sent",
+      "Too many requests: the service said so (429), or its limit was reached and nothing was sent",
       "Wait for `retryAfterSeconds`, or a minute",
     ],
     refused: ["The service refused the call with another 4xx", "Change what the service's words object to"],
@@ -165,10 +165,7 @@ function errorsTable(): string {
       "Check `FACELESS_BASE_URL`",
     ],
     timeout: ["No answer in time", AGAIN],
-    network: [
-      "No connection, or it broke: the text says whether by host name, proxy, TLS or network",
-      "Run `faceless-video-mcp doctor`",
-    ],
+    network: ["No connection, or it broke: the text says why", "Run `faceless-video-mcp doctor`"],
     paging_loop: [
       "The service gave back the cursor that was sent: it does not know the paging parameter",
       "List without `cursor` and with a larger `limit`",
@@ -221,7 +218,7 @@ function variablesTable(): string {
   const harmless = settings.filter(({ isHarmless }) => isHarmless).map(({ name }) => `\`${name}\``);
   return `${table(["variable", "meaning", "value", "default"], rows)}
 
-With a value that can't be used, every call fails and names the fix. For ${harmless.join(", ")},
+If a value can't be used, every call fails with an error that names the fix. For ${harmless.slice(0, -1).join(", ")} and ${harmless.at(-1)},
 the default is used instead, with a warning on stderr.`;
 }
 

@@ -4,10 +4,9 @@
 import { readFileSync } from "node:fs";
 
 const RECORD = "test/checks/topics/protocol/2026-11-22-blind-three.md";
-/** A wish of that trial whose topic is the example, and what it wishes for. */
+/** A wish of that trial whose topic is the example, and what it is about. */
 const EXAMPLE = "fridge-meal-app";
-const WISH =
-  "a 25-second reel about an app that makes three dinners of what is in the fridge, as a tired parent would tell it";
+const SUBJECT = "an app that makes three dinners of what is in the fridge, as a tired parent tells it";
 
 const record = readFileSync(new URL(`../${RECORD}`, import.meta.url), "utf8");
 
@@ -18,20 +17,13 @@ export function describeTrial(): string {
     `topic of ${EXAMPLE}`,
   );
   const judges = new Set(record.match(/^Judge \d+(?=:$)/gm)).size;
-  const [againstDescription, prompt, description] = [
-    wins("prompt before description"),
-    wins("prompt before bare"),
-    wins("description before bare"),
-  ];
-  return `A topic holds all that is spoken and, in brackets, seen. For ${WISH},
-a model with the prompt \`write_video_topic\` wrote:
+  return `A topic holds all that is spoken and, in brackets, seen. A model with the prompt \`write_video_topic\` wrote this one, about ${SUBJECT}:
 
 \`\`\`text
 ${topic}
 \`\`\`
 
-In a [blind trial](${RECORD}), ${judges} judges preferred topics written with this prompt to topics written with the tool's
-description alone in ${againstDescription} comparisons, and to topics written without either in ${prompt}. They preferred the description alone to neither in ${description}.`;
+In a [blind trial](${RECORD}) with ${judges} judges, topics written with this prompt won ${wins("prompt before description")} comparisons with topics written with the tool's description alone. Against topics written with neither, they won ${wins("prompt before bare")}.`;
 }
 
 /** Such as "27 of 48". */

@@ -17,6 +17,8 @@ export interface KnownJob {
   readonly job?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
+  /** When a list showed after that answer that the job still runs, on the same clock. */
+  readonly listedAtMs?: number;
   /** The same, in milliseconds since the epoch: for showing. */
   readonly updatedAtMs?: number;
   /** From the video list. */
@@ -95,7 +97,7 @@ export class JobStore {
    * ended where it had ended before, since a lagging replica of the service may answer with an older state.
    */
   put(answer: Job): Job {
-    const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
+    const { watchEnded, listedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
       answer.finalVideoUrl ?? (answer.status === "completed" ? before.finalVideoUrl : undefined);
@@ -122,6 +124,7 @@ export class JobStore {
         jobId,
         // A list may lag behind.
         status: status !== undefined && isEnded(status) ? status : video.status,
+        ...(job?.done === false && !isEnded(video.status) && { listedAtMs: this.#clock.monotonicMs() }),
         ...(finalVideoUrl !== undefined && { finalVideoUrl }),
         ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.

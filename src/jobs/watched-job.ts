@@ -51,7 +51,8 @@ export class WatchedJob {
     this.#options = options;
     this.jobId = jobId;
     this.watchedSinceMs = clock.monotonicMs();
-    this.#seenMs = store.get(jobId)?.fetchedAtMs;
+    const { fetchedAtMs, listedAtMs = fetchedAtMs } = store.get(jobId) ?? {};
+    this.#seenMs = listedAtMs;
     const firstDelayMs = schedule.firstDelayMs(store.ageMs(jobId));
     this.#scheduledMs =
       firstDelayMs > 0 || this.#seenMs === undefined

@@ -36,6 +36,18 @@ test.each([
   },
 );
 
+test("jobs that are watched again, as by the next wait, are not polled just after a list has shown them", async () => {
+  const world = new PolledWorld();
+  world.start("a", "b");
+  const waits = world.watchAll("a", "b");
+  await world.until(13);
+  for (const end of waits) end();
+  world.watchAll("a", "b");
+  await world.until(43);
+
+  expect(world.requests()).toEqual(["12 list", "42 list"]);
+});
+
 test("jobs that are due together are polled by their own status while the list doesn't show them", async () => {
   const world = watchedWorld("old", "new", "newer");
   world.pageSize = 2;
