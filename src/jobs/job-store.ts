@@ -17,10 +17,10 @@ export interface KnownJob {
   readonly job?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
-  /** When a list showed after that answer that the job still runs, on the same clock. */
-  readonly listedAtMs?: number;
   /** The same, in milliseconds since the epoch: for showing. */
   readonly updatedAtMs?: number;
+  /** When a list showed after that answer that the job still runs, on the monotonic clock. */
+  readonly listedAtMs?: number;
   /** From the video list. */
   readonly finalVideoUrl?: string;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
