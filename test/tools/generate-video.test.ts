@@ -17,7 +17,7 @@ test("generate_video tells the model what it spends, the service's defaults and 
   const { properties } = z.toJSONSchema(generateVideo.input());
 
   expect(properties).toMatchObject({
-    topic: { description: expect.stringContaining("one idea, a hook") },
+    topic: { description: expect.stringContaining("one idea") },
     language: { default: "en", description: "BCP-47 code" },
     duration: { minimum: 10, maximum: 90, default: 30, description: "Seconds" },
     style: { default: "story", description: expect.stringContaining("asmr") },
