@@ -71,7 +71,7 @@ test("an OpenAPI document is requested again if the service could not be reached
 
   // The same address, where a server listens now.
   const scripts = { [DOCUMENT]: documented(), [LIST]: EMPTY };
-  const rest = await scriptedService(scripts, Number(new URL(gone.url).port));
+  const rest = await scriptedService(scripts, { port: gone.port });
   await service.listVideos({ cursor: "a" });
 
   expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?before=a`]);
