@@ -19,25 +19,6 @@ async function usedUp(resetSeconds: number, clock: TestClock) {
   return started;
 }
 
-test.each([
-  ["<html>", "it is not JSON"],
-  [JSON.stringify({ status: 5, videoUrls: [] }), "status: Invalid input: expected string, received number"],
-  [JSON.stringify([]), "Invalid input: expected object, received array"],
-])("an answer of another form, %s, is told with its place", async (body, problem) => {
-  const { service } = await bridge({ [STATUS]: { body } });
-
-  const failure = await failureOf(service.getJob(JOB_ID));
-
-  expect(JSON.stringify(failure)).toContain(problem);
-});
-
-test("a GET whose answer can't be read is not sent again", async () => {
-  const { service, rest } = await bridge({ [STATUS]: { ...DONE, headers: { "content-encoding": "zstd" } } });
-
-  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ retryable: true });
-  expect(rest.lines()).toEqual([STATUS]);
-});
-
 test("a GET in the background is never retried", async () => {
   const { service, rest } = await bridge({ [STATUS]: { status: 503 } });
 
