@@ -23,6 +23,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
       ["generate_video", { topic: "Second" }],
       ["get_video_status", { jobId }],
+      ["get_video_status", { jobId, waitSeconds: 50 }],
       ["list_videos", { limit: 1 }],
       ["list_connected_platforms", {}],
     ];
