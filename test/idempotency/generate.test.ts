@@ -171,17 +171,6 @@ test.each(["rejected", "not_sent"] as const)(
   },
 );
 
-test("A request under way is waited for by eleven equal calls in two processes, which all get its job", async () => {
-  const computer = new Computer();
-  computer.waitMs = 1;
-  const processes = [computer.process(), computer.process()];
-  const calls = processes.flatMap((process) => Array.from({ length: 6 }, () => process.generate(TIDES)));
-
-  const answers = await Promise.all(calls);
-  expect(computer.generations).toHaveLength(1);
-  expect(answers.filter(({ alreadyStarted }) => alreadyStarted)).toHaveLength(11);
-});
-
 test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
   const computer = new Computer();
   const answer = resolvers();

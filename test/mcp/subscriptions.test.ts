@@ -154,23 +154,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       message: expect.stringMatching(/API key.*FACELESS_API_KEY/),
     });
   });
-
-  test("a client restarts the polling by subscribing again after it ended", async () => {
-    const service = await jobService();
-    service.answer(JOB_ID, UNAUTHORIZED);
-    const client = await connect(service.start);
-    await client.subscribe(JOB_URI);
-    await client.updated(JOB_URI);
-    service.become(JOB_ID, processing(1));
-    await client.subscribe(JOB_URI);
-    await service.polled(JOB_ID, 2);
-    service.become(JOB_ID, completed);
-    // A modern client listens twice by now.
-    await client.updated(
-      ...(client.protocol === "legacy" ? [JOB_URI, JOB_URI] : [JOB_URI, JOB_URI, JOB_URI]),
-    );
-    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
-  });
 });
 
 test.each(TEST_CLIENTS)(
