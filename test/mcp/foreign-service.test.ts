@@ -4,7 +4,7 @@
 
 import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
-import { JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 import { modernEndpoint } from "../service/mcp-endpoints.ts";
@@ -168,10 +168,10 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const finalVideoUrl = "https://media.example/f.mp4";
     const video = { jobId: JOB_ID, status: "completed", finalVideoUrl };
     const rest = await scriptedService({
-      "POST /api/v1/generate": { status: 201, json: { jobId: JOB_ID, status: "processing" } },
-      [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed", videoUrls: [] } },
-      "POST /api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true }] } },
-      "GET /api/v1/videos": { json: { videos: [video], nextCursor: null } },
+      [GENERATE]: { status: 201, json: { jobId: JOB_ID, status: "processing" } },
+      [STATUS]: { json: { status: "completed", videoUrls: [] } },
+      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
+      [VIDEOS]: { json: { videos: [video], nextCursor: null } },
     });
     const env = {
       FACELESS_API_KEY: KEY,

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../src/config.ts";
 import { ServiceClient } from "../../src/service/client.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
-import { JOB_ID, KEY } from "../fixtures/constants.ts";
+import { JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { failureOf } from "./bridge.ts";
 
 /** A client that connects to a service where each job is completed. */
 async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>) {
-  const rest = await scriptedService({ [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed" } } });
+  const rest = await scriptedService({ [STATUS]: { json: { status: "completed" } } });
   const config = { apiKey: KEY, baseUrl: new URL(rest.url), proxies: {} };
   const service = new ServiceClient({
     connect: () => connect(config),

@@ -1,10 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { bridge, connect, failureOf, jumpingClock, type TestClock } from "./bridge.ts";
 
-const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const DONE = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
