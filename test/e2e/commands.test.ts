@@ -1,8 +1,6 @@
 // The commands and settings of the built file: what only its process shows. The rest is in test/commands and test/config.test.ts.
 
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer as createTlsServer } from "node:https";
-import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -15,28 +13,7 @@ import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
-
-/** Listens until the test is over. Returns the port. */
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port.");
-  return address.port;
-}
-
-/** An HTTPS service whose self-signed certificate is for `address`, and the certificate's file. */
-async function tlsService(address: string): Promise<{ port: number; caFile: string }> {
-  const certificate = createCertificate(address);
-  const port = await listening(
-    createTlsServer(certificate, (_, response) => {
-      response.writeHead(200, { "content-type": "application/json" }).end('{"videos":[]}');
-    }),
-  );
-  const caFile = join(temporaryFolder(), "ca.pem");
-  await writeFile(caFile, certificate.cert);
-  return { port, caFile };
-}
+import { proxyServer } from "../service/proxy-server.ts";
 
 const entrySchema = z.object({
   mcpServers: z.object({
@@ -85,35 +62,25 @@ test("doctor ends with exit code 1 if no video can be made", async () => {
 });
 
 test("doctor goes through a proxy over TLS with a company's certificate, as the server would", async () => {
-  const { port, caFile } = await tlsService("192.0.2.1");
-  const tunnels: string[] = [];
-  const proxy = createServer((socket) => {
-    socket.once("data", (head) => {
-      tunnels.push(head.toString("latin1").split(" ").slice(0, 2).join(" "));
-      const target = connect(port, "127.0.0.1", () => {
-        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-        socket.pipe(target).pipe(socket);
-      });
-      target.on("error", () => socket.destroy());
-      socket.on("close", () => target.destroy());
-    });
-    socket.on("error", () => {});
-  });
-  const proxyPort = await listening(proxy);
+  const certificate = createCertificate("192.0.2.1");
+  const caFile = join(temporaryFolder(), "ca.pem");
+  await writeFile(caFile, certificate.cert);
+  const { port } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } }, { certificate });
+  const proxy = await proxyServer({ tunnelTo: port });
 
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "doctor"], {
     env: {
       FACELESS_API_KEY: CANARY,
       FACELESS_STATE_DIR: "off",
       FACELESS_BASE_URL: "https://192.0.2.1",
-      HTTPS_PROXY: `http://user:secret@127.0.0.1:${proxyPort}`,
+      HTTPS_PROXY: proxy.url.replace("//", "//user:secret@"),
       NODE_EXTRA_CA_CERTS: caFile,
     },
   });
 
   expect({ code, stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ code: 0, stderr: "", traces: [] });
   expect(stdout).toMatch(/^ok {4}key +the service accepts it$/m);
-  expect(new Set(tunnels)).toEqual(new Set(["CONNECT 192.0.2.1:443"]));
+  expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["192.0.2.1:443"]));
 });
 
 test("an unusable setting with a harmless default causes one warning on stderr", async () => {
@@ -128,7 +95,7 @@ test("an unusable setting with a harmless default causes one warning on stderr",
 });
 
 test("the sandbox command warns about the render time, and ends with exit 1 if its port is taken", async () => {
-  const port = await listening(createServer());
+  const { port } = await scriptedService();
   const env = { FACELESS_SANDBOX_SECONDS: "never", FACELESS_STATE_DIR: "state" };
   expect(await run(SERVER_NODE, [BUILT_FILE, "sandbox", `--port=${port}`], { env })).toEqual({
     code: 1,

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, STATUS } from "../fixtures/constants.ts";
 import {
   EVENTS,
   exitCases,
@@ -136,7 +136,7 @@ test("the server keeps running when stderr is closed", async () => {
 // With so many in flight the input is paused, so that only the connection keeps the process running.
 test("the server keeps running while more calls wait for a job than it serves at the same time, and answers each of them", async () => {
   const service = await scriptedService({
-    [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "processing", videoUrls: [] } },
+    [STATUS]: { json: { status: "processing", videoUrls: [] } },
   });
   const server = start({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
   await server.open("legacy");

@@ -116,22 +116,6 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(sent()).toEqual([1, 1]);
   });
 
-  test("a lost answer is told with the jobs that it could be, and only the code sends again", async () => {
-    const { start, sent } = await computer({
-      [GENERATE]: ["reset", started(OTHER_JOB_ID)],
-      [VIDEOS]: [listed(OLDER), listed(JOB_ID, OLDER)],
-    });
-    const client = await start();
-    await client.call("list_videos");
-    const lost = await client.call("generate_video", TIDES);
-    expect(errorIn(lost)).toEqual({ code: "network", outcome: "unknown", retryable: false });
-    expect(textOf(lost)).toContain(`The newest jobs that could be it: ${JOB_ID} (processing).`);
-    const again = await client.call("generate_video", TIDES);
-    expect([errorIn(again), sent()]).toEqual([DUPLICATE, [1, 0]]);
-    const confirmed = await client.call("generate_video", { ...TIDES, confirmDuplicate: codeIn(again) });
-    expect(confirmed.structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
-  });
-
   test.each([200, 400, 409])(
     "a post that was answered %i is known to a server with another key and address, which sends only the rest",
     async (status) => {

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { PLUGIN_FILES } from "../../.config/plugin-files.ts";
 import { SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const NOT_SET = { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" };
@@ -43,7 +44,7 @@ test.each(ENTRIES)(
 );
 
 test.each(ENTRIES)("the plugin of %s uses the service that the user has given", async (_, { args }) => {
-  const service = await scriptedService({ "GET /api/v1/videos": { json: { videos: [] } } });
+  const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const env = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url };
 
   const { structuredContent } = await (await connectModern({ args, env })).call("list_videos");

@@ -2,9 +2,7 @@
 
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect, createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, connectLegacy, connectModern, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
@@ -14,6 +12,7 @@ import { startRaw } from "../fixtures/raw-server.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { filesIn, VIDEO } from "../saved-videos/saving.ts";
+import { proxyServer } from "../service/proxy-server.ts";
 
 /** A service that has one finished video on its own host. */
 async function finishedVideo() {
@@ -28,23 +27,6 @@ async function finishedVideo() {
 
 /** True when the video has its name, and nothing else is left of the download. */
 const hasVideo = (folder: string) => /^[^,]+\.mp4$/.test(Object.keys(filesIn(folder)).join());
-
-/** Listens for the length of the test. Returns the port. */
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port.");
-  return address.port;
-}
-
-/** Passes everything on, both ways. */
-function relay(socket: Socket, port: number): void {
-  const target = connect(port, "127.0.0.1");
-  socket.on("error", () => {}).on("close", () => target.destroy());
-  target.on("error", () => {}).on("close", () => socket.destroy());
-  socket.pipe(target).pipe(socket);
-}
 
 test.each(TEST_CLIENTS)(
   "in the sandbox, %s finds the video that it has made on disk",
@@ -150,23 +132,14 @@ const jobIdAt = (index: number) => `${index}${JOB_ID.slice(1)}`;
 
 /** What becomes of the videos of a public service, behind the user's proxy, after a call waited for each. */
 async function saveThroughProxy(videos: readonly Script[]) {
-  const service = await scriptedService();
+  const certificate = createCertificate(ADDRESS);
+  const service = await scriptedService({}, { certificate });
   for (const [index, video] of videos.entries()) {
     const finalVideoUrl = `https://${ADDRESS}/${index}.mp4`;
     service.on(`GET /${index}.mp4`, video);
     service.on(`GET /api/v1/status/${jobIdAt(index)}`, { json: { status: "completed", finalVideoUrl } });
   }
-  const certificate = createCertificate(ADDRESS);
-  const tls = createTlsServer(certificate, (socket) => relay(socket, Number(new URL(service.url).port)));
-  const tlsPort = await listening(tls);
-  const tunnels: string[] = [];
-  const proxy = createServer((socket) =>
-    socket.once("data", (head) => {
-      tunnels.push(head.toString("latin1").split(" ", 2).join(" "));
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      relay(socket, tlsPort);
-    }),
-  );
+  const proxy = await proxyServer({ tunnelTo: service.port });
   const [folder, caFile] = [temporaryFolder(), join(temporaryFolder(), "ca.pem")];
   writeFileSync(caFile, certificate.cert);
   // Node reads the certificates of its environment when a process starts.
@@ -176,7 +149,7 @@ async function saveThroughProxy(videos: readonly Script[]) {
       FACELESS_API_KEY: CANARY,
       FACELESS_BASE_URL: `https://${ADDRESS}`,
       FACELESS_SAVE_DIR: folder,
-      HTTPS_PROXY: `http://127.0.0.1:${await listening(proxy)}`,
+      HTTPS_PROXY: proxy.url,
       NODE_EXTRA_CA_CERTS: caFile,
     },
   });
@@ -196,7 +169,7 @@ async function saveThroughProxy(videos: readonly Script[]) {
   return {
     files: Object.values(filesIn(folder)),
     summaries,
-    tunnels: new Set(tunnels),
+    tunnels: new Set(proxy.asked.map(({ target }) => target)),
     keys: tracesOf(CANARY, JSON.stringify(downloads.map(({ headers }) => headers))),
   };
 }
@@ -221,7 +194,7 @@ test("of a service on the internet a video is saved through the proxy's tunnel, 
       failed("its link does not stay on https"),
       failed("its link does not stay on https"),
     ],
-    tunnels: new Set([`CONNECT ${ADDRESS}:443`]),
+    tunnels: new Set([`${ADDRESS}:443`]),
     keys: [],
   });
 });

@@ -4,7 +4,7 @@
 import { createSecureContext } from "node:tls";
 import { startFaultServer } from "../service/fault-server.ts";
 import { startProxyServer } from "../service/proxy-server.ts";
-import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { createCertificate } from "./certificate.ts";
 import { type Method, type Point, POINTS, type ExpectedFailures, type Via } from "./fault-points.ts";
@@ -56,7 +56,7 @@ export function validAnswer(request: string): string {
 }
 
 export async function observe({ point, method, via }: FaultCase): Promise<Observed> {
-  const target = method === "GET" ? `GET /api/v1/status/${JOB_ID}` : GENERATE;
+  const target = method === "GET" ? STATUS : GENERATE;
   await using server = disposable(
     await startFaultServer({
       ...(point.server !== "plain" && { secureContext: point.server === "untrusted" ? UNTRUSTED : TRUSTED }),

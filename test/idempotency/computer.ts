@@ -1,5 +1,5 @@
 // One computer with several server processes that make paid and public requests, each with its own journal object for the same folder. The
-// test controls the service and the clocks.
+// test controls the clocks, and the service by its interface: how a failure comes over the network is not the question here.
 
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import {

@@ -1,6 +1,6 @@
 // When a video is started, and when an earlier request for the same one answers instead.
 
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
@@ -170,17 +170,6 @@ test.each(["rejected", "not_sent"] as const)(
     expect(computer.generations).toHaveLength(2);
   },
 );
-
-test("A request under way is waited for by eleven equal calls in two processes, which all get its job", async () => {
-  const computer = new Computer();
-  computer.waitMs = 1;
-  const processes = [computer.process(), computer.process()];
-  const calls = processes.flatMap((process) => Array.from({ length: 6 }, () => process.generate(TIDES)));
-
-  const answers = await Promise.all(calls);
-  expect(computer.generations).toHaveLength(1);
-  expect(answers.filter(({ alreadyStarted }) => alreadyStarted)).toHaveLength(11);
-});
 
 test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
   const computer = new Computer();
@@ -386,18 +375,14 @@ test("The limit of videos in 24 hours is not passed by processes that start diff
   expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(2);
 });
 
-test("A limit of one video in 24 hours is named in the singular", async () => {
+test.each([
+  [1, "This computer has reached its limit of 1 video in 24 hours."],
+  [0, "This server is set to start no videos."],
+])("A limit of %i videos in 24 hours is told in words of its own", async (maxGenerations, message) => {
   const computer = await afterFirst();
+  const call = computer.process({ maxGenerations }).generate({ topic: "Moons" });
 
-  expect(await errorOf(computer.process({ maxGenerations: 1 }).generate({ topic: "Moons" }))).toMatchObject({
-    message: "This computer has reached its limit of 1 video in 24 hours.",
-  });
-});
-
-test("A limit of 0 videos in 24 hours starts nothing", async () => {
-  expect(await errorOf(new Computer().process({ maxGenerations: 0 }).generate(TIDES))).toMatchObject({
-    message: "This server is set to start no videos.",
-  });
+  expect(await errorOf(call)).toMatchObject({ message });
 });
 
 test("A journal that can't be read keeps everything from being sent", async () => {
@@ -430,15 +415,6 @@ test("The error for a lost answer says that the journal can't be written", async
   expect((await errorOf(process.generate(TIDES))).nextStep).toContain(
     " This computer's journal could not be written, so a repeat from another client would not be noticed.",
   );
-});
-
-test("A journal that is removed is not forgotten by the process that wrote it", async () => {
-  const computer = new Computer();
-  const process = computer.process();
-  await process.generate(TIDES);
-  rmSync(computer.folder, { recursive: true });
-
-  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
 });
 
 test("The journal names the jobs of an account to a new process, the latest first", async () => {

@@ -2,12 +2,12 @@
 // prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values, and the names of our own fields
 // for something else.
 
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
-import { JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
+import { modernEndpoint } from "../service/mcp-endpoints.ts";
 
 const A_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -24,14 +24,8 @@ const BRIDGE_FIELDS = {
 };
 
 async function foreignService(): Promise<ScriptedService> {
-  const mcp = createMcpHandler(() => {
-    const server = new McpServer({ name: "foreign", version: "1.0.0" });
-    server.registerTool("list_connected_platforms", { description: "Platforms" }, () => ({
-      content: [{ type: "text", text: JSON.stringify({ platforms: ["tiktok", "snapchat"] }) }],
-    }));
-    return server;
-  });
-  const rest = await scriptedService({
+  const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat"] });
+  return scriptedService({
     "GET /video/api/v1/openapi.json": {
       json: {
         openapi: "3.1.0",
@@ -78,16 +72,8 @@ async function foreignService(): Promise<ScriptedService> {
               nextCursor: "2026-11-20T04:46:00Z",
             },
           },
-    "POST /video/api/mcp": ({ headers, body }: RecordedRequest) =>
-      mcp.fetch(
-        new Request("http://foreign.example/api/mcp", {
-          method: "POST",
-          headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
-          body,
-        }),
-      ),
+    "POST /video/api/mcp": modernEndpoint(() => ({ content: [{ type: "text", text: platforms }] })),
   });
-  return rest;
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
@@ -182,10 +168,10 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const finalVideoUrl = "https://media.example/f.mp4";
     const video = { jobId: JOB_ID, status: "completed", finalVideoUrl };
     const rest = await scriptedService({
-      "POST /api/v1/generate": { status: 201, json: { jobId: JOB_ID, status: "processing" } },
-      [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed", videoUrls: [] } },
-      "POST /api/v1/publish": { json: { results: [{ platform: "tiktok", ok: true }] } },
-      "GET /api/v1/videos": { json: { videos: [video], nextCursor: null } },
+      [GENERATE]: { status: 201, json: { jobId: JOB_ID, status: "processing" } },
+      [STATUS]: { json: { status: "completed", videoUrls: [] } },
+      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
+      [VIDEOS]: { json: { videos: [video], nextCursor: null } },
     });
     const env = {
       FACELESS_API_KEY: KEY,

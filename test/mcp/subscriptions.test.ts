@@ -1,67 +1,25 @@
 // Subscriptions as real clients of both protocols see them.
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { TEST_CLIENTS } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI } from "../fixtures/constants.ts";
 import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   test("a client is notified of every change of a job, once of its end, and of nothing after that", async () => {
-    let aheadMs = 0;
-    const sandbox = await startSandbox({
-      now: () => Date.now() + aheadMs,
-      renderSeconds: 200,
-      requestsPerMinute: 1_000_000,
-    });
-    onTestFinished(() => sandbox.close());
-    const client = await connect({
-      env: {
-        FACELESS_API_KEY: sandbox.apiKey,
-        FACELESS_BASE_URL: sandbox.url,
-        FACELESS_POLL_SECONDS: "0.1",
-      },
-    });
-    const { structuredContent } = await client.call("generate_video", { topic: "Tides", duration: 22.5 });
-    const jobId = String(structuredContent?.["jobId"]);
-    const uri = `faceless://jobs/${jobId}`;
-    await client.read(uri);
-    await client.subscribe(uri);
-
-    const clip = (number: number) => expect.stringMatching(new RegExp(`/${number}\\.mp4$`));
-    const audioUrl = expect.stringMatching(/\.wav$/);
-    const running = { jobId, status: "processing", done: false, audioUrl };
-    const progress = (count: number) => ({ total: 3, completed: count, failed: 0 });
-    const timeline: readonly (readonly [number, object])[] = [
-      [35, { ...running, videoUrls: [], progress: progress(0) }],
-      [95, { ...running, videoUrls: [clip(1)], progress: progress(1) }],
-      [140, { ...running, videoUrls: [clip(1), clip(2)], progress: progress(2) }],
-      [185, { ...running, videoUrls: [clip(1), clip(2), clip(3)], progress: progress(3) }],
-      [
-        201,
-        {
-          ...running,
-          status: "completed",
-          done: true,
-          videoUrls: [clip(1), clip(2), clip(3)],
-          progress: progress(3),
-          finalVideoUrl: expect.stringMatching(/\/final\/.*\.mp4$/),
-          arguments: { topic: "Tides", duration: 22.5 },
-        },
-      ],
-    ];
+    const { service, client } = await setUp(connect, processing());
+    await client.read(JOB_URI);
+    await client.subscribe(JOB_URI);
     const expected: string[] = [];
-    for (const [atSeconds, state] of timeline) {
-      aheadMs = atSeconds * 1000;
-      expected.push(uri);
+    const audioUrl = "https://cdn.example/voice.wav";
+    for (const state of [{ ...processing(), audioUrl }, processing(1), processing(2), completed]) {
+      service.become(JOB_ID, state);
+      expected.push(JOB_URI);
       await client.updated(...expected);
-      expect(await client.read(uri)).toEqual(state);
+      expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: state === completed, ...state });
     }
-    const another = await client.call("generate_video", { topic: "Another [fail]", duration: 10 });
-    const anotherUri = String(another.structuredContent?.["resourceUri"]);
-    await client.subscribe(anotherUri);
-    aheadMs *= 2;
-    await client.updated(...expected, anotherUri);
+    await service.letPollsPass(client);
+    expect(client.updates).toEqual(expected);
   });
 
   test("a client is not notified of a job that it has only read", async () => {
@@ -108,16 +66,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(client.updates).toEqual([JOB_URI]);
     expect(service.polls(JOB_ID)).toBe(1);
     expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
-  });
-
-  test("a client is notified once of an end that the first poll finds, and reads it without another request", async () => {
-    const { service, client } = await setUp(connect, completed);
-    await client.subscribe(JOB_URI);
-    await client.updated(JOB_URI);
-    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
-    await service.letPollsPass(client);
-    expect(client.updates).toEqual([JOB_URI]);
-    expect(service.polls(JOB_ID)).toBe(1);
   });
 
   test("a client stays subscribed to one of two jobs when it unsubscribes from the other", async () => {
@@ -205,23 +153,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await expect(client.read(JOB_URI)).rejects.toMatchObject({
       message: expect.stringMatching(/API key.*FACELESS_API_KEY/),
     });
-  });
-
-  test("a client restarts the polling by subscribing again after it ended", async () => {
-    const service = await jobService();
-    service.answer(JOB_ID, UNAUTHORIZED);
-    const client = await connect(service.start);
-    await client.subscribe(JOB_URI);
-    await client.updated(JOB_URI);
-    service.become(JOB_ID, processing(1));
-    await client.subscribe(JOB_URI);
-    await service.polled(JOB_ID, 2);
-    service.become(JOB_ID, completed);
-    // A modern client listens twice by now.
-    await client.updated(
-      ...(client.protocol === "legacy" ? [JOB_URI, JOB_URI] : [JOB_URI, JOB_URI, JOB_URI]),
-    );
-    expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
   });
 });
 

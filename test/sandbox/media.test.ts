@@ -71,10 +71,9 @@ test("the links of a job lead to whole files, without a key", async () => {
 
   const movie = [200, "video/mp4", true, "ftyp"];
   expect(files.map(shape)).toEqual([movie, movie, movie, movie, [200, "audio/wav", true, "RIFF"]]);
-  const [first, second, whole, post] = files;
-  const contents = [first, second, whole].map((file) => file?.bytes.toString("base64"));
-  expect(new Set(contents).size).toBe(3);
-  expect(post?.bytes).toEqual(whole?.bytes);
+  const [first, second, whole, post] = files.map(({ bytes }) => bytes.toString("base64"));
+  expect(new Set([first, second, whole]).size).toBe(3);
+  expect(post === whole).toBe(true);
 });
 
 test("the links of a job show three looks among its clips", async () => {
@@ -159,14 +158,14 @@ test.each([
   const part = whole.bytes.subarray(from, to);
   const first = from < 0 ? whole.length + from : from;
 
-  const answer = await load(final, { headers: { Range } });
+  const { bytes, ...answer } = await load(final, { headers: { Range } });
 
-  expect(answer).toEqual({
+  expect({ ...answer, isPart: bytes.equals(part) }).toEqual({
     status: 206,
     type: "video/mp4",
     length: part.length,
     range: `bytes ${first}-${first + part.length - 1}/${whole.length}`,
-    bytes: part,
+    isPart: true,
   });
 });
 

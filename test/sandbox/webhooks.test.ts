@@ -1,51 +1,32 @@
 // What the sandbox delivers, to a receiver that checks each signature by itself.
 
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { freePort } from "../fixtures/free-port.ts";
+import {
+  type Handler,
+  type RecordedRequest,
+  type Script,
+  scriptedService,
+} from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { startedAt, testSandbox } from "./fixture.ts";
 
-interface Delivery {
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** How the receiver answers: with a status, by hanging up, or not at all. */
-type Answer = number | "hangs up" | "never";
-
-/** A sandbox whose clock and timers the test advances, and the receiver that it delivers to. */
-async function deliveringSandbox({ answers = [], port }: { answers?: Answer[]; port?: number } = {}) {
+/** A sandbox whose clock and timers the test advances, and the receiver that it delivers to, which is scripted. */
+async function deliveringSandbox({
+  answers = { status: 204 },
+  port,
+}: { answers?: Script; port?: number } = {}) {
   const clock = createVirtualClock(Date.parse(startedAt));
-  const deliveries: Delivery[] = [];
   const attempts: string[] = [];
-  let givenUp = 0;
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString("utf8")));
-    request.on("end", () => {
-      const { method, url: path, headers } = request;
-      deliveries.push({ method, path, headers, body });
-      const answer = answers.shift() ?? 204;
-      if (answer === "hangs up") response.destroy();
-      else if (answer === "never") response.on("close", () => (givenUp += 1));
-      else response.writeHead(answer, answer === 307 ? { Location: "/elsewhere" } : {}).end("thanks");
-    });
-  });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const ownPort = typeof address === "object" ? address?.port : undefined;
+  const receiver = await scriptedService({ "POST /hook": answers });
   const sandbox = await testSandbox({
     now: clock.now,
     renderSeconds: 20,
     webhook: {
-      url: `http://127.0.0.1:${port ?? ownPort}/hook?of=me`,
+      url: `http://127.0.0.1:${port ?? receiver.port}/hook?of=me`,
       after: clock.after,
       onAttempt: ({ type, outcome, retryInSeconds }) =>
         attempts.push(`${type}: ${outcome}${retryInSeconds === undefined ? "" : `, ${retryInSeconds} s`}`),
@@ -54,10 +35,8 @@ async function deliveringSandbox({ answers = [], port }: { answers?: Answer[]; p
   return {
     sandbox,
     clock,
-    deliveries,
+    deliveries: receiver.requests,
     attempts,
-    /** How many deliveries the sandbox no longer waits for. */
-    givenUp: () => givenUp,
     /** Advances the clock to the next timer, and waits for the attempt that it makes. */
     async attempt() {
       const before = attempts.length;
@@ -68,16 +47,20 @@ async function deliveringSandbox({ answers = [], port }: { answers?: Answer[]; p
 }
 
 /** What a receiver does that follows https://www.standardwebhooks.com. */
-function isGenuine({ headers, body }: Delivery, { webhookSecret = "" }: Sandbox): boolean {
+function isGenuine({ headers, body }: RecordedRequest, { webhookSecret = "" }: Sandbox): boolean {
   const key = Buffer.from(webhookSecret.slice("whsec_".length), "base64");
   const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
   return headers["webhook-signature"] === `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
 }
 
-test("the end of a render is delivered as documented, when the status says it too", async () => {
-  const { sandbox, deliveries, attempt } = await deliveringSandbox();
+test("the end of a render is delivered as documented until it is accepted, when the status says it too", async () => {
+  const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
+    answers: [{ status: 502 }, { status: 202 }],
+  });
   const jobId = await sandbox.generate({ duration: 45 });
   await attempt();
+  await attempt();
+  expect([...attempts, clock.pending()]).toEqual(["render.completed: 502, 1 s", "render.completed: 202", 0]);
   const [delivery] = deliveries;
   expect(delivery).toMatchObject({
     method: "POST",
@@ -124,7 +107,14 @@ test("a delivery is signed in the way of Standard Webhooks", async () => {
 
 test("a delivery that is not answered with 2xx is sent again five times, ever later, and is the same", async () => {
   const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
-    answers: [500, 404, 307, "hangs up", 300, 503],
+    answers: [
+      { status: 500 },
+      { status: 404 },
+      { status: 307, headers: { location: "/elsewhere" } },
+      "hang up",
+      { status: 300 },
+      { status: 503 },
+    ],
   });
   await sandbox.generate();
   for (let each = 0; each < 6; each++) await attempt();
@@ -144,17 +134,6 @@ test("a delivery that is not answered with 2xx is sent again five times, ever la
   // The timestamp is that of the attempt, and signed.
   expect(new Set(deliveries.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(6);
   expect(deliveries.filter((delivery) => !isGenuine(delivery, sandbox))).toEqual([]);
-});
-
-test("a delivery is sent again until it is accepted", async () => {
-  const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({ answers: [502, 202] });
-  await sandbox.generate();
-  await attempt();
-  await attempt();
-  await clock.runFor(3_600_000);
-
-  expect(attempts).toEqual(["render.completed: 502, 1 s", "render.completed: 202"]);
-  expect(deliveries.length).toBe(2);
 });
 
 test("an address where nothing listens is tried again", async () => {
@@ -185,8 +164,10 @@ test("a timer that fires early delivers nothing yet", async () => {
 });
 
 test("a closed sandbox delivers nothing more, and gives up what is not answered", async () => {
-  const { sandbox, clock, deliveries, attempts, attempt, givenUp } = await deliveringSandbox({
-    answers: [500, "never"],
+  let isGivenUp = false;
+  const hang: Handler = (_, { outgoing }) => void outgoing.on("close", () => (isGivenUp = true));
+  const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
+    answers: [{ status: 500 }, hang],
   });
   await sandbox.generate({ topic: "The night train [fail]" });
   await attempt();
@@ -194,7 +175,7 @@ test("a closed sandbox delivers nothing more, and gives up what is not answered"
   await sandbox.generate();
   await until(() => deliveries.length === 2);
   await sandbox.close();
-  await until(() => givenUp() === 1);
+  await until(() => isGivenUp);
 
   expect(clock.pending()).toBe(0);
   expect(attempts).toEqual(["render.failed: 500, 1 s"]);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { answerSchemas, errorEnvelopeSchema, tidied } from "../../src/service/answers.ts";
-import { GENERATE, JOB_ID, PUBLISH } from "../fixtures/constants.ts";
+import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect } from "./bridge.ts";
 import { modernEndpoint } from "./mcp-endpoints.ts";
 
@@ -220,9 +220,9 @@ test("No operation of the client passes on an unsafe link", async () => {
   const platforms = [{ platform: "tiktok", ...fields }];
   const { service, rest: scripted } = await bridge({
     [GENERATE]: { json: { ...video, ...fields } },
-    [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "queued", videoUrls: [link], ...fields } },
+    [STATUS]: { json: { status: "queued", videoUrls: [link], ...fields } },
     [PUBLISH]: { json: { results: [{ ...result, ...fields }] } },
-    "GET /api/v1/videos": { json: { videos: [{ ...video, finalVideoUrl: link, ...fields }] } },
+    [VIDEOS]: { json: { videos: [{ ...video, finalVideoUrl: link, ...fields }] } },
     "GET /api/v1/platforms": { json: { platforms } },
     "POST /api/mcp": modernEndpoint(() => ({ content: [], structuredContent: { platforms } })),
   });
@@ -238,7 +238,7 @@ test("No operation of the client passes on an unsafe link", async () => {
   expect(await service.listConnectedPlatforms()).toEqual(connected);
 
   const document = { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } };
-  scripted.on("GET /api/v1/openapi.json", { json: document });
+  scripted.on(DOCUMENT, { json: document });
   expect(await connect({ baseUrl: scripted.url }).listConnectedPlatforms()).toEqual(connected);
   expect(scripted.lines("GET /api/v1/platforms")).toHaveLength(1);
 });

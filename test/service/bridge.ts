@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
-import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import {
   type Reply,
   type ScriptedService,
@@ -94,7 +94,7 @@ export async function failureOf(call: Promise<unknown>): Promise<BridgeErrorFact
 /** The failures of a GET and a POST to which the service gives this reply. */
 export async function failures(reply: Reply): Promise<Record<"get" | "post", BridgeErrorFacts>> {
   const { service } = await bridge({
-    [`GET /api/v1/status/${JOB_ID}`]: reply,
+    [STATUS]: reply,
     [GENERATE]: reply,
   });
   return {

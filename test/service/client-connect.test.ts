@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { BridgeError } from "../../src/errors.ts";
 import type { ServiceConfig } from "../../src/config.ts";
-import { notConfiguredError, ServiceClient } from "../../src/service/client.ts";
+import { ServiceClient } from "../../src/service/client.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
-import { JOB_ID, KEY } from "../fixtures/constants.ts";
+import { JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { failureOf } from "./bridge.ts";
 
 /** A client that connects to a service where each job is completed. */
 async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>) {
-  const rest = await scriptedService({ [`GET /api/v1/status/${JOB_ID}`]: { json: { status: "completed" } } });
+  const rest = await scriptedService({ [STATUS]: { json: { status: "completed" } } });
   const config = { apiKey: KEY, baseUrl: new URL(rest.url), proxies: {} };
   const service = new ServiceClient({
     connect: () => connect(config),
@@ -54,36 +53,4 @@ test("A client that was closed before its first call sends nothing", async () =>
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ code: "network", outcome: "not_sent" });
   expect(rest.requests).toEqual([]);
-});
-
-test("Without settings each call names what is missing and how to set it", async () => {
-  const problems = [
-    { variable: "FACELESS_API_KEY", problem: "is not set", fix: "Set it to your key" },
-    { variable: "FACELESS_BASE_URL", problem: "is not a URL", fix: "Set it to the service's address" },
-  ];
-  const { service } = await client(async () => {
-    throw notConfiguredError(problems);
-  });
-
-  const errors = await Promise.all(
-    [
-      service.generate({ topic: "x" }),
-      service.getJob(JOB_ID),
-      service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }),
-      service.listVideos({}),
-      service.listNewestVideos(),
-      service.listConnectedPlatforms(),
-    ].map((call) => call.catch((error: unknown) => error)),
-  );
-
-  for (const error of errors)
-    expect(error instanceof BridgeError ? error.facts : error).toEqual({
-      code: "not_configured",
-      message: "This server is not set up: FACELESS_API_KEY is not set; FACELESS_BASE_URL is not a URL.",
-      nextStep:
-        "FACELESS_API_KEY: Set it to your key. FACELESS_BASE_URL: Set it to the service's address. Then restart this server. To try it without an account, start it with --sandbox.",
-      outcome: "not_sent",
-      retryable: false,
-      failsAgain: true,
-    });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
-import { GENERATE, JOB_ID, KEY, PUBLISH } from "../fixtures/constants.ts";
+import { DOCUMENT, GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect, failureOf } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
@@ -38,7 +38,7 @@ test.each([200, 201, 202, 203, 206, 299])("an answer with %i is good", async (st
 
 test("an answer to a status request becomes a job without nulls, with unknown fields and the requested id", async () => {
   const { service } = await bridge({
-    [`GET /api/v1/status/${JOB_ID}`]: {
+    [STATUS]: {
       json: {
         jobId: "another",
         status: "processing",
@@ -105,7 +105,7 @@ test.each([
   [{}, {}],
 ])("an answer to the video list that ends with %j continues with %j", async (end, continued) => {
   const videos = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: null, title: "Cats" }];
-  const { service } = await bridge({ "GET /api/v1/videos": { json: { videos, ...end } } });
+  const { service } = await bridge({ [VIDEOS]: { json: { videos, ...end } } });
 
   expect(await service.listVideos({})).toEqual({
     videos: [{ jobId: JOB_ID, status: "completed", title: "Cats" }],
@@ -139,12 +139,12 @@ test("a request to generate omits what the caller omitted", async () => {
 });
 
 test("a request for a further page has limit and cursor, encoded", async () => {
-  const { service, rest } = await bridge({ "GET /api/v1/videos": { json: { videos: [] } } });
+  const { service, rest } = await bridge({ [VIDEOS]: { json: { videos: [] } } });
 
   await service.listVideos({ limit: 5, cursor: "2026-03-01T12:00:00+01:00&x=1" });
 
   expect(rest.lines()).toEqual([
-    "GET /api/v1/openapi.json",
+    DOCUMENT,
     "GET /api/v1/videos?limit=5&cursor=2026-03-01T12%3A00%3A00%2B01%3A00%26x%3D1",
   ]);
 });
@@ -179,14 +179,9 @@ test("every request keeps the prefix of the base URL", async () => {
   await failureOf(service.listConnectedPlatforms());
 
   expect([...new Set(rest.lines())]).toEqual(
-    [
-      GENERATE,
-      `GET /api/v1/status/${JOB_ID}`,
-      PUBLISH,
-      "GET /api/v1/openapi.json",
-      "GET /api/v1/videos?limit=1",
-      "POST /api/mcp",
-    ].map((line) => line.replace(" ", ` ${prefix}`)),
+    [GENERATE, STATUS, PUBLISH, DOCUMENT, "GET /api/v1/videos?limit=1", "POST /api/mcp"].map((line) =>
+      line.replace(" ", ` ${prefix}`),
+    ),
   );
 });
 
@@ -235,7 +230,7 @@ test("An id that a URL can't contain causes a BridgeError", async () => {
 
 test("A page that continues with itself is an error that names the likely cause", async () => {
   const { service } = await bridge({
-    "GET /api/v1/videos": { json: { videos: [], nextCursor: "2026-03-01" } },
+    [VIDEOS]: { json: { videos: [], nextCursor: "2026-03-01" } },
   });
 
   expect(await failureOf(service.listVideos({ cursor: "2026-03-01" }))).toEqual({

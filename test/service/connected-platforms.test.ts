@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
-import { KEY } from "../fixtures/constants.ts";
+import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
 
-const DOCUMENT = "GET /api/v1/openapi.json";
 const REST = "GET /api/v1/links";
 const MCP = "POST /api/mcp";
 
@@ -150,7 +149,7 @@ const limited = (seconds: number): Reply => ({
 
 test("a pause after a 429 that fits the call's deadline is waited for before the MCP endpoint is called", async () => {
   const clock = jumpingClock();
-  const scripts = { "GET /api/v1/videos": limited(5), [MCP]: modernEndpoint(() => RESULT) };
+  const scripts = { [VIDEOS]: limited(5), [MCP]: modernEndpoint(() => RESULT) };
   const { service } = await bridge(scripts, { clock });
   await failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
 

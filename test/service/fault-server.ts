@@ -1,4 +1,5 @@
-// A TCP server that fails at a chosen point of the exchange and records the complete requests that it received.
+// A TCP server that fails at a chosen point of the exchange and records the complete requests that it received. The scripted service
+// can't be it: Node's HTTP server does not break off a TLS handshake, answer what is no HTTP, or tell half a request from a whole one.
 
 import { createServer, type Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
@@ -14,7 +15,6 @@ export interface Fault {
 }
 
 export interface FaultServer {
-  readonly port: number;
   readonly url: string;
   /** The complete requests: request line, headers and body. */
   readonly received: readonly string[];
@@ -63,7 +63,6 @@ export async function startFaultServer(
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The fault server has no port.");
   return {
-    port: address.port,
     url: `${secureContext === undefined ? "http" : "https"}://127.0.0.1:${address.port}`,
     received,
     accepted: () => count,

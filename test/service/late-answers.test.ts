@@ -4,6 +4,7 @@ import type { BridgeErrorFacts } from "../../src/errors.ts";
 import type { Generation } from "../../src/service/answers.ts";
 import type { Service } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
+import { until } from "../fixtures/until.ts";
 import { connect, failureOf, jumpingClock } from "./bridge.ts";
 import { faultServer } from "./fault-server.ts";
 
@@ -21,11 +22,6 @@ const answer = (status: number, json: unknown) => {
 };
 const STARTED = answer(201, { jobId: JOB_ID, status: "processing" });
 const HALF = STARTED.slice(0, STARTED.indexOf("{") + 10);
-
-/** Waits without a timer. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** A service that answers with `before`, and goes on only when the test writes to `sockets`. */
 async function slowService(before = "") {

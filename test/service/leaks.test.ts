@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GENERATE, JOB_ID } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { connect, failureOf } from "./bridge.ts";
@@ -12,8 +12,8 @@ const activeResources = () =>
     .sort();
 
 const SCRIPTS: Scripts = {
-  [`GET /api/v1/status/${JOB_ID}`]: [{ json: { status: "completed" } }, "reset", { status: 503 }, "hang"],
-  "GET /api/v1/videos": { json: { videos: [] } },
+  [STATUS]: [{ json: { status: "completed" } }, "reset", { status: 503 }, "hang"],
+  [VIDEOS]: { json: { videos: [] } },
   [GENERATE]: [{ json: { jobId: JOB_ID } }, "hang up", { status: 302 }, "hang"],
 };
 

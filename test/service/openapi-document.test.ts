@@ -1,14 +1,15 @@
 import { expect, test, vi } from "vitest";
-import { KEY } from "../fixtures/constants.ts";
+import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
 import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf } from "./bridge.ts";
 
-const DOCUMENT = "GET /api/v1/openapi.json";
-const LIST = "GET /api/v1/videos";
 const EMPTY: Reply = { json: { videos: [] } };
 
 const limit = { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 50 } };
 const before = { name: "before", in: "query" };
+const bounds = (schema: object): Reply => ({
+  json: { paths: { "/api/v1/videos": { get: { parameters: [{ ...limit, schema }] } } } },
+});
 
 function documented(extra: object = {}): Reply {
   return {
@@ -21,13 +22,13 @@ function documented(extra: object = {}): Reply {
 }
 
 test("The document is read once, when it is first needed, and its paging parameter is used from then on", async () => {
-  const { service, rest } = await bridge({ [DOCUMENT]: documented(), [LIST]: EMPTY });
+  const { service, rest } = await bridge({ [DOCUMENT]: documented(), [VIDEOS]: EMPTY });
 
   await service.listVideos({});
   await service.listVideos({ cursor: "a" });
   await service.listVideos({ limit: 50, cursor: "b" });
 
-  expect(rest.lines()).toEqual([LIST, DOCUMENT, `${LIST}?before=a`, `${LIST}?limit=50&before=b`]);
+  expect(rest.lines()).toEqual([VIDEOS, DOCUMENT, `${VIDEOS}?before=a`, `${VIDEOS}?limit=50&before=b`]);
 });
 
 test.each<[object, number, number]>([
@@ -36,14 +37,10 @@ test.each<[object, number, number]>([
   [{ minimum: 5 }, 4, 5],
   [{}, 77, 77],
 ])("With the bounds %j a limit of %i is sent as %i", async (schema, asked, sent) => {
-  const parameters = [{ ...limit, schema }];
-  const { service, rest } = await bridge({
-    [DOCUMENT]: { json: { paths: { "/api/v1/videos": { get: { parameters } } } } },
-    [LIST]: EMPTY,
-  });
+  const { service, rest } = await bridge({ [DOCUMENT]: bounds(schema), [VIDEOS]: EMPTY });
   await service.listVideos({ limit: asked });
 
-  expect(rest.lines(LIST)).toEqual([`${LIST}?limit=${sent}`]);
+  expect(rest.lines(VIDEOS)).toEqual([`${VIDEOS}?limit=${sent}`]);
 });
 
 test.each<[string, Reply]>([
@@ -54,12 +51,12 @@ test.each<[string, Reply]>([
   ["failing", { status: 500 }],
   ["nested without end", { body: `{"paths":${"[".repeat(200_000)}${"]".repeat(200_000)}}` }],
 ])("an OpenAPI document that is %s is replaced by defaults", async (_, reply) => {
-  const { service, rest } = await bridge({ [DOCUMENT]: reply, [LIST]: EMPTY });
+  const { service, rest } = await bridge({ [DOCUMENT]: reply, [VIDEOS]: EMPTY });
 
   expect(await service.listVideos({ limit: 500, cursor: "a" })).toEqual({ videos: [] });
   await service.listVideos({ limit: 500, cursor: "b" });
 
-  expect(rest.lines(LIST)).toEqual([`${LIST}?limit=500&cursor=a`, `${LIST}?limit=500&cursor=b`]);
+  expect(rest.lines(VIDEOS)).toEqual([`${VIDEOS}?limit=500&cursor=a`, `${VIDEOS}?limit=500&cursor=b`]);
   expect(rest.lines(DOCUMENT).length).toBeLessThanOrEqual(3);
 });
 
@@ -70,31 +67,31 @@ test("an OpenAPI document is requested again if the service could not be reached
   await failureOf(service.listVideos({ cursor: "a" }));
 
   // The same address, where a server listens now.
-  const scripts = { [DOCUMENT]: documented(), [LIST]: EMPTY };
-  const rest = await scriptedService(scripts, Number(new URL(gone.url).port));
+  const scripts = { [DOCUMENT]: documented(), [VIDEOS]: EMPTY };
+  const rest = await scriptedService(scripts, { port: gone.port });
   await service.listVideos({ cursor: "a" });
 
-  expect(rest.lines()).toEqual([DOCUMENT, `${LIST}?before=a`]);
+  expect(rest.lines()).toEqual([DOCUMENT, `${VIDEOS}?before=a`]);
 });
 
 test("an OpenAPI document that comes late is used from then on", async () => {
   let answer = () => {};
   const released = new Promise<void>((resolve) => (answer = resolve));
   const late = async () => (await released, documented());
-  const { service, rest } = await bridge({ [DOCUMENT]: late, [LIST]: EMPTY });
+  const { service, rest } = await bridge({ [DOCUMENT]: late, [VIDEOS]: EMPTY });
   await service.listVideos({ cursor: "a" });
   answer();
 
   await vi.waitFor(async () => {
     await service.listVideos({ cursor: "b" });
-    expect(rest.lines().at(-1)).toBe(`${LIST}?before=b`);
+    expect(rest.lines().at(-1)).toBe(`${VIDEOS}?before=b`);
   });
-  expect(rest.lines().slice(0, 2)).toEqual([DOCUMENT, `${LIST}?cursor=a`]);
+  expect(rest.lines().slice(0, 2)).toEqual([DOCUMENT, `${VIDEOS}?cursor=a`]);
 });
 
-test("A cancelled call does not wait for the document", async () => {
+test("A call that is cancelled while the document is read sends nothing more", async () => {
   const cancel = new AbortController();
-  const { service, rest } = await bridge({ [DOCUMENT]: () => (cancel.abort(), "hang"), [LIST]: EMPTY });
+  const { service, rest } = await bridge({ [DOCUMENT]: () => (cancel.abort(), "hang"), [VIDEOS]: EMPTY });
 
   expect(await failureOf(service.listVideos({ limit: 1 }, { signal: cancel.signal }))).toMatchObject({
     code: "cancelled",
@@ -106,7 +103,7 @@ test("A cancelled call does not wait for the document", async () => {
 test("The key goes to no server that the document names elsewhere", async () => {
   const elsewhere = await scriptedService({
     "GET /api/v1/platforms": { json: ["evil"] },
-    "GET /api/v1/videos": EMPTY,
+    [VIDEOS]: EMPTY,
     "POST /api/mcp": { json: {} },
   });
   const servers = [{ url: elsewhere.url }];
@@ -114,7 +111,7 @@ test("The key goes to no server that the document names elsewhere", async () => 
   const platforms = { "/api/v1/platforms": { get }, [`${elsewhere.url}/platforms`]: { get } };
   const { service, rest } = await bridge({
     [DOCUMENT]: documented({ servers, paths: { ...platforms, "/api/v1/videos": { get: { servers } } } }),
-    [LIST]: EMPTY,
+    [VIDEOS]: EMPTY,
   });
 
   await service.listVideos({ limit: 1, cursor: "a" });
@@ -123,10 +120,6 @@ test("The key goes to no server that the document names elsewhere", async () => 
   expect(elsewhere.requests).toEqual([]);
   expect(elsewhere.connections()).toBe(0);
   expect(rest.requests.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
-});
-
-const bounds = (schema: object): Reply => ({
-  json: { paths: { "/api/v1/videos": { get: { parameters: [{ ...limit, schema }] } } } },
 });
 
 test.each<[string, Reply, string]>([
@@ -139,9 +132,9 @@ test.each<[string, Reply, string]>([
 ])(
   "the newest videos are requested with the limit that the document allows: %s",
   async (_, document, query) => {
-    const { service, rest } = await bridge({ [DOCUMENT]: document, [LIST]: EMPTY });
+    const { service, rest } = await bridge({ [DOCUMENT]: document, [VIDEOS]: EMPTY });
 
     expect(await service.listNewestVideos({ background: true })).toEqual({ videos: [] });
-    expect(rest.lines()).toEqual([DOCUMENT, LIST + query]);
+    expect(rest.lines()).toEqual([DOCUMENT, VIDEOS + query]);
   },
 );

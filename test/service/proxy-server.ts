@@ -1,12 +1,12 @@
-// A small HTTP proxy on loopback that tunnels, or fails as a test wants.
+// A small HTTP proxy on loopback that tunnels, or fails as a test wants. No service: the scripted one is behind it.
 
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
 
-/** A number is the status with which it refuses every CONNECT. */
-export type ProxyBehaviour = "tunnel" | "drop" | "reset" | "stall" | number;
+/** `tunnelTo`: leads to that loopback port, whatever was asked for. A number: the status with which each CONNECT is refused. */
+export type ProxyBehaviour = "tunnel" | { readonly tunnelTo: number } | "drop" | "reset" | "stall" | number;
 
 export interface ProxyServer {
   readonly url: string;
@@ -41,6 +41,7 @@ export async function startProxyServer(
     received += `${url}\n${rawHeaders.join("\n")}\n${head.toString("latin1")}`;
     const behaviour = next();
     if (behaviour === "tunnel") tunnel(url, socket);
+    else if (typeof behaviour === "object") tunnel(`127.0.0.1:${behaviour.tunnelTo}`, socket);
     else decline(behaviour, socket);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -71,7 +72,7 @@ function tunnel(authority: string, socket: Duplex): void {
   socket.on("error", () => target.destroy()).on("close", () => target.destroy());
 }
 
-function decline(behaviour: Exclude<ProxyBehaviour, "tunnel">, socket: Duplex): void {
+function decline(behaviour: Exclude<ProxyBehaviour, "tunnel" | object>, socket: Duplex): void {
   // Reading on shows when the other side closes.
   if (behaviour === "stall") socket.on("end", () => socket.end()).resume();
   else if (behaviour === "drop") socket.end();

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { JOB_ID, KEY } from "../fixtures/constants.ts";
+import { JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { connect, failureOf } from "./bridge.ts";
 import { proxyServer } from "./proxy-server.ts";
 
-const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const DONE = { json: { status: "completed" } };
 const JOB_DONE = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [] };
 

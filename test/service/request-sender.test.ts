@@ -1,10 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { bridge, connect, failureOf, jumpingClock, type TestClock } from "./bridge.ts";
 
-const STATUS = `GET /api/v1/status/${JOB_ID}`;
 const DONE = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
@@ -18,25 +17,6 @@ async function usedUp(resetSeconds: number, clock: TestClock) {
   await started.service.getJob(JOB_ID);
   return started;
 }
-
-test.each([
-  ["<html>", "it is not JSON"],
-  [JSON.stringify({ status: 5, videoUrls: [] }), "status: Invalid input: expected string, received number"],
-  [JSON.stringify([]), "Invalid input: expected object, received array"],
-])("an answer of another form, %s, is told with its place", async (body, problem) => {
-  const { service } = await bridge({ [STATUS]: { body } });
-
-  const failure = await failureOf(service.getJob(JOB_ID));
-
-  expect(JSON.stringify(failure)).toContain(problem);
-});
-
-test("a GET whose answer can't be read is not sent again", async () => {
-  const { service, rest } = await bridge({ [STATUS]: { ...DONE, headers: { "content-encoding": "zstd" } } });
-
-  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ retryable: true });
-  expect(rest.lines()).toEqual([STATUS]);
-});
 
 test("a GET in the background is never retried", async () => {
   const { service, rest } = await bridge({ [STATUS]: { status: 503 } });

@@ -7,7 +7,7 @@ import { createApplication } from "../../../src/commands/application.ts";
 import { readConfig } from "../../../src/config.ts";
 import { registerResources } from "../../../src/mcp/resources.ts";
 import { NOTHING_SAVED } from "../../../src/saved-videos/saved-videos.ts";
-import { JOB_ID, KEY } from "../../fixtures/constants.ts";
+import { JOB_ID, KEY, STATUS } from "../../fixtures/constants.ts";
 import { connect } from "../../service/bridge.ts";
 import { scriptedService } from "../../fixtures/scripted-service.ts";
 
@@ -15,7 +15,7 @@ const FLAGS = { sandbox: false, readOnly: false, noPublish: false };
 
 /** The jobs whose video is to be saved after a client that shows cards has read one that has this status. */
 async function savedAfterReading(status: string): Promise<readonly string[]> {
-  const rest = await scriptedService({ [`GET /api/v1/status/${JOB_ID}`]: { json: { status } } });
+  const rest = await scriptedService({ [STATUS]: { json: { status } } });
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: "off" };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const application = createApplication({
