@@ -3,7 +3,7 @@
 // always safe to accept, being the default or words that stand for leaving the argument out.
 
 import * as z from "zod";
-import { languageCode, languageCodesStartingWith } from "../service/languages.ts";
+import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
 import { cleanServiceText } from "../text.ts";
 import type { Complete } from "./prompt.ts";
@@ -49,16 +49,16 @@ export const target = {
 
 export const completeJobId: Complete = async (typed, recentJobIds) => suggest(await recentJobIds())(typed);
 /** Most videos are in the default language, so as a new one it comes last. */
-export const completeNewLanguage: Complete = (typed) =>
-  languageCodesStartingWith(typed).sort(
-    (a, b) => Number(a === DEFAULTS.language) - Number(b === DEFAULTS.language),
-  );
+export const completeNewLanguage: Complete = (typed) => {
+  const usual = languageName(DEFAULTS.language);
+  return languageNamesStartingWith(typed).sort((a, b) => Number(a === usual) - Number(b === usual));
+};
 export const completeNewDuration = suggest([ORIGINAL_LENGTH, ...DURATIONS]);
 export const completeCount = suggest(COUNTS);
 export const completeTarget: Readonly<Record<keyof typeof target, Complete>> = {
   style: suggest([BEST_STYLE, ...STYLES]),
-  // Found by code or by name: `ger` and `deu` suggest `de`.
-  language: languageCodesStartingWith,
+  // Found by code or by name: `ger` and `deu` suggest `German`. VS Code hides what does not contain the text that was typed.
+  language: languageNamesStartingWith,
   duration: suggest(DURATIONS),
   audience: suggest(AUDIENCES),
 };

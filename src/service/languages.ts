@@ -55,10 +55,12 @@ export function languageName(code: string, inLanguage = "en"): string {
   }
 }
 
-/** Codes of the common languages whose code, or one of whose names, begins with `typed`. */
-export function languageCodesStartingWith(typed: string): string[] {
+/** English names of the common languages whose code, or one of whose names, begins with `typed`. */
+export function languageNamesStartingWith(typed: string): string[] {
   const start = comparable(typed);
-  return COMMON.filter((code) => [code, ...namesOf(code)].some((name) => comparable(name).startsWith(start)));
+  return COMMON.filter((code) =>
+    [code, ...namesOf(code)].some((name) => comparable(name).startsWith(start)),
+  ).map((code) => languageName(code));
 }
 
 function namesOf(code: string): string[] {

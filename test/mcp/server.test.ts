@@ -175,7 +175,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       return (await client.raw.complete({ ref, argument: { name, value } })).completion.values;
     };
     expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
-    expect(await complete("write_video_topic", "language", "ger")).toEqual(["de"]);
+    expect(await complete("write_video_topic", "language", "ger")).toEqual(["German"]);
     expect((await complete("write_video_topic", "duration", ""))[0]).toBe("30");
     expect(await complete("write_video_topic", "audience", "teen")).toEqual(["teenagers"]);
     expect(await complete("write_video_topic", "subject", "")).toEqual([]);

@@ -143,11 +143,11 @@ test("the suggestions whose first is accepted for each argument are what the pro
   const args = await acceptFirst("write_video_topic");
 
   expect(callIn(await textOf("write_video_topic", args))).toEqual(callIn(await textOf("write_video_topic")));
-  expect(args).toMatchObject({ style: "best fit", language: "en", duration: "30" });
+  expect(args).toMatchObject({ style: "best fit", language: "English", duration: "30" });
   expect(await acceptFirst("plan_series")).toMatchObject({ theme: "Tides", count: "5", style: "best fit" });
   expect(await acceptFirst("localize_video")).toEqual({
     video: (await recentJobIds())[0],
-    language: "es",
+    language: "Spanish",
     duration: "as the original",
   });
 });
@@ -176,8 +176,8 @@ test("the suggestions narrow with what is typed", async () => {
     nothing: await complete("plan_series", "style", "x"),
   }).toEqual({
     style: ["documentary"],
-    code: ["pt", "pt-BR"],
-    name: ["de"],
+    code: ["Portuguese", "Brazilian Portuguese"],
+    name: ["German"],
     duration: ["15", "10"],
     audience: ["complete beginners"],
     jobId: [OTHER_JOB_ID],

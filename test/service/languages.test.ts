@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { languageCode, languageCodesStartingWith, languageName } from "../../src/service/languages.ts";
+import { languageCode, languageName, languageNamesStartingWith } from "../../src/service/languages.ts";
 
 test.each([
   ["French", "fr"],
@@ -53,19 +53,19 @@ test("A language is shown by its English name, or by its code if it has none", (
   ]);
 });
 
-test("A language is suggested while its code or one of its names is typed, English first", () => {
-  expect(["pt", "Ger", "esp", "Tag", "xx"].map(languageCodesStartingWith)).toEqual([
-    ["pt", "pt-BR"],
-    ["de"],
-    ["es", "es-419", "es-MX"],
-    ["fil"],
+test("A language is suggested by its English name while its code or one of its names is typed, English first", () => {
+  expect(["pt", "Ger", "esp", "Tag", "xx"].map(languageNamesStartingWith)).toEqual([
+    ["Portuguese", "Brazilian Portuguese"],
+    ["German"],
+    ["Spanish", "Latin American Spanish", "Mexican Spanish"],
+    ["Filipino"],
     [],
   ]);
-  expect(languageCodesStartingWith("")[0]).toBe("en");
+  expect(languageNamesStartingWith("")[0]).toBe("English");
 });
 
-test("The English name of every language that is suggested is understood as its code", () => {
-  const codes = languageCodesStartingWith("");
+test("The name of every language that is suggested is understood as the code of that language", () => {
+  const names = languageNamesStartingWith("");
 
-  expect(codes.map((code) => languageCode(languageName(code)))).toEqual(codes);
+  expect(names.map((name) => languageName(languageCode(name) ?? ""))).toEqual(names);
 });

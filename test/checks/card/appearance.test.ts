@@ -2,7 +2,7 @@
 
 import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
 import axe from "axe-core";
-import type { FrameLocator } from "playwright-core";
+import type { FrameLocator, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { BROWSER, DONE_AT_ONCE, JOB, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
 import { choose, PATIENCE, plays, press, says, secondClick } from "./user.ts";
@@ -72,19 +72,29 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(32);
   });
 
-  test("in a host that cuts the card at 450 pixels, the publish button is above the cut", async () => {
+  test("in a host that cuts a narrow card at 750 pixels, the publish button and what becomes of it are above the cut", async () => {
     const chat = await open({
       ...DONE_AT_ONCE,
-      viewport: { width: 300, height: 600 },
-      hostContext: { containerDimensions: { maxHeight: 450 } },
+      asksUser: true,
+      viewport: { width: 257, height: 900 },
+      hostContext: { containerDimensions: { maxHeight: 750 } },
     });
-    const card = await chat.generate(TOPIC);
+    const card = await chat.generate({ topic: "Why the sea is salty: rain, rock and four billion years" });
+    const bottomOf = async (element: Locator) => {
+      const { y = Infinity, height = 0 } = (await element.boundingBox()) ?? {};
+      return y + height;
+    };
+
+    await plays(card, chat, "The final video");
+    const go = card.getByRole("button", { name: "Choose an account" });
+    await go.waitFor();
+    expect(await bottomOf(go)).toBeLessThan(750);
     await choose(card, "tiktok @sandbox.clips");
     await press(card, "Publish on tiktok…");
-    await plays(card, chat, "The final video");
-
-    const go = await card.getByRole("button", { name: "Yes, publish on tiktok now" }).boundingBox();
-    expect((go?.y ?? Infinity) + (go?.height ?? 0)).toBeLessThan(450);
+    await secondClick(card, "Yes, publish on tiktok now");
+    const declined = card.getByText("Not published: you did not say yes.");
+    await declined.waitFor();
+    expect(await bottomOf(declined)).toBeLessThan(750);
   });
 
   test("the card sets hostile texts as text, opens no hostile link, and runs and loads nothing", async () => {

@@ -23,6 +23,8 @@ export interface Given extends Place {
   readonly entry: string;
   /** The scripted model's server, without a path. */
   readonly modelUrl: string;
+  /** A folder for pictures of its window, if it has one. */
+  readonly pictures: string;
   /** Runs the application for something else than the job. */
   ask(...args: readonly string[]): Promise<unknown>;
 }
@@ -38,6 +40,8 @@ export interface Application {
   readonly executable: string;
   /** Its name for `config`. */
   readonly client: string;
+  /** How long a render takes, where it has to take longer than the client waits. */
+  readonly renderSeconds?: string;
   /** Writes its settings, and returns how it is started with the job. */
   prepare(given: Given): Promise<Launched>;
   /** Does the job as a user would, if it is not enough to start it. */
@@ -200,6 +204,8 @@ wire_api = "responses"
     npmPackage: "code-server",
     executable: "code-server",
     client: "vscode",
+    // The card has to show clips meanwhile.
+    renderSeconds: "40",
     prepare: prepareVscode,
     use: useVscode,
   },

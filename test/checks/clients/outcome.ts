@@ -19,12 +19,15 @@ export interface Outcome {
   /** What the model was last shown. */
   readonly lastShown: string;
   readonly left: readonly LeftProcess[];
+  /** What the user could not do, in the error's words. */
+  readonly failure: string | undefined;
 }
 
 export function outcomeOf(
   turns: readonly Turn[],
   runs: readonly ServerRun[],
   left: readonly LeftProcess[],
+  failure: string | undefined,
 ): Outcome {
   const run = runs.find((one) => toolCalls(one).length > 0) ?? runs[0];
   const offered = (turns[0]?.tools ?? []).filter((tool) => ownName(tool) !== undefined);
@@ -42,6 +45,7 @@ export function outcomeOf(
     published: run !== undefined && isPublished(run),
     lastShown: turns.at(-1)?.calls.at(-1)?.shown ?? "",
     left,
+    failure,
   };
 }
 
@@ -65,7 +69,7 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\+n/g, "\n").replaceAll("\\", "");
 }
 
-function startedAsTask(run: ServerRun): boolean {
+export function startedAsTask(run: ServerRun): boolean {
   const call = toolCalls(run).find(({ tool }) => tool === "generate_video");
   return call?.result?.["resultType"] === "task" || call?.result?.["task"] !== undefined;
 }

@@ -18,7 +18,7 @@ export interface Row {
 
 /** Whether the job ended as it should, with the tools in the first turn and no server left running. */
 export function isGood({ first, unasked }: Row): boolean {
-  if (first === undefined) return false;
+  if (first === undefined || first.failure !== undefined) return false;
   const { published, firstTurn } = unasked ?? first;
   const told = unasked === undefined || first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off");
   const left = [...first.left, ...(unasked?.left ?? [])];
@@ -60,6 +60,7 @@ function cells({ title, version, first, unasked, notRun }: Row): string[] {
 }
 
 function resultOf(first: Outcome, unasked: Outcome | undefined): string {
+  if (first.failure !== undefined) return `**failed**: ${first.failure.split("\n")[0]}`;
   if (first.published) return first.asTask ? "published, after a task" : "published";
   if (unasked?.published === true)
     return first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off")

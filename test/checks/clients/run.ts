@@ -1,6 +1,6 @@
 // npm run test:clients: real applications from npm do a whole job with the entry that `config` prints for them, against the sandbox and a
 // scripted model on loopback. Writes the table of docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing, `-- --latest` takes
-// their latest versions, `-- --cache FOLDER` keeps what was installed. Linux only.
+// their latest versions, `-- --cache FOLDER` keeps what was installed. Names the folder of VS Code's screenshots. Linux only.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,8 @@ import { startScriptedModel } from "./scripted-model.ts";
 
 /** Long enough that the client has to wait for the video. */
 const RENDER_SECONDS = "6";
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
+const PICTURES = join(tmpdir(), "faceless-clients-pictures");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -78,7 +79,7 @@ async function runOnce(
 ): Promise<Outcome> {
   const home = await mkdtemp(join(folder, `${application.client}-`));
   const place = await makePlace(home, used.server, {
-    FACELESS_SANDBOX_SECONDS: RENDER_SECONDS,
+    FACELESS_SANDBOX_SECONDS: application.renderSeconds ?? RENDER_SECONDS,
     ...used.env,
   });
   const model = await startScriptedModel(fromTopicToPublished);
@@ -95,18 +96,20 @@ async function runOnce(
     ...place,
     entry: await entryOf(application),
     modelUrl: model.url,
+    pictures: join(PICTURES, application.client),
     ask: (...args: readonly string[]) => runToEnd({ ...start, args }, LIMIT_MS),
   };
   try {
     const { args, env } = await application.prepare(given);
     const job = { ...start, args, env: { ...start.env, ...env } };
-    const output = await (application.use === undefined
-      ? runToEnd(job, LIMIT_MS).then((ended) => ended.output)
-      : useIt(application.use(job, given, AbortSignal.timeout(LIMIT_MS))));
-    const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home));
-    if (!outcome.published && !outcome.refusedByItself)
+    let output: string | undefined;
+    let failure: string | undefined;
+    if (application.use === undefined) ({ output } = await runToEnd(job, LIMIT_MS));
+    else failure = await failureOf(application.use(job, given, AbortSignal.timeout(LIMIT_MS)));
+    const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home), failure);
+    if (failure !== undefined || !(outcome.published || outcome.refusedByItself))
       process.stderr.write(
-        `${application.title}: ${output}\nUnknown requests: ${model.unknown.join(", ")}\n`,
+        `${application.title}: ${failure ?? output}\nUnknown requests: ${model.unknown.join(", ")}\n`,
       );
     return outcome;
   } finally {
@@ -115,12 +118,9 @@ async function runOnce(
   }
 }
 
-/** Its failure is a finding like any other. */
-async function useIt(used: Promise<void>): Promise<string> {
-  return used.then(
-    () => "",
-    (error: unknown) => String(error),
-  );
+/** It is a finding like any other. */
+async function failureOf(used: Promise<void>): Promise<string | undefined> {
+  return used.then(() => undefined, String);
 }
 
 async function entryOf({ client }: Application): Promise<string> {

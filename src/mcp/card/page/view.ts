@@ -75,6 +75,8 @@ export function createView(card: Card): () => void {
       if (!ok) append(posts, "li", `${platform}: not posted${typeof error === "string" ? `: ${error}` : ""}`);
     for (const { platform, url } of published)
       if (url) offerToOpen(url, append(posts, "li"), `Open on ${platform}`);
+    // To the card's end, which a host may cut off. An armed button stays under the pointer.
+    if (card.remark && !armedAt) scrollTo(0, 10_000);
   }
 
   function offerToOpen(url: string, place: HTMLElement, text = "Open"): void {

@@ -1,12 +1,13 @@
 // VS Code as a client: its settings, and the job in its chat. It needs a browser, and code-server's install needs what builds its native
 // modules: on Debian chromium, build-essential, python3, libkrb5-dev, libx11-dev, libxkbfile-dev and libsecret-1-dev.
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findBrowser } from "../../../fixtures/browser.ts";
 import type { Given, Launched } from "../applications.ts";
 import { JOB_IS_OVER, PROMPT } from "../job.ts";
 import type { Start } from "../processes.ts";
+import { publishInCard, watchCard } from "./card.ts";
 import { startCodeServer } from "./code-server.ts";
 import { Workbench } from "./workbench.ts";
 
@@ -67,8 +68,11 @@ export async function prepareVscode({ entry, home, project, modelUrl }: Given): 
   };
 }
 
-/** Does the job as a user would, and agrees to everything. */
-export async function useVscode(start: Start, { home, project }: Given, signal: AbortSignal): Promise<void> {
+/** Does the job as a user would, who agrees to everything, and then publishes once more from the card. */
+export async function useVscode(start: Start, given: Given, signal: AbortSignal): Promise<void> {
+  const { home, project, pictures, serverRuns } = given;
+  await rm(pictures, { recursive: true, force: true });
+  process.stdout.write(`Pictures of VS Code: ${pictures}\n`);
   const server = await startCodeServer(start, signal);
   let workbench: Workbench | undefined;
   try {
@@ -78,13 +82,18 @@ export async function useVscode(start: Start, { home, project }: Given, signal: 
       browser: browserOfThisMachine(),
       profile: join(home, "browser"),
       env: start.env,
+      pictures,
     });
     signal.throwIfAborted();
     signal.addEventListener("abort", () => void workbench?.close());
     await workbench.chooseModel(MODEL);
     await workbench.prompt(PROMPT);
+    await workbench.allow();
+    await watchCard(workbench, serverRuns);
     await workbench.agreeUntil(JOB_IS_OVER);
+    await publishInCard(workbench);
   } catch (error) {
+    await workbench?.takePicture("failed").catch(() => {});
     const shown = await workbench?.shown().catch(() => "nothing any more");
     throw new Error(`${String(error)}\nThe chat showed: ${shown}`, { cause: error });
   } finally {

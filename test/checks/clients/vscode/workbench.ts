@@ -1,7 +1,8 @@
 // VS Code's workbench in a real browser, used as a user does: a prompt is typed into the chat, and what VS Code or the server asks is
 // answered by clicking.
 
-import { chromium, type BrowserContext, type Locator, type Page } from "playwright-core";
+import { join } from "node:path";
+import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from "playwright-core";
 
 export interface OpenOptions {
   readonly url: string;
@@ -11,23 +12,29 @@ export interface OpenOptions {
   readonly browser: string;
   readonly profile: string;
   readonly env: Readonly<Record<string, string>>;
+  /** A folder for pictures of its window. */
+  readonly pictures: string;
 }
 
 /** Ends a wait for something that never comes; far above what a busy machine needs. */
 const HANG_MS = 120_000;
-/** The workbench loads its parts one after the other. A command that is not there yet is looked for again after this time. */
 const LOOK_AGAIN_MS = 3_000;
 
 export class Workbench {
   readonly #context: BrowserContext;
   readonly #page: Page;
+  readonly #pictures: string;
+  /** What shows an MCP App. The app is in the frame within. */
+  readonly #appFrame: Locator;
 
-  private constructor(context: BrowserContext, page: Page) {
+  private constructor(context: BrowserContext, page: Page, pictures: string) {
     this.#context = context;
     this.#page = page;
+    this.#pictures = pictures;
+    this.#appFrame = page.locator("iframe.webview");
   }
 
-  static async open({ url, project, browser, profile, env }: OpenOptions): Promise<Workbench> {
+  static async open({ url, project, browser, profile, env, pictures }: OpenOptions): Promise<Workbench> {
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: browser,
       chromiumSandbox: false,
@@ -37,7 +44,7 @@ export class Workbench {
     context.setDefaultTimeout(HANG_MS);
     const page = context.pages()[0] ?? (await context.newPage());
     await page.goto(`${url}?folder=${encodeURIComponent(project)}`);
-    return new Workbench(context, page);
+    return new Workbench(context, page, pictures);
   }
 
   /** A model of chatLanguageModels.json. VS Code offers it once the list of models has been opened. */
@@ -55,9 +62,14 @@ export class Workbench {
     await this.#page.keyboard.press("Enter");
   }
 
+  /** Agrees to the call that the model wants to make. */
+  async allow(): Promise<void> {
+    await clickAway(this.#allowButton());
+  }
+
   /** Agrees to whatever the user is asked, until the chat shows these words. */
   async agreeUntil(words: string): Promise<void> {
-    const allow = this.#page.getByRole("button", { name: /^Allow/ }).first();
+    const allow = this.#allowButton();
     // An answered question stays in the chat, without its options.
     const yes = this.#page
       .getByRole("region", { name: /^Chat question/ })
@@ -75,6 +87,30 @@ export class Workbench {
     }
   }
 
+  /** What VS Code asks for an app, in a notification. */
+  get question(): Locator {
+    return this.#page.getByRole("button", { name: "Respond" });
+  }
+
+  async respond(choice: string): Promise<void> {
+    await this.question.click();
+    await this.#page.locator(".quick-input-widget .monaco-list-row").filter({ hasText: choice }).click();
+  }
+
+  get card(): FrameLocator {
+    return this.#appFrame.contentFrame().frameLocator("#active-frame");
+  }
+
+  /** Whether this part of the card is above the height at which VS Code cuts it. */
+  async isWithinCard(part: Locator): Promise<boolean> {
+    const [inner, outer] = await Promise.all([part.boundingBox(), this.#appFrame.boundingBox()]);
+    return inner !== null && outer !== null && inner.y + inner.height <= outer.y + outer.height;
+  }
+
+  async takePicture(name: string): Promise<void> {
+    await this.#page.screenshot({ path: join(this.#pictures, `${name}.png`), animations: "disabled" });
+  }
+
   /** What the chat shows. */
   shown(): Promise<string> {
     return this.#page.locator(".interactive-session").innerText();
@@ -89,30 +125,35 @@ export class Workbench {
     return this.#page.getByRole("textbox", { name: new RegExp(`^Chat Input.*${model}`) });
   }
 
+  #allowButton(): Locator {
+    return this.#page.getByRole("button", { name: /^Allow/ }).first();
+  }
+
+  /** The workbench loads its parts one after the other, so a command may not be there yet. */
   async #runCommand(title: string): Promise<void> {
     const palette = this.#page.locator(".quick-input-widget");
     const command = palette.locator(".monaco-list-row").filter({ hasText: title }).first();
-    const deadline = performance.now() + HANG_MS;
-    for (;;) {
-      // eslint-disable-next-line no-await-in-loop -- looks again until it is there
-      await this.#page.keyboard.press("F1");
-      // eslint-disable-next-line no-await-in-loop
-      await palette.locator("input.input").fill(`>${title}`);
-      const wait = command.waitFor({ timeout: LOOK_AGAIN_MS });
-      // eslint-disable-next-line no-await-in-loop
-      if (
-        await wait.then(
-          () => true,
-          () => false,
-        )
-      )
-        break;
-      if (performance.now() > deadline) throw new Error(`VS Code has no command "${title}".`);
-      // eslint-disable-next-line no-await-in-loop
+    await until(command, async () => {
       await this.#page.keyboard.press("Escape");
-    }
+      await this.#page.keyboard.press("F1");
+      await palette.locator("input.input").fill(`>${title}`);
+    });
     await command.click();
     await palette.waitFor({ state: "hidden" });
+  }
+}
+
+/** Does this, and again after some time, until that is shown. */
+export async function until(shown: Locator, act: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + HANG_MS;
+  for (;;) {
+    // eslint-disable-next-line no-await-in-loop -- looks again until it is there
+    await act();
+    const wait = shown.waitFor({ timeout: LOOK_AGAIN_MS });
+    // eslint-disable-next-line no-await-in-loop
+    const error = await wait.then(() => undefined, String);
+    if (error === undefined) return;
+    if (performance.now() > deadline) throw new Error(error);
   }
 }
 
