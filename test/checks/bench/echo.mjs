@@ -2,9 +2,7 @@
 
 import { createInterface } from "node:readline";
 
-const { ANSWER = "{}" } = process.env;
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id } = JSON.parse(line);
-  if (id !== undefined)
-    process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${ANSWER}}\n`);
+  if (id !== undefined) process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}\n`);
 });

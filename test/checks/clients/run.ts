@@ -2,14 +2,13 @@
 // scripted model on loopback. Writes the table of docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing, `-- --latest` takes
 // their latest versions, `-- --cache FOLDER` keeps what was installed. Linux only.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { withPart } from "../../../.config/docs-parts.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { run } from "../../fixtures/run.ts";
+import { report } from "../report.ts";
 import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
 import { install, type Installation } from "./installation.ts";
 import { fromTopicToPublished } from "./job.ts";
@@ -29,7 +28,7 @@ const { values, positionals } = parseArgs({
 });
 const wanted = APPLICATIONS.filter(({ client }) => positionals.length === 0 || positionals.includes(client));
 
-const folder = await mkdtemp(join(tmpdir(), "faceless-clients-"));
+const folder = makeFolder();
 try {
   const packages = { folder: values.cache ?? join(folder, "packages"), latest: values.latest };
   const server = await installServer(folder);
@@ -42,10 +41,10 @@ try {
     rows.push(row);
   }
   const notRun = NOT_RUN.map(({ title, why }) => ({ title, version: "", notRun: why }));
-  if (positionals.length === 0) await writeReport(reportTable([...rows, ...notRun]));
+  if (positionals.length === 0) await report("CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  removeFolder(folder);
 }
 
 async function rowOf(
@@ -127,9 +126,4 @@ async function entryOf({ client }: Application): Promise<string> {
   const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client, "--sandbox"]);
   if (code !== 0) throw new Error(stderr.trim());
   return stdout;
-}
-
-async function writeReport(table: string): Promise<void> {
-  const file = fileURLToPath(new URL("../../../docs/CLIENTS.md", import.meta.url));
-  await writeFile(file, withPart(await readFile(file, "utf8"), "runs", table));
 }

@@ -3,9 +3,7 @@
 // command in the document has the seed that repeats a run.
 
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { cpus, type as system } from "node:os";
-import { withPart } from "../../../.config/docs-parts.ts";
+import { MACHINE, report, TODAY } from "../report.ts";
 import { deadline } from "./deadline.ts";
 import { exits } from "./exits.ts";
 import { model } from "./model.ts";
@@ -84,8 +82,6 @@ function isAsked(name: string): boolean {
   return words.length === 0 || (words.includes(test) && isOfModule);
 }
 
-const document = new URL("../../../docs/PERFORMANCE.md", import.meta.url);
-const machine = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores`;
 const asked = Object.entries(TESTS).filter(([name]) => isAsked(name));
 if (asked.length === 0) throw new Error(`There are: ${Object.keys(TESTS).join(", ")}.`);
 for (const [name, test] of asked) {
@@ -105,11 +101,8 @@ for (const [name, test] of asked) {
         `- **${what}**: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
     )
     .join("\n");
-  process.stdout.write(`${text}\n`);
   if (rows.some(({ met }) => !met)) process.exitCode = 1;
-  const when = new Date().toISOString().slice(0, 10);
-  const part = `${text}\n\n${when}, ${machine}: \`${command}\`.`;
-  await writeFile(document, withPart(await readFile(document, "utf8"), name, part));
+  await report("PERFORMANCE.md", name, `${text}\n\n${TODAY}, ${MACHINE}: \`${command}\`.`);
 }
 // A server that could not be killed must not hold this process.
 process.exit();
