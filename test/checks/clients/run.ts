@@ -100,7 +100,7 @@ async function runOnce(
     const { args, env } = await application.prepare(given);
     const job = { ...start, args, env: { ...start.env, ...env } };
     const output = await (application.use === undefined
-      ? runToEnd(job, LIMIT_MS).then((ended) => ended.output)
+      ? runToEnd(job, LIMIT_MS)
       : useIt(application.use(job, given, AbortSignal.timeout(LIMIT_MS))));
     const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home));
     if (!outcome.published && !outcome.refusedByItself)

@@ -13,6 +13,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import { listen } from "../../fixtures/free-port.ts";
 
 export interface Bridge {
   readonly url: string;
@@ -62,12 +63,9 @@ export async function startBridge(server: StdioServerParameters): Promise<Bridge
       else fail(outgoing, 400, -32700, "The body is no JSON-RPC message.");
     });
   });
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
-  const address = http.address();
-  if (address === null || typeof address === "string") throw new Error("The bridge has no port.");
+  const port = await listen(http);
   return {
-    url: `http://127.0.0.1:${address.port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     async close() {
       http.closeAllConnections();
       http.close();
