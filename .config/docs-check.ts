@@ -90,14 +90,17 @@ export function runnableBlocks(text: string): string[] {
   return [...text.matchAll(FENCE)].filter(([, , info]) => info === "sh run").map(([, , , code = ""]) => code);
 }
 
-/** Runs a block with this project's source as the package, and a home folder of its own. Resolves to what it printed, or throws that. */
-export async function runBlock(commands: string): Promise<string> {
+/** What `node` runs in place of the package. */
+const SOURCE = ["--import", "tsx", join(ROOT, "src/cli.ts")];
+
+/** Runs a block with this project as the package, and a home folder of its own. Resolves to what it printed, or throws that. */
+export async function runBlock(commands: string, program: readonly string[] = SOURCE): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "faceless-docs-"));
   try {
-    const program = `exec '${process.execPath}' --import tsx '${join(ROOT, "src/cli.ts")}' "$@"`;
+    const start = [process.execPath, ...program].map((word) => `'${word}'`).join(" ");
     await writeFile(
       join(folder, "npx"),
-      `#!/bin/sh\n[ "$1 $2" = "-y faceless-video-mcp" ] || exit 127\nshift 2\n${program}\n`,
+      `#!/bin/sh\n[ "$1 $2" = "-y faceless-video-mcp" ] || exit 127\nshift 2\nexec ${start} "$@"\n`,
       {
         mode: 0o700,
       },

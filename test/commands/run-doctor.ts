@@ -1,6 +1,6 @@
 // `doctor` in this process, on a computer that the test describes.
 
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { type DoctorOptions, runDoctor } from "../../src/commands/doctor.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { DOCUMENT, VIDEOS } from "../fixtures/constants.ts";
@@ -24,6 +24,8 @@ export const NO_VIDEOS = { json: { videos: [] } };
 /** Its exit code and what it printed. The key must not be in there, whatever is wrong. */
 export async function doctor(options: Partial<DoctorOptions>) {
   let text = "";
+  // No test waits for a pause between two attempts.
+  const random = vi.spyOn(Math, "random").mockReturnValue(0);
   const code = await runDoctor({
     homeDir: "/home/user",
     workingDir: "/home/user",
@@ -36,6 +38,7 @@ export async function doctor(options: Partial<DoctorOptions>) {
     ...options,
     env: { FACELESS_STATE_DIR: "off", ...options.env },
   });
+  random.mockRestore();
   expect(tracesOf(CANARY, text)).toEqual([]);
   return { code, text, lines: text.trimEnd().split("\n") };
 }

@@ -66,24 +66,6 @@ test.each([
   expect(world.requests()).toEqual(requests);
 });
 
-test("a watched job is polled immediately and then every 10 s if its age is unknown", async () => {
-  const world = new PolledWorld();
-  world.found("a");
-  world.poller.watch("a");
-  await world.until(25);
-
-  expect(world.requests()).toEqual(["0 a", "10 a", "20 a"]);
-});
-
-test("a watched job is polled at a fixed interval if one is set", async () => {
-  const world = new PolledWorld({ fixedMs: 2_500 });
-  world.start("a");
-  world.poller.watch("a");
-  await world.until(10);
-
-  expect(world.requests()).toEqual(["2.5 a", "5 a", "7.5 a", "10 a"]);
-});
-
 test("a watched job is not polled when its end is known", async () => {
   const world = runningWorld("a");
   world.store.put(job("a", { status: "completed" }));

@@ -1,7 +1,7 @@
 import { assert, integer, property } from "fast-check";
 import { expect, test } from "vitest";
 import { type PollState, Schedule } from "../../src/jobs/schedule.ts";
-import { DURATIONS, seededRandom, type Random } from "../fixtures/durations.ts";
+import { seededRandom } from "../fixtures/durations.ts";
 
 /** No jitter. */
 const middle = () => 0.5;
@@ -32,27 +32,6 @@ function scheduleAfter(seconds: number[]): Schedule {
 }
 
 const clips = (completed: number, total: number, failed = 0) => ({ progress: { completed, total, failed } });
-
-/** 5,000 jobs; mean and p95 delay in seconds. */
-function simulate(draw: (random: Random) => { durationMs: number }) {
-  const random = seededRandom(165);
-  const schedule = new Schedule({ random });
-  const delays: number[] = [];
-  let polls = 0;
-  for (let job = 0; job < 5_000; job++) {
-    const { durationMs } = draw(random);
-    let ageMs = schedule.firstDelayMs(0);
-    polls++;
-    while (ageMs < durationMs) {
-      ageMs += schedule.nextDelayMs({ ageMs, observedMs: ageMs });
-      polls++;
-    }
-    delays.push((ageMs - durationMs) / 1000);
-  }
-  delays.sort((a, b) => a - b);
-  const mean = delays.reduce((sum, each) => sum + each, 0) / delays.length;
-  return { polls: polls / delays.length, mean, p95: delays[Math.floor(0.95 * delays.length)] ?? Infinity };
-}
 
 test("the schedule of a watched job polls first at 12 s, then every 30 s, 8 s and 6 s as the job approaches its usual end", () => {
   expect(pollsOf(new Schedule({ random: middle }), 160)).toEqual([
@@ -173,19 +152,5 @@ test.each([
   "the status of a job that shares the list is read again after 30 s, or after a longer fixed interval: %s",
   (fixedMs, maxStatusAgeMs) => {
     expect(new Schedule({ fixedMs, random: middle }).maxStatusAgeMs).toBe(maxStatusAgeMs);
-  },
-);
-
-test.each([
-  { name: "U", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
-  { name: "LN", most: { polls: 16.5, mean: 3.3, p95: 6.5 } },
-  { name: "MIX", most: { polls: 16.5, mean: 4, p95: 8.5 } },
-] as const)(
-  "a simulation of 5,000 jobs keeps the promises for watched jobs under $name",
-  ({ name, most }) => {
-    const got = simulate(DURATIONS[name]);
-    expect(got.polls).toBeLessThanOrEqual(most.polls);
-    expect(got.mean).toBeLessThanOrEqual(most.mean);
-    expect(got.p95).toBeLessThanOrEqual(most.p95);
   },
 );

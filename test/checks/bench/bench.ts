@@ -1,14 +1,11 @@
 // npm run bench: measures the built server against the minimum that it could cost, prints one table and writes it to
 // docs/PERFORMANCE.md. Fails if a figure is not reached.
 
-import { readFile, writeFile } from "node:fs/promises";
-import { cpus, type as system } from "node:os";
-import { table, withPart } from "../../../.config/docs-parts.ts";
+import { table } from "../../../.config/docs-parts.ts";
 import { fetchNode } from "../../fixtures/fetch-node.ts";
+import { MACHINE, report, TODAY } from "../report.ts";
 import { benchCalls } from "./calls.ts";
-import { benchPackage } from "./package.ts";
 import { benchStart } from "./start.ts";
-import { benchWatching } from "./watching.ts";
 
 interface Row {
   readonly figure: string;
@@ -22,8 +19,6 @@ const start = await benchStart(process.execPath);
 const newerNode = await fetchNode("24");
 const newer = await benchStart(newerNode);
 const calls = await benchCalls();
-const watching = await benchWatching();
-const { bytes, clipBytes, packages } = await benchPackage();
 
 const times = (ratio: number) => `${ratio.toFixed(1)}×`;
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
@@ -33,7 +28,6 @@ const medians = ({ ours, base }: { ours: number; base: number }) => `${ms(ours)}
 const rates = ({ ours, base }: { ours: number; base: number }) =>
   `${ours.toFixed(0)} / ${base.toFixed(0)} a second`;
 const atMost = (value: number, limit: number, toReach: string) => ({ toReach, met: value <= limit });
-const grown = watching.watching - watching.idle;
 const START = "start to the answer of tools/list, against a bare Node.js process";
 const rows: readonly Row[] = [
   {
@@ -87,30 +81,6 @@ const rows: readonly Row[] = [
     measured: percent(calls.sdk.perSecond.ratio),
     details: rates(calls.sdk.perSecond),
   },
-  {
-    figure: "heap of 200 watched jobs, as many as there may be, beyond idle",
-    measured: mb(grown),
-    details: `${mb(watching.watching)} − ${mb(watching.idle)}`,
-    goal: atMost(grown, 5, "≤ 5 MB"),
-  },
-  {
-    figure: "tools/list",
-    measured: `${start.listBytes} bytes`,
-    details: "with its envelope",
-    goal: atMost(start.listBytes, 7_500, "≤ 7,500 bytes"),
-  },
-  {
-    figure: "the package, unpacked",
-    measured: `${(bytes / 1e6).toFixed(2)} MB`,
-    details: `${(clipBytes / 1e6).toFixed(2)} MB of it the sandbox's clips`,
-    goal: atMost(bytes, 1_800_000, "≤ 1.8 MB"),
-  },
-  {
-    figure: "packages that npm installs",
-    measured: String(packages),
-    details: "no install script",
-    goal: { toReach: "1", met: packages === 1 },
-  },
 ];
 
 const text = table(
@@ -122,12 +92,5 @@ const text = table(
     ...(goal === undefined ? ["a floor", "–"] : [goal.toReach, goal.met ? "yes" : "**no**"]),
   ]),
 );
-process.stdout.write(`${text}\n`);
-const document = new URL("../../../docs/PERFORMANCE.md", import.meta.url);
-const date = new Date().toISOString().slice(0, 10);
-const machine = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores, ${date}`;
-await writeFile(
-  document,
-  withPart(await readFile(document, "utf8"), "bench", `Measured on ${machine}:\n\n${text}`),
-);
+await report("PERFORMANCE.md", "bench", `Measured on ${MACHINE}, ${TODAY}:\n\n${text}`);
 process.exitCode = rows.some(({ goal }) => goal?.met === false) ? 1 : 0;

@@ -1,9 +1,8 @@
 // Measures the time from the start of a process to its list of tools, and its memory then.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { type RawStart, startRaw } from "../../fixtures/raw-server.ts";
 import { compare, inTurns } from "./sample.ts";
 
@@ -13,13 +12,11 @@ const ECHO = fileURLToPath(new URL("echo.mjs", import.meta.url));
 export interface Start {
   readonly ms: number;
   readonly megabytes: number;
-  /** Bytes of the answer to tools/list. */
-  readonly bytes: number;
 }
 
 /** The built file, also with a cache of its compiled code where this Node can keep one, and a minimal process that answers the same lines. */
 export async function benchStart(node: string) {
-  const cache = await mkdtemp(join(tmpdir(), "faceless-bench-"));
+  const cache = makeFolder();
   try {
     const [base = [], ours = [], cached = []] = await inTurns(ROUNDS, [
       () => start(node, { file: ECHO }),
@@ -30,10 +27,9 @@ export async function benchStart(node: string) {
       ms: compare(base, ours, ({ ms }) => ms),
       cachedMs: compare(base, cached, ({ ms }) => ms),
       megabytes: compare(base, ours, ({ megabytes }) => megabytes),
-      listBytes: ours[0]?.bytes ?? Number.NaN,
     };
   } finally {
-    await rm(cache, { recursive: true });
+    removeFolder(cache);
   }
 }
 
@@ -45,15 +41,13 @@ async function start(
   const startMs = performance.now();
   const bare = { HOME: process.env["HOME"], FACELESS_STATE_DIR: "off" };
   const server = startRaw({ command: [node], ...file, env: { ...bare, ...env } });
-  let bytes = 0;
   await server.open("legacy");
-  server.stdout.on("data", (chunk: Buffer) => (bytes += chunk.length));
   await server.ask("tools/list");
   const ms = performance.now() - startMs;
   const megabytes = await residentMegabytes(server.child.pid ?? 0);
   server.stdin.end();
   await server.ended;
-  return { ms, megabytes, bytes };
+  return { ms, megabytes };
 }
 
 /** As Linux reports it. */

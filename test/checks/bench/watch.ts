@@ -1,11 +1,10 @@
 // npm run bench:watch: what watching costs and how soon an end is seen. Runs the real schedule, poller and rate limiter on a virtual
 // clock, so that the figures do not depend on the machine. Writes them to docs/PERFORMANCE.md.
 
-import { readFile, writeFile } from "node:fs/promises";
-import { table, withPart } from "../../../.config/docs-parts.ts";
+import { table } from "../../../.config/docs-parts.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
+import { report } from "../report.ts";
 import { createWorld, type Delays, delaysOf, measureManyJobs, type WorldOptions } from "./virtual-world.ts";
-import { measureDeliveries } from "./webhook-delay.ts";
 
 const JOBS = 2_000;
 const MINUTE_MS = 60_000;
@@ -65,13 +64,9 @@ for (const count of [1, 10, 30, 60, 100, 200]) {
   ]);
   refused += polled.refused + hinted.refused;
 }
-const { mean, p95, max, requestsPerJob } = await measureDeliveries();
 const text = [
   table(["one job", "polls U / LN / MIX", "mean delay s", "p95 delay s"], ways),
   table(["jobs at once", "polls per minute", "missed", "delay s", "with webhooks"], counts),
   `${refused} requests were refused with 429.`,
-  `Over real sockets, from the end of a sandbox render to the notification on stdout, with webhooks: mean ${mean.toFixed(0)} ms, p95 ${p95.toFixed(0)} ms, slowest ${max.toFixed(0)} ms, ${requestsPerJob.toFixed(1)} polls per job.`,
 ].join("\n\n");
-process.stdout.write(`${text}\n`);
-const document = new URL("../../../docs/PERFORMANCE.md", import.meta.url);
-await writeFile(document, withPart(await readFile(document, "utf8"), "watch", text));
+await report("PERFORMANCE.md", "watch", text);

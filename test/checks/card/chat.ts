@@ -17,6 +17,7 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { findBrowser } from "../../fixtures/browser.ts";
 import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
+import { listen } from "../../fixtures/free-port.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
 import type { ChatOptions, PageChat } from "./page-chat.ts";
 
@@ -238,15 +239,13 @@ async function serveChat() {
     else if (url === "/chat.js") response.writeHead(200, { "content-type": "text/javascript" }).end(code);
     else response.writeHead(200, { "content-type": "text/html" }).end(CHAT);
   });
-  await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-  const address = pages.address();
-  if (address === null || typeof address === "string") throw new Error("The chat has no port.");
+  const port = await listen(pages);
   return {
-    chatUrl: `http://127.0.0.1:${address.port}/`,
+    chatUrl: `http://127.0.0.1:${port}/`,
     serveCard(html: string, { csp }: McpUiResourceMeta): string {
       cards.push({ html, policy: policyOf(csp?.resourceDomains ?? []) });
       // Another host name is another origin.
-      return `http://localhost:${address.port}/card/${cards.length - 1}`;
+      return `http://localhost:${port}/card/${cards.length - 1}`;
     },
     close: () =>
       new Promise<void>((resolve) => {

@@ -53,16 +53,15 @@ export async function seeConnected(terminal: Terminal): Promise<void> {
 }
 
 /** Waits for the question of this server and answers yes: opens the choices, takes the second, accepts. */
-export async function agreeToPublish(terminal: Terminal): Promise<string> {
-  const question = await terminal.waitFor(/Publish the video[^\n]*(?=[^]*Publish on[^]*to expand)/);
+export async function agreeToPublish(terminal: Terminal): Promise<void> {
+  await terminal.waitFor(/Publish the video[^\n]*(?=[^]*Publish on[^]*to expand)/);
   await terminal.typeUntil(RIGHT, /❯ ◯ Don't publish/);
   await terminal.typeUntil(DOWN, /❯ ◯ Publish on/);
   await terminal.typeUntil(ENTER, /✔ Publish on[^\n]*\?: Publish[^]*❯ Accept/);
   await terminal.typeUntil(ENTER, WORKING_OR_OPEN);
-  return question;
 }
 
-export async function leave(terminal: Terminal): Promise<number | null> {
+export async function leave(terminal: Terminal): Promise<void> {
   await say(terminal, "/exit");
-  return terminal.ended;
+  await terminal.ended;
 }

@@ -11,14 +11,8 @@ export interface Start {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface Ended {
-  /** Null if it was stopped. */
-  readonly code: number | null;
-  readonly output: string;
-}
-
-/** Runs a program to its end; after `limitMs` it is stopped. */
-export function runToEnd({ command, args, cwd, env }: Start, limitMs: number): Promise<Ended> {
+/** Runs a program to its end and returns its output; after `limitMs` it is stopped. */
+export function runToEnd({ command, args, cwd, env }: Start, limitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     let output = "";
@@ -28,11 +22,11 @@ export function runToEnd({ command, args, cwd, env }: Start, limitMs: number): P
     const timer = setTimeout(() => process.kill(-Number(child.pid), "SIGKILL"), limitMs);
     child.on("error", reject);
     // Not "close": what it leaves running may hold its output open.
-    child.on("exit", (code) => {
+    child.on("exit", () => {
       clearTimeout(timer);
       child.stdout.destroy();
       child.stderr.destroy();
-      resolve({ code, output });
+      resolve(output);
     });
   });
 }

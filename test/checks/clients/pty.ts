@@ -6,15 +6,12 @@ import { stripVTControlCharacters } from "node:util";
 import type { Start } from "./processes.ts";
 
 export interface Terminal {
-  /** All that was shown so far. */
-  shown(): string;
   /** Waits until a text is shown that was not there at the last `waitFor`, and returns it. Rejects if the program ends before. */
   waitFor(text: RegExp): Promise<string>;
   type(keys: string): void;
   /** Types keys, again every second until what they lead to is shown: a program may miss keys while it draws. */
   typeUntil(keys: string, text: RegExp): Promise<string>;
-  /** The exit code, when it has ended. */
-  readonly ended: Promise<number | null>;
+  readonly ended: Promise<void>;
   /** Ends it at once. */
   stop(): void;
 }
@@ -40,10 +37,7 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
   let hasEnded = false;
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk: string) => (text += chunk));
-  const ended = once(child, "exit").then(([code]) => {
-    hasEnded = true;
-    return typeof code === "number" ? code : null;
-  });
+  const ended = once(child, "exit").then(() => void (hasEnded = true));
   async function waitFor(wanted: RegExp): Promise<string> {
     for (;;) {
       const fresh = plain(text.slice(seen));
@@ -59,7 +53,6 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
   }
   const type = (keys: string) => void child.stdin.write(keys);
   return {
-    shown: () => plain(text),
     waitFor,
     type,
     async typeUntil(keys, wanted) {

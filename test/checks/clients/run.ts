@@ -2,14 +2,14 @@
 // scripted model on loopback. Writes the table of docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing, `-- --latest` takes
 // their latest versions, `-- --cache FOLDER` keeps what was installed. Names the folder of VS Code's screenshots. Linux only.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { withPart } from "../../../.config/docs-parts.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { run } from "../../fixtures/run.ts";
+import { report } from "../report.ts";
 import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
 import { install, type Installation } from "./installation.ts";
 import { fromTopicToPublished } from "./job.ts";
@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
 });
 const wanted = APPLICATIONS.filter(({ client }) => positionals.length === 0 || positionals.includes(client));
 
-const folder = await mkdtemp(join(tmpdir(), "faceless-clients-"));
+const folder = makeFolder();
 try {
   const packages = { folder: values.cache ?? join(folder, "packages"), latest: values.latest };
   const server = await installServer(folder);
@@ -43,10 +43,10 @@ try {
     rows.push(row);
   }
   const notRun = NOT_RUN.map(({ title, why }) => ({ title, version: "", notRun: why }));
-  if (positionals.length === 0) await writeReport(reportTable([...rows, ...notRun]));
+  if (positionals.length === 0) await report("CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  removeFolder(folder);
 }
 
 async function rowOf(
@@ -104,7 +104,7 @@ async function runOnce(
     const job = { ...start, args, env: { ...start.env, ...env } };
     let output: string | undefined;
     let failure: string | undefined;
-    if (application.use === undefined) ({ output } = await runToEnd(job, LIMIT_MS));
+    if (application.use === undefined) output = await runToEnd(job, LIMIT_MS);
     else failure = await failureOf(application.use(job, given, AbortSignal.timeout(LIMIT_MS)));
     const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home), failure);
     if (failure !== undefined || !(outcome.published || outcome.refusedByItself))
@@ -127,9 +127,4 @@ async function entryOf({ client }: Application): Promise<string> {
   const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client, "--sandbox"]);
   if (code !== 0) throw new Error(stderr.trim());
   return stdout;
-}
-
-async function writeReport(table: string): Promise<void> {
-  const file = fileURLToPath(new URL("../../../docs/CLIENTS.md", import.meta.url));
-  await writeFile(file, withPart(await readFile(file, "utf8"), "runs", table));
 }

@@ -3,10 +3,8 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import * as z from "zod";
+import { listen } from "../../fixtures/free-port.ts";
 import { DIALECTS } from "./dialects.ts";
-
-const addressSchema = z.looseObject({ port: z.number() });
 
 /** One request of a client, read the same way whatever API it came over. */
 export interface Turn {
@@ -68,8 +66,7 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
     dialect.write(response, asked ? script(turn) : ASIDE, { body, pathname });
   }
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = addressSchema.parse(server.address());
+  const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, turns, unknown, close: () => close(server) };
 }
 

@@ -21,7 +21,6 @@ export interface WireMessage extends z.infer<typeof messageSchema> {
 
 /** The messages of one server process, oldest first. */
 export interface ServerRun {
-  readonly pid: number;
   readonly messages: readonly WireMessage[];
 }
 
@@ -34,17 +33,13 @@ export interface ToolCall {
 const toolResultSchema = z.looseObject({
   content: z.array(z.looseObject({ text: z.string().optional() })).default([]),
   structuredContent: z.looseObject({}).optional(),
-  isError: z.boolean().optional(),
 });
 type ToolResult = z.infer<typeof toolResultSchema>;
 
 export async function readServerRuns(folder: string): Promise<ServerRun[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
   return Promise.all(
-    files.map(async (name) => ({
-      pid: Number.parseInt(name, 10),
-      messages: readMessages(await readFile(join(folder, name), "utf8")),
-    })),
+    files.map(async (name) => ({ messages: readMessages(await readFile(join(folder, name), "utf8")) })),
   );
 }
 

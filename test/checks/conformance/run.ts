@@ -1,22 +1,24 @@
 // npm run test:conformance: the official suite before the built server, for both protocol versions. It fails on anything that is not in the
 // baseline beside it, and on an entry of the baseline that passes. `npm run test:conformance -- caching` runs one scenario.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { npmProgram } from "../../fixtures/npm-tools.ts";
 import { startBridge } from "./bridge.ts";
 
 const VERSIONS = ["2025-11-25", "2026-07-28"];
 
 const scenarios = process.argv.slice(2);
-const servers = new Set<ChildProcess>();
-const bridge = await startBridge(startServer);
-const folder = await mkdtemp(join(tmpdir(), "faceless-conformance-"));
+// With the sandbox, so that calls have something to work with.
+const bridge = await startBridge({
+  command: process.execPath,
+  args: [BUILT_FILE, "--sandbox"],
+  env: { FACELESS_STATE_DIR: "off" },
+});
+const folder = makeFolder();
 try {
   // The suite needs a newer Node than package.json's engines.
   const node = await npmProgram("node", "node");
@@ -35,23 +37,5 @@ try {
   }
 } finally {
   await bridge.close();
-  await Promise.all([...servers].map(ended));
-  await rm(folder, { recursive: true, force: true });
-}
-
-/** With the sandbox, so that calls have something to work with. */
-function startServer(): ChildProcess {
-  const child = spawn(process.execPath, [BUILT_FILE, "--sandbox"], {
-    env: { PATH: process.env["PATH"], FACELESS_STATE_DIR: "off" },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  servers.add(child);
-  child.on("close", () => servers.delete(child));
-  return child;
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  const closed = once(child, "close");
-  child.stdin?.end();
-  await closed;
+  removeFolder(folder);
 }

@@ -1,6 +1,6 @@
 // docs/examples/backend: its own workers with pg-boss and a real Postgres, before a sandbox that is reached through a faulty proxy.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cp, readFile, symlink } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
@@ -16,7 +16,6 @@ import { installed, npmProgram } from "../../fixtures/npm-tools.ts";
 import { run } from "../../fixtures/run.ts";
 import { until } from "../../fixtures/until.ts";
 import { freePort } from "../../fixtures/free-port.ts";
-import { findPostgres, type Postgres, startPostgres } from "./postgres.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../docs/examples/backend", import.meta.url));
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
@@ -32,20 +31,26 @@ const unansweredSchema = z.object({
   orders: z.array(orderSchema),
   videos: z.array(z.object({ jobId: z.string() })),
 });
+const postgresSchema = z.object({
+  PGHOST: z.string(),
+  PGPORT: z.string(),
+  PGUSER: z.string(),
+  PGPASSWORD: z.string(),
+});
 type Order = z.infer<typeof orderSchema>;
 /** The proxy keeps what the service answers to them. */
 const UNANSWERED = ["[lost] one", "[lost] two", "[hold] one", "[499] one"];
 
-const postgresPrograms = await findPostgres();
-if (postgresPrograms === undefined)
+const hasPostgres = spawnSync("pg_virtualenv", ["-h"]).error === undefined;
+if (!hasPostgres)
   process.stdout.write(
-    "SKIPPED: the backend example, because Postgres is not installed (apt-get install postgresql).\n",
+    "SKIPPED: the backend example, because Debian's Postgres is not installed (apt-get install postgresql).\n",
   );
 
-describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
+describe.skipIf(!hasPostgres)("the backend example", () => {
   let node: string;
   let folder: string;
-  let postgres: Postgres;
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
 
   beforeAll(async () => {
     node = await npmProgram("node", "node");
@@ -55,7 +60,7 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
     );
     await cp(EXAMPLE, folder, { recursive: true });
     await symlink(join(await installed(dependencies), "node_modules"), join(folder, "node_modules"));
-    postgres = await startPostgres(postgresPrograms ?? "", folder, await freePort());
+    postgres = await startPostgres();
     return async () => {
       await postgres.close();
       removeFolder(folder);
@@ -156,11 +161,10 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
 
   /** A database, a sandbox and a proxy of its own, and the example's programs for them. */
   async function startBackend() {
+    const { PGUSER, PGPASSWORD, PGHOST, PGPORT } = postgres.env;
     const database = `test_${randomUUID().replaceAll("-", "")}`;
-    const { port } = new URL(postgres.url);
     const sql = async (name: string, statement: string) => {
-      const args = ["-h", "127.0.0.1", "-p", port, "-U", "postgres", "-d", name, "-c", statement];
-      const { code, stderr } = await run(join(postgresPrograms ?? "", "psql"), args);
+      const { code, stderr } = await run("psql", ["-d", name, "-c", statement], { env: postgres.env });
       if (code !== 0) throw new Error(stderr);
     };
     await sql("postgres", `create database ${database}`);
@@ -168,7 +172,7 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
     onTestFinished(() => sandbox.close());
     const proxy = await startProxy(sandbox);
     const env = {
-      DATABASE_URL: Object.assign(new URL(postgres.url), { pathname: database }).href,
+      DATABASE_URL: `postgres://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${database}`,
       FACELESS_BASE_URL: proxy.url,
       FACELESS_API_KEY: sandbox.apiKey,
     };
@@ -203,6 +207,28 @@ describe.skipIf(postgresPrograms === undefined)("the backend example", () => {
     };
   }
 });
+
+/** A server of its own, from Debian's tool for tests, which removes it when its command ends. */
+async function startPostgres() {
+  const child = spawn("pg_virtualenv", ["-t", "sh", "-c", "env; echo ready; cat"], {
+    // Where the user whom it runs Postgres as may read.
+    env: { ...process.env, TMPDIR: "/tmp" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+  await until(() => /^ready$/m.test(said));
+  const env = Object.fromEntries(
+    [...said.matchAll(/^(PG\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  return {
+    env: postgresSchema.parse(env),
+    async close() {
+      child.stdin.end();
+      await once(child, "close");
+    },
+  };
+}
 
 /** Nothing happens any more without a person. */
 function isSettled(orders: readonly Order[]): boolean {

@@ -36,54 +36,28 @@ const SECRET = "a-long-random-secret";
 /** As a client of mcp-proxy is set up; supergateway has no key for callers. */
 const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
 
-const GATEWAYS: readonly Gateway[] = [
-  {
-    name: "mcp-proxy",
-    args: (port, server) => [
-      "--host",
-      "127.0.0.1",
-      "--port",
-      `${port}`,
-      "--apiKey",
-      SECRET,
-      "--server",
-      "stream",
-      "--",
-      ...server,
-    ],
-    processes: () => 1,
-  },
-  {
-    name: "supergateway",
-    args: (port, server) => [
-      "--stdio",
-      server.join(" "),
-      "--outputTransport",
-      "streamableHttp",
-      "--stateful",
-      "--port",
-      `${port}`,
-    ],
-    processes: (sessions) => sessions,
-  },
-];
+const MCP_PROXY: Gateway = {
+  name: "mcp-proxy",
+  args: (port, server) => [
+    ...`--host 127.0.0.1 --port ${port} --apiKey ${SECRET} --server stream --`.split(" "),
+    ...server,
+  ],
+  processes: () => 1,
+};
+const SUPERGATEWAY: Gateway = {
+  name: "supergateway",
+  args: (port, server) => [
+    "--stdio",
+    server.join(" "),
+    ...`--outputTransport streamableHttp --stateful --port ${port}`.split(" "),
+  ],
+  processes: (sessions) => sessions,
+};
 
 const RENDER_SECONDS = 2;
 const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
 
-describe.each(GATEWAYS)("behind $name", (gateway) => {
-  test("a client finds the five tools, in their order", async () => {
-    const { connect } = await startGateway(gateway);
-    const { tools } = await (await connect()).client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual([
-      "generate_video",
-      "get_video_status",
-      "publish_video",
-      "list_videos",
-      "list_connected_platforms",
-    ]);
-  });
-
+describe.each([MCP_PROXY, SUPERGATEWAY])("behind $name", (gateway) => {
   test("a subscribed client is told of its job until the video is ready", async () => {
     const { connect } = await startGateway(gateway);
     const { client, call, updates } = await connect();
@@ -134,9 +108,7 @@ describe.each(GATEWAYS)("behind $name", (gateway) => {
 });
 
 test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until the video is ready", async () => {
-  const [proxy] = GATEWAYS;
-  if (proxy === undefined) throw new Error("There is no such gateway.");
-  const { url } = await startGateway(proxy);
+  const { url } = await startGateway(MCP_PROXY);
   const client = new ModernClient(
     { name: "modern-gateway-test", version: "1.0.0" },
     { versionNegotiation: { mode: "auto" } },
@@ -162,9 +134,7 @@ test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until t
 });
 
 test("mcp-proxy as docs/GATEWAYS.md prints it gives a web page nothing, nor anybody without the secret", async () => {
-  const [proxy] = GATEWAYS;
-  if (proxy === undefined) throw new Error("There is no such gateway.");
-  const { url, servers } = await startGateway(proxy);
+  const { url, servers } = await startGateway(MCP_PROXY);
   const body = JSON.stringify({
     jsonrpc: "2.0",
     id: 1,
@@ -183,9 +153,7 @@ test("mcp-proxy as docs/GATEWAYS.md prints it gives a web page nothing, nor anyb
 });
 
 test("sessions that share a process see each other's jobs, so tenants must never share one", async () => {
-  const [shared] = GATEWAYS;
-  if (shared === undefined) throw new Error("There is no such gateway.");
-  const { connect } = await startGateway(shared);
+  const { connect } = await startGateway(MCP_PROXY);
   const [one, other] = [await connect(), await connect()];
   const { resourceUri } = await one.call("generate_video", { topic: "A secret" });
   const { resources } = await other.client.listResources();
@@ -193,9 +161,7 @@ test("sessions that share a process see each other's jobs, so tenants must never
 });
 
 test("supergateway ends a session's process when its client ends the session", async () => {
-  const [, perSession] = GATEWAYS;
-  if (perSession === undefined) throw new Error("There is no such gateway.");
-  const { connect, servers } = await startGateway(perSession);
+  const { connect, servers } = await startGateway(SUPERGATEWAY);
   const [staying, leaving] = [await connect(), await connect()];
   for (const { client } of [staying, leaving]) await client.listTools();
   expect(await servers()).toHaveLength(2);

@@ -2,79 +2,8 @@
 // promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry` the mutants of one module. The
 // command in the document has the seed that repeats a run.
 
-import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { cpus, type as system } from "node:os";
-import { withPart } from "../../../.config/docs-parts.ts";
-import { deadline } from "./deadline.ts";
-import { exits } from "./exits.ts";
-import { model } from "./model.ts";
-import { mutants } from "./mutants.ts";
-import { neverTwice } from "./never-twice.ts";
-import { soak } from "./soak.ts";
-
-const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_000_000_000));
-const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
-/** What bugs are planted in. */
-const MODULES: Readonly<Record<string, string>> = {
-  idempotency: "src/idempotency/*.ts",
-  "request-sender": "src/service/request-sender.ts",
-  "generate-video": "src/tools/generate-video.ts",
-  "publish-video": "src/tools/publish-video.ts",
-  "rate-limiter": "src/service/rate-limiter.ts",
-  retry: "src/service/retry.ts",
-  redact: "src/redact.ts",
-  text: "src/text.ts",
-};
-
-interface Row {
-  readonly test: string;
-  readonly promised: string;
-  readonly measured: string;
-  readonly met: boolean;
-}
-
-/** Runs tests of npm test with larger numbers. */
-function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, "measured" | "met"> {
-  const startMs = performance.now();
-  const options = ["run", "--config", ".config/vitest.config.ts", "--testTimeout", "3600000", file];
-  const { status } = spawnSync("vitest", options, {
-    env: { ...process.env, ...env, SEED },
-    stdio: ["ignore", process.stderr.fd, "inherit"],
-  });
-  return { measured: `in ${Math.round((performance.now() - startMs) / 1000)} s`, met: status === 0 };
-}
-
-/** By the name of their part of the document. */
-const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
-  faults: () => [
-    {
-      test: "a fault at each point × GET, POST × direct, proxy",
-      promised: "right outcome, POST sent once, clear text",
-      ...larger("test/faults/matrix.test.ts", {}),
-    },
-    {
-      test: "10000 runs with random faults",
-      promised: "nothing sent twice, no wrong outcome, no key shown",
-      ...larger("test/faults/random.test.ts", { RUNS: "10000" }),
-    },
-  ],
-  fuzz: () => [
-    {
-      test: "1000000 hostile JSON-RPC lines",
-      promised: "each id answered once, the server keeps running",
-      ...larger("test/e2e/stdio-fuzz.test.ts", { LINES: "1000000" }),
-    },
-  ],
-  twice: () => neverTwice(ROUNDS, Number(SEED)),
-  model,
-  exits,
-  soak,
-  deadline,
-  ...Object.fromEntries(
-    Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),
-  ),
-};
+import { MACHINE, report, TODAY } from "../report.ts";
+import { MODULES, type Row, SEED, TESTS } from "./tests.ts";
 
 const words = process.argv.slice(2);
 
@@ -84,8 +13,6 @@ function isAsked(name: string): boolean {
   return words.length === 0 || (words.includes(test) && isOfModule);
 }
 
-const document = new URL("../../../docs/PERFORMANCE.md", import.meta.url);
-const machine = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores`;
 const asked = Object.entries(TESTS).filter(([name]) => isAsked(name));
 if (asked.length === 0) throw new Error(`There are: ${Object.keys(TESTS).join(", ")}.`);
 for (const [name, test] of asked) {
@@ -105,11 +32,8 @@ for (const [name, test] of asked) {
         `- **${what}**: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
     )
     .join("\n");
-  process.stdout.write(`${text}\n`);
   if (rows.some(({ met }) => !met)) process.exitCode = 1;
-  const when = new Date().toISOString().slice(0, 10);
-  const part = `${text}\n\n${when}, ${machine}: \`${command}\`.`;
-  await writeFile(document, withPart(await readFile(document, "utf8"), name, part));
+  await report("PERFORMANCE.md", name, `${text}\n\n${TODAY}, ${MACHINE}: \`${command}\`.`);
 }
 // A server that could not be killed must not hold this process.
 process.exit();

@@ -9,6 +9,7 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
 import { FORMATS } from "../../../src/commands/client-formats.ts";
+import { listen } from "../../fixtures/free-port.ts";
 import { until } from "../../fixtures/until.ts";
 import { ask, call, type User } from "./user.ts";
 
@@ -136,9 +137,8 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
     const service = createServer(({ method }, response) => {
       if (method === "POST") posts += 1;
       else response.writeHead(404).end();
-    }).listen(0, "127.0.0.1");
-    await once(service, "listening");
-    const env = { FACELESS_BASE_URL: `http://127.0.0.1:${Reflect.get(Object(service.address()), "port")}` };
+    });
+    const env = { FACELESS_BASE_URL: `http://127.0.0.1:${await listen(service)}` };
     const first = await user.start(env);
     void first.ask("tools/call", { name: "generate_video", arguments: { topic: "Ended" } });
     await until(() => posts === 1);

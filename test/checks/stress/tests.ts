@@ -1,0 +1,72 @@
+// The stress tests, and what is promised and measured in each.
+
+import { spawnSync } from "node:child_process";
+import { deadline } from "./deadline.ts";
+import { exits } from "./exits.ts";
+import { model } from "./model.ts";
+import { mutants } from "./mutants.ts";
+import { neverTwice } from "./never-twice.ts";
+import { soak } from "./soak.ts";
+
+export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_000_000_000));
+const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
+/** What bugs are planted in. */
+export const MODULES: Readonly<Record<string, string>> = {
+  idempotency: "src/idempotency/*.ts",
+  "request-sender": "src/service/request-sender.ts",
+  "generate-video": "src/tools/generate-video.ts",
+  "publish-video": "src/tools/publish-video.ts",
+  "rate-limiter": "src/service/rate-limiter.ts",
+  retry: "src/service/retry.ts",
+  redact: "src/redact.ts",
+  text: "src/text.ts",
+};
+
+export interface Row {
+  readonly test: string;
+  readonly promised: string;
+  readonly measured: string;
+  readonly met: boolean;
+}
+
+/** Runs tests of npm test with larger numbers. */
+function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, "measured" | "met"> {
+  const startMs = performance.now();
+  const options = ["run", "--config", ".config/vitest.config.ts", "--testTimeout", "3600000", file];
+  const { status } = spawnSync("vitest", options, {
+    env: { ...process.env, ...env, SEED },
+    stdio: ["ignore", process.stderr.fd, "inherit"],
+  });
+  return { measured: `in ${Math.round((performance.now() - startMs) / 1000)} s`, met: status === 0 };
+}
+
+/** By the name of their part of the document. */
+export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
+  faults: () => [
+    {
+      test: "a fault at each point × GET, POST × direct, proxy",
+      promised: "right outcome, POST sent once, clear text",
+      ...larger("test/faults/matrix.test.ts", {}),
+    },
+    {
+      test: "10000 runs with random faults",
+      promised: "nothing sent twice, no wrong outcome, no key shown",
+      ...larger("test/faults/random.test.ts", { RUNS: "10000" }),
+    },
+  ],
+  fuzz: () => [
+    {
+      test: "1000000 hostile JSON-RPC lines",
+      promised: "each id answered once, the server keeps running",
+      ...larger("test/e2e/stdio-fuzz.test.ts", { LINES: "1000000" }),
+    },
+  ],
+  twice: () => neverTwice(ROUNDS, Number(SEED)),
+  model,
+  exits,
+  soak,
+  deadline,
+  ...Object.fromEntries(
+    Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),
+  ),
+};
