@@ -4,6 +4,7 @@ import type { BuildOptions } from "rolldown";
 import licensePlugin from "rollup-plugin-license";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
 import { ADVERTISED } from "../src/mcp/advertised.ts";
+import { unusedSchemas } from "./unused-schemas.ts";
 import { vendoredNotices } from "./vendored-notices.ts";
 
 // Its types declare a default export inside the export, which the file does not have.
@@ -62,6 +63,7 @@ export default {
       name: "worked-out",
       load: (id) => WORKED_OUT.get(id),
     },
+    unusedSchemas,
     {
       name: "unused",
       load: (id) => (UNUSED_OF_UNDICI.test(id) ? "module.exports = {};" : undefined),
