@@ -7,7 +7,7 @@ export const jobIdArgument = () =>
   z
     .string()
     .regex(JOB_ID, "must be the UUID that generate_video or list_videos gave")
-    .describe("The job, as generate_video or list_videos named it");
+    .describe("From generate_video or list_videos");
 
 /** A code and not a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>

@@ -29,7 +29,7 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "What is said and shown, in the language of `language`: one idea, with all that the user named; a hook of about five words, two to four beats, an ending. The voice fills the time: about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels like Hook:, which might be spoken",
+          "What is said and shown, in the language of `language`: one idea, with all that the user named; a hook of about five words, two to four concrete beats, an ending that answers the hook. The voice fills the time: about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels like Hook:, which might be spoken",
         ),
       language: z
         .string()
