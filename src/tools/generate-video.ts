@@ -18,7 +18,7 @@ export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
   description:
-    "Starts one faceless short video and spends credits; returns a jobId at once. Show the user the topic and get their yes first. It renders for 2 to 4 minutes: follow it with get_video_status, never by calling this again. A failed render is refunded. Over 90 s: several videos, each paid.",
+    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the user before starting, and show them the topic. A failed render refunds its credits.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
@@ -29,7 +29,7 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "What is said and shown, in the language of `language`: one idea, with all that the user named; a hook of about five words, two to four concrete beats, an ending that answers the hook. The voice fills the time: about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels like Hook:, which might be spoken",
+          "What is said and shown, as free text in the language of `language`: one idea, a hook of about five words, two to four beats, an ending; about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels such as Hook:, which might be spoken",
         ),
       language: z
         .string()
@@ -43,7 +43,7 @@ export const generateVideo = defineTool({
         .number()
         .min(DURATION.min, OUT_OF_BOUNDS)
         .max(DURATION.max, OUT_OF_BOUNDS)
-        .meta({ default: DEFAULTS.duration, description: "Seconds" })
+        .meta({ default: DEFAULTS.duration, description: "Seconds; longer: several videos, each paid" })
         .optional(),
       style: z
         .enum(STYLES)

@@ -233,6 +233,25 @@ test.each([
   expect(rest.lines()).toEqual([route]);
 });
 
+test.each([
+  ["<html>", "it is not JSON"],
+  [JSON.stringify({ status: 5, videoUrls: [] }), "status: Invalid input: expected string, received number"],
+  [JSON.stringify([]), "Invalid input: expected object, received array"],
+])("an answer of another form, %s, is told with its place", async (body, problem) => {
+  const { service } = await bridge({ [STATUS]: { body } });
+
+  const failure = await failureOf(service.getJob(JOB_ID));
+
+  expect(JSON.stringify(failure)).toContain(problem);
+});
+
+test("a GET whose answer can't be read is not sent again", async () => {
+  const { service, rest } = await bridge({ [STATUS]: { ...DONE, headers: { "content-encoding": "zstd" } } });
+
+  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ retryable: true });
+  expect(rest.lines()).toEqual([STATUS]);
+});
+
 test.each([300, 301, 303, 308])(
   "a redirect with %i is never followed, and only its origin is shown",
   async (status) => {

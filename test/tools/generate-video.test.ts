@@ -19,7 +19,12 @@ test("generate_video tells the model what it spends, the service's defaults and 
   expect(properties).toMatchObject({
     topic: { description: expect.stringContaining("one idea") },
     language: { default: "en", description: "BCP-47 code" },
-    duration: { minimum: 10, maximum: 90, default: 30, description: "Seconds" },
+    duration: {
+      minimum: 10,
+      maximum: 90,
+      default: 30,
+      description: expect.stringContaining("several videos, each paid"),
+    },
     style: { default: "story", description: expect.stringContaining("asmr") },
     voice: { default: "charlotte", description: expect.stringContaining("Only if the user chooses") },
     music: { default: "none", description: expect.stringContaining("dramatic") },
@@ -27,7 +32,7 @@ test("generate_video tells the model what it spends, the service's defaults and 
   });
   expect(generateVideo).toMatchObject({
     title: "Generate a video",
-    description: expect.stringContaining("spends credits"),
+    description: expect.stringContaining("spends the account's credits"),
     startsJob: true,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   });
