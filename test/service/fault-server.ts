@@ -4,6 +4,7 @@
 import { createServer, type Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
+import { listen } from "../fixtures/free-port.ts";
 
 /** What to do with a new connection and with a complete request. */
 export interface Fault {
@@ -59,11 +60,9 @@ export async function startFaultServer(
       requested?.(socket, received.length, complete);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The fault server has no port.");
+  const port = await listen(server);
   return {
-    url: `${secureContext === undefined ? "http" : "https"}://127.0.0.1:${address.port}`,
+    url: `${secureContext === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     received,
     accepted: () => count,
     open: () => sockets.size,

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
+import { listen } from "../fixtures/free-port.ts";
 
 /** `tunnelTo`: leads to that loopback port, whatever was asked for. A number: the status with which each CONNECT is refused. */
 export type ProxyBehaviour = "tunnel" | { readonly tunnelTo: number } | "drop" | "reset" | "stall" | number;
@@ -44,11 +45,9 @@ export async function startProxyServer(
     else if (typeof behaviour === "object") tunnel(`127.0.0.1:${behaviour.tunnelTo}`, socket);
     else decline(behaviour, socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     received: () => received,
     connections: () => sockets.size,

@@ -19,12 +19,7 @@ test("generate_video tells the model what it spends, the service's defaults and 
   expect(properties).toMatchObject({
     topic: { description: expect.stringContaining("one idea") },
     language: { default: "en", description: "BCP-47 code" },
-    duration: {
-      minimum: 10,
-      maximum: 90,
-      default: 30,
-      description: expect.stringContaining("several videos, each paid"),
-    },
+    duration: { minimum: 10, maximum: 90, default: 30, description: expect.stringContaining("each paid") },
     style: { default: "story", description: expect.stringContaining("asmr") },
     voice: { default: "charlotte", description: expect.stringContaining("Only if the user chooses") },
     music: { default: "none", description: expect.stringContaining("dramatic") },
