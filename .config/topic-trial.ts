@@ -3,10 +3,10 @@
 
 import { readFileSync } from "node:fs";
 
-const RECORD = "test/checks/topics/protocol/2026-11-22-blind-three.md";
+const RECORD = "test/checks/topics/protocol/2026-11-22-blind-ten.md";
 /** A wish of that trial whose topic is the example, and what it is about. */
-const EXAMPLE = "fridge-meal-app";
-const SUBJECT = "an app that makes three dinners of what is in the fridge, as a tired parent tells it";
+const EXAMPLE = "guitar-restring-kiosk";
+const SUBJECT = "a kiosk that cleans and restrings guitars, as one of its customers tells it";
 
 const record = readFileSync(new URL(`../${RECORD}`, import.meta.url), "utf8");
 
