@@ -195,15 +195,17 @@ export class RequestSender {
     { onLate, ...options }: PostOptions<z.output<Schema>>,
   ): Promise<z.output<Schema>> {
     const read = (answer: Answer) => readAnswer(operation, schema, answer);
-    const readLate = (late: Promise<Answer>) => {
-      const result = late.then(read).catch((error: unknown) => {
-        throw toBridgeError(error, "unknown");
+    const readLate =
+      onLate &&
+      ((late: Promise<Answer>) => {
+        const result = late.then(read).catch((error: unknown) => {
+          throw toBridgeError(error, "unknown");
+        });
+        // The caller may be gone by then.
+        result.catch(() => {});
+        onLate(result);
       });
-      // The caller may be gone by then.
-      result.catch(() => {});
-      onLate?.(result);
-    };
-    return read(await this.perform(operation, request, { ...options, onLate: onLate && readLate }));
+    return read(await this.perform(operation, request, { ...options, onLate: readLate }));
   }
 
   /** How long an answer asks to wait. The pause that a 429 has brought about includes its Retry-After. */
