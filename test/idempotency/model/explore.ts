@@ -1,55 +1,51 @@
 // Explores every order of events of a scenario, the shortest runs first, and recognises states that it has seen.
 
 import { createHash } from "node:crypto";
-import { type Bounds, type Scenario, World } from "./world.ts";
+import { keyOf, type Scenario, type State, World } from "./world.ts";
 
 export interface Exploration {
   readonly states: number;
-  /** Whether these are all. */
-  readonly isWhole: boolean;
   /** The shortest run that breaks the law. */
   readonly counterexample: { readonly law: string; readonly steps: readonly string[] } | undefined;
 }
 
-/** Ends early once `mayGoOn` says no. */
-export async function explore(
-  scenario: Scenario,
-  bounds: Bounds,
-  mayGoOn: () => boolean = () => true,
-): Promise<Exploration> {
-  const seen = new Set<string>();
-  let runs: (readonly number[])[] = [[]];
-  while (runs.length > 0) {
-    const longer: (readonly number[])[] = [];
-    for (const run of runs) {
-      if (!mayGoOn()) return { states: seen.size, isWhole: false, counterexample: undefined };
-      const { world, steps, choices } = await replay(scenario, bounds, run);
-      if (choices === 0) await world.checkEnd(scenario);
-      if (world.violation !== undefined)
-        return { states: seen.size, isWhole: false, counterexample: { law: world.violation, steps } };
-      // A digest: the keys of a million states would not fit into memory.
-      const key = createHash("sha256").update(world.key()).digest("base64");
-      if (seen.has(key)) continue;
-      seen.add(key);
-      for (let choice = 0; choice < choices; choice += 1) longer.push([...run, choice]);
-    }
-    runs = longer;
-  }
-  return { states: seen.size, isWhole: true, counterexample: undefined };
+interface Run {
+  readonly label: string;
+  readonly before: Run | undefined;
 }
 
-async function replay(scenario: Scenario, bounds: Bounds, run: readonly number[]) {
-  const world = new World(scenario, bounds);
-  const steps: string[] = [];
-  let actions = await world.actions();
-  for (const choice of run) {
-    const action = actions[choice];
-    if (action === undefined) throw new Error(`The run can't be repeated: ${steps.join(", ")}`);
-    steps.push(action.label);
-    world.apply(action);
-    actions = await world.actions();
+/** `faults` is how many crashes, lost answers, jumps of the clock and removed folders one run may have. */
+export async function explore(scenario: Scenario, faults: number): Promise<Exploration> {
+  const world = new World(scenario);
+  const start = await world.start(faults);
+  const seen = new Set([digestOf(start)]);
+  let layer: { readonly state: State; readonly run: Run | undefined }[] = [{ state: start, run: undefined }];
+  while (layer.length > 0) {
+    const longer: typeof layer = [];
+    for (const { state, run } of layer) {
+      const actions = world.actions(state);
+      const law = state.violation ?? (actions.length > 0 ? undefined : await world.violationAtEnd(state));
+      if (law !== undefined) return { states: seen.size, counterexample: { law, steps: stepsOf(run) } };
+      for (const { label, apply } of actions) {
+        const next = await apply();
+        const key = digestOf(next);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        longer.push({ state: next, run: { label, before: run } });
+      }
+    }
+    layer = longer;
   }
-  return { world, steps, choices: actions.length };
+  return { states: seen.size, counterexample: undefined };
+}
+
+/** The keys of a million states would not fit into memory. */
+function digestOf(state: State): string {
+  return createHash("sha256").update(keyOf(state)).digest("base64");
+}
+
+function stepsOf(run: Run | undefined): string[] {
+  return run === undefined ? [] : [...stepsOf(run.before), run.label];
 }
 
 /** A counterexample as a list that a person can read. */

@@ -1,6 +1,7 @@
 // What the calls of two processes do in the model.
 
-import type { Client, Scenario } from "./world.ts";
+import type { Client, Run } from "./process.ts";
+import type { Scenario } from "./world.ts";
 
 const generate = (client: Client) => client.generate("Tides");
 const publish =
@@ -19,8 +20,6 @@ const publishWithCode =
     const code = await client.publish(platforms);
     if (code !== undefined) await client.publish(platforms, code);
   };
-
-type Run = (client: Client) => Promise<unknown>;
 
 function scenario(name: string, calls: readonly (readonly [string, Run])[]): Scenario {
   return { name, calls: calls.map(([process, run]) => ({ process, run })) };

@@ -1,484 +1,324 @@
-// A small model of the world around the guard: two processes with the real code of src/idempotency, a simulated disk, service and clock, and a
-// scheduler that decides after every await what happens next. A run is the list of its choices, and can be repeated.
+// A small model of the world around the guard: two processes with the real code of src/idempotency, and the disk, the service and the clocks
+// that they share. A state never changes: its actions say what can happen next, and lead to other states.
 
-import { AsyncLocalStorage } from "node:async_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { BridgeError, type Outcome } from "../../../src/errors.ts";
-import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
-import { Journal } from "../../../src/idempotency/journal.ts";
-import type { Disk } from "../../../src/idempotency/journal-files.ts";
-import { PublishOnce } from "../../../src/idempotency/publish-once.ts";
-import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
-import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
-import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
-
-/** How far a model is explored. */
-export interface Bounds {
-  /** How many crashes, lost answers, jumps of the clock and removed folders one run may have. */
-  readonly faults: number;
-  /** How often one run may leave a call that could go on for another one. */
-  readonly preemptions: number;
-}
-
-/** One thing that can happen next. */
-export interface Action {
-  /** Whose; none for the clock and the folder. */
-  readonly call?: Call;
-  /** For people: who does what. */
-  readonly label: string;
-  /** Whether it counts against the faults that a run may have. */
-  readonly isFault: boolean;
-  apply(): void;
-}
-
-export interface Client {
-  /** Starts a video; gives the code of the answer, if there is one. */
-  generate(topic: string, code?: string): Promise<string | undefined>;
-  publish(platforms: readonly string[], code?: string): Promise<string | undefined>;
-}
+import {
+  type Answer,
+  entriesOf,
+  type Files,
+  type Line,
+  type Next,
+  type Operation,
+  type ProcessState,
+  goOn,
+  start,
+  type Run,
+  type Sent,
+  type Word,
+} from "./process.ts";
 
 /** What the calls of the processes do, by the process's name. Those of one process run at once. */
 export interface Scenario {
   readonly name: string;
   readonly accounts?: Readonly<Record<string, string>>;
-  readonly calls: readonly { readonly process: string; readonly run: (client: Client) => Promise<unknown> }[];
+  readonly calls: readonly { readonly process: string; readonly run: Run }[];
 }
 
-/** A request that the service has carried out. */
-interface CarriedOut {
-  readonly process: string;
-  /** Equal for requests of which only one may be carried out. */
-  readonly keys: readonly string[];
-  /** What the code of its call confirms; none without a code. */
-  readonly code: IssuedCode | undefined;
-  /** Its entry in the journal. */
-  readonly entryId: string;
+export interface State {
+  /** By name. None once it has crashed, or has nothing left to do. */
+  readonly processes: Readonly<Record<string, ProcessState | undefined>>;
+  readonly files: Files;
+  readonly wallMs: number;
+  readonly machineMs: number;
+  readonly faultsLeft: number;
+  /** What the service has carried out. */
+  readonly carriedOut: readonly Sent[];
+  /** Entries that were on the disk when it was emptied: other processes can't know them. */
+  readonly lost: readonly string[];
+  /** The last code that each call was given, and the entries that were carried out by then. */
+  readonly codes: Readonly<Record<string, { readonly code: string; readonly known: readonly string[] }>>;
+  /** Why the law is broken, in one sentence. */
+  readonly violation?: string | undefined;
 }
 
-interface IssuedCode {
-  readonly code: string;
-  /** The requests that were carried out when it was given. */
-  readonly known: readonly CarriedOut[];
+/** One thing that can happen next. */
+export interface Action {
+  /** For people: who does what. */
+  readonly label: string;
+  readonly apply: () => Promise<State>;
 }
 
-interface Call {
-  readonly process: string;
-  readonly index: number;
-  /** What it has seen so far: the state of its code is a function of that. */
-  readonly trace: string[];
-  code: IssuedCode | undefined;
-  /** The last entry that it has written. */
-  entryId: string;
-  isOver: boolean;
-}
+/** How an operation can go on: what that is called, what comes of it, and what else it changes. */
+type Choice = readonly [string, Word?, Partial<State>?];
 
-interface Pending {
-  readonly call: Call;
-  readonly actions: readonly Action[];
-}
-
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-const ENTRY_ID = /"id":"([^"]+)"/;
 const UNDER_WAY_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const CALL_MS = 38_000;
-const WAITS = "waits for the other one";
-/** A POST is not begun with less of its deadline left. */
-const MIN_POST_MS = 10_000;
-
-/** One for all worlds: each further one slows every await down. */
-const current = new AsyncLocalStorage<Call>();
 
 export class World {
-  /** Why the law is broken, in one sentence. */
-  violation: string | undefined;
-  readonly #calls: Call[] = [];
-  readonly #crashed = new Set<string>();
-  readonly #files = new Map<string, { text: string; version: number }>();
-  readonly #pending = new Set<Pending>();
-  readonly #carriedOut: CarriedOut[] = [];
-  readonly #codes: IssuedCode[] = [];
-  /** When the intent of each request that has no outcome yet was written, on the machine's clock. */
-  readonly #begun = new Map<string, { keys: readonly string[]; atMs: number }>();
-  readonly #used = new Set<string>();
-  /** Entries that were on the disk when it was emptied: other processes can't know them. */
-  readonly #lost = new Set<string>();
-  #versions = 0;
-  #wallMs = Date.UTC(2026, 10, 21, 12);
-  #machineMs = 5_000_000;
-  #faultsLeft: number;
-  #preemptionsLeft: number;
-  #lastCall: Call | undefined;
+  readonly #scenario: Scenario;
+  readonly #files = new Map<string, Files>();
 
-  constructor(scenario: Scenario, { faults, preemptions }: Bounds) {
-    this.#faultsLeft = faults;
-    this.#preemptionsLeft = preemptions;
-    const clients = new Map<string, Client>();
-    for (const { process, run } of scenario.calls) {
-      const client =
-        clients.get(process) ?? this.#startProcess(process, scenario.accounts?.[process] ?? "one");
-      clients.set(process, client);
-      this.#startCall(process, () => run(client));
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+  }
+
+  /** The state in which all calls begin. A run may have so many crashes, lost answers, jumps of the clock and removed folders. */
+  async start(faults: number): Promise<State> {
+    let state: State = {
+      processes: {},
+      files: this.#filesOf([]),
+      wallMs: Date.UTC(2026, 10, 21, 8),
+      machineMs: 5_000_000,
+      faultsLeft: faults,
+      carriedOut: [],
+      lost: [],
+      codes: {},
+    };
+    const calls = this.#scenario.calls.map((call, index) => ({
+      ...call,
+      name: `${call.process}${index + 1}`,
+    }));
+    for (const name of new Set(calls.map(({ process }) => process))) {
+      const own = calls.filter(({ process }) => process === name);
+      state = await this.#startProcess(state, name, new Map(own.map((call) => [call.name, call.run])));
     }
+    return state;
   }
 
   /** What can happen next; nothing when all is over. */
-  async actions(): Promise<readonly Action[]> {
-    await this.#settle();
-    const next = [...this.#pending].flatMap(({ actions }) => actions);
-    if (next.length === 0) return [];
-    const mustGoOn = this.#preemptionsLeft === 0 && this.#canGoOn();
-    return [...next, ...this.#faults()].filter(
-      ({ isFault, call }) =>
-        (!isFault || this.#faultsLeft > 0) && (!mustGoOn || call === undefined || call === this.#lastCall),
+  actions(state: State): readonly Action[] {
+    const pending = Object.values(state.processes).flatMap((process) => process?.pending ?? []);
+    const actions = pending.flatMap((operation) =>
+      this.#choices(state, operation)
+        .filter(([, , { faultsLeft = 0 } = {}]) => faultsLeft >= 0)
+        .map(([label, word = "", change = {}]) => ({
+          label: `${operation.call} ${label}`,
+          apply: async () => {
+            const next = await this.#goOn({ ...state, ...change }, operation, word);
+            // Nothing but its look depends on when a call has ended to wait, so it does both in one step.
+            const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
+            return look === undefined ? next : this.#goOn(next, look, "");
+          },
+        })),
     );
-  }
-
-  apply(action: Action): void {
-    if (action.isFault) this.#faultsLeft -= 1;
-    if (action.call !== undefined && action.call !== this.#lastCall) {
-      if (this.#canGoOn()) this.#preemptionsLeft -= 1;
-      this.#lastCall = action.call;
-    }
-    action.apply();
-  }
-
-  /** Whether the call that acted last could act again. One that waits for another one leaves of its own accord. */
-  #canGoOn(): boolean {
-    return [...this.#pending].some(
-      ({ call, actions }) => call === this.#lastCall && actions[0]?.label.includes(WAITS) !== true,
-    );
-  }
-
-  /** Two states with the same key go on in the same way. */
-  key(): string {
-    return JSON.stringify([
-      [...this.#files].map(([name, { text }]) => [name, text]),
-      this.#carriedOut.map(({ entryId, keys }) => [entryId, keys]),
-      this.#calls.map(({ trace, isOver }) => [trace, isOver]),
-      [...this.#pending].map(({ actions }) => actions[0]?.label ?? "").sort(),
-      [...this.#crashed],
-      this.#codes.map(({ code, known }) => [code, known.length]),
-      [...this.#used],
-      [...this.#lost],
-      this.#wallMs,
-      this.#machineMs,
-      this.#faultsLeft,
-      this.#preemptionsLeft === Infinity ? "" : [this.#preemptionsLeft, this.#lastCall?.index],
-    ]);
+    return actions.length === 0 || state.faultsLeft === 0 ? actions : [...actions, ...this.#faults(state)];
   }
 
   /** What must hold when nothing can happen any more: all calls have ended, and a later call of a new process repeats nothing. */
-  async checkEnd(scenario: Scenario): Promise<void> {
-    const stuck = this.#calls.find(({ isOver, process }) => !isOver && !this.#crashed.has(process));
-    if (stuck !== undefined) return this.#break(`A call of ${stuck.process} never ends.`);
-    this.#faultsLeft = 0;
-    this.#wallMs += 11 * 60_000;
-    this.#machineMs += 11 * 60_000;
-    const client = this.#startProcess("R", scenario.accounts?.["Q"] ?? "one");
-    for (const { run } of scenario.calls.slice(0, 2)) {
-      this.#startCall("R", () => run(client));
-      for (let next = await this.actions(); next[0] !== undefined; next = await this.actions())
-        this.apply(next[0]);
+  async violationAtEnd(state: State): Promise<string | undefined> {
+    const stuck = Object.keys(state.processes).find((name) => state.processes[name] !== undefined);
+    if (stuck !== undefined) return `A call of ${stuck} never ends.`;
+    const run: Run = async (client) => {
+      for (const call of this.#scenario.calls.slice(0, 2)) await call.run(client);
+    };
+    const later = { ...state, ...passed(state, 11 * 60_000), faultsLeft: 0 };
+    let end = await this.#startProcess(later, "R", new Map([["R", run]]));
+    for (let next = this.actions(end).at(-1); next !== undefined; next = this.actions(end).at(-1))
+      end = await next.apply();
+    return end.violation;
+  }
+
+  #choices(state: State, operation: Operation): readonly Choice[] {
+    const fault = { faultsLeft: state.faultsLeft - 1 };
+    switch (operation.kind) {
+      case "look":
+        return [["looks at the journal"]];
+      case "wait":
+        // A process looks for one call after the other.
+        if (lookOf(state, processOf(operation.call)) !== undefined) return [];
+        if (operation.endsAtMs <= state.machineMs) return [["looks again"]];
+        return [["looks again"], ["looks again when its time is over", "time over"]];
+      case "record": {
+        const { file, text, line } = operation;
+        const { texts } = state.files;
+        const files = this.#filesOf([...new Map([...texts, [file, (texts.get(file) ?? "") + text]])]);
+        return [[`records ${line.outcome ?? "the request"}`, "", { files }]];
+      }
+      case "ask":
+        return [
+          carryOut(state, operation),
+          ["asks the service, which refuses it", "rejected", fault],
+          ["asks the service, and the request is lost on its way", "unknown", fault],
+        ];
+      case "answer":
+        return [
+          ["is answered in time", "in time"],
+          ["loses the answer", "lost", fault],
+          ["gets no answer in time", "late", fault],
+        ];
+      case "late":
+        break;
     }
+    return [["gets the late answer"]];
   }
 
-  #startProcess(name: string, account: string): Client {
-    let ids = 0;
-    const machineMs = () => this.#machineMs;
-    const journal = new Journal({
-      disk: this.#disk(),
-      now: () => this.#wallMs,
-      machineMs,
-      randomId: () => `${name}${(ids += 1)}`,
-      redact: (line) => line,
-      onUnwritable: () => {},
-    });
-    const calls = new PaidCalls({
-      journal,
-      monotonicMs: machineMs,
-      sleep: () =>
-        this.#operation(WAITS, [
-          ["for a moment", () => {}],
-          ["until its time is over", () => this.#pass(CALL_MS)],
-        ]),
-    });
-    const common = { calls, now: () => this.#wallMs };
-    const generate = new GenerateOnce({
-      ...common,
-      service: {
-        generate: ({ topic }, options) =>
-          this.#request<Generation>(name, [`${account} ${topic}`], options, (jobId) => ({
-            jobId,
-            status: "processing",
-          })),
-        listVideos: async () => ({ videos: [] }),
-      },
-      maxGenerations: undefined,
-      account: () => fingerprintOf(account),
-      lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
-      knownJobIds: () => new Set(),
-      onListed: () => {},
-      onStarted: () => {},
-    });
-    const publish = new PublishOnce({
-      ...common,
-      service: {
-        publish: ({ platforms }, options) =>
-          this.#request<Publication>(name, platforms, options, () => ({
-            results: platforms.map((platform) => ({ platform, ok: true })),
-          })),
-      },
-    });
-    return {
-      generate: (topic, code) =>
-        this.#call(code, [`${account} ${topic}`], async () => {
-          const started = await generate.run({ topic }, { confirmDuplicate: code });
-          return started.alreadyStarted ? started : {};
-        }),
-      publish: (platforms, code) =>
-        this.#call(code, platforms, () =>
-          publish.run({ jobId: JOB, platforms }, async () => {}, { confirmDuplicate: code }),
-        ),
-    };
-  }
-
-  #startCall(process: string, run: () => Promise<unknown>): void {
-    const call: Call = {
-      process,
-      index: this.#calls.length,
-      trace: [],
-      code: undefined,
-      entryId: "",
-      isOver: false,
-    };
-    this.#calls.push(call);
-    void current.run(call, async () => {
-      await run().catch((error: unknown) => this.#break(`A call failed by itself: ${String(error)}`));
-      call.isOver = true;
-    });
-  }
-
-  /** Makes a call and gives the code that its answer holds. */
-  async #call(
-    code: string | undefined,
-    keys: readonly string[],
-    run: () => Promise<{ readonly code?: string | undefined }>,
-  ): Promise<string | undefined> {
-    const call = this.#caller();
-    call.code = this.#codes.findLast((issued) => issued.code === code);
-    const given = await run().then(
-      ({ code: issued }) => issued,
-      (error: unknown) => {
-        if (!(error instanceof BridgeError) || error.facts.code === "internal") throw error;
-        return /confirmDuplicate: "(\w+)"/.exec(error.facts.nextStep)?.[1];
-      },
-    );
-    call.trace.push(`answer ${String(given)}`);
-    if (given === undefined) return undefined;
-    const underWay = [...this.#begun].some(
-      ([id, begun]) =>
-        // What was recorded in a folder that is gone, no other process can know.
-        (id.startsWith(call.process) || !this.#lost.has(id)) &&
-        begun.keys.some((key) => keys.includes(key)) &&
-        this.#machineMs - begun.atMs < UNDER_WAY_MS,
-    );
-    if (underWay) this.#break(`${call.process} was given a code while an equal request is under way.`);
-    this.#codes.push({ code: given, known: [...this.#carriedOut] });
-    return given;
-  }
-
-  /** A paid or public request on its way through the service. */
-  async #request<Result>(
-    process: string,
-    keys: readonly string[],
-    {
-      deadlineMs = 0,
-      onLate,
-    }: { deadlineMs?: number | undefined; onLate?: ((answer: Promise<Result>) => void) | undefined } = {},
-    resultOf: (id: string) => Result,
-  ): Promise<Result> {
-    const latestMs = this.#machineMs + deadlineMs - MIN_POST_MS;
-    const { code, entryId } = this.#caller();
-    let result: Result | undefined;
-    const carryOut = () => {
-      // As the request sender does.
-      if (this.#machineMs > latestMs) return "not_sent";
-      const id = `job-${this.#carriedOut.length + 1}`;
-      this.#judge({ process, keys, code, entryId });
-      result = resultOf(id);
-      return "carried out";
-    };
-    const fate = await this.#operation<"carried out" | Outcome>("asks the service", [
-      ["which carries it out", carryOut],
-      ["which refuses it", () => "rejected", true],
-      ["and the request is lost on its way", () => "unknown", true],
-    ]);
-    if (fate !== "carried out" || result === undefined)
-      throw failure(fate === "carried out" ? "unknown" : fate);
-    const answer = result;
-    const arrival = await this.#operation<"in time" | "lost" | "late">("waits for the answer", [
-      ["which comes", () => "in time"],
-      ["which is lost", () => "lost", true],
-      ["which does not come in time", () => (this.#pass(CALL_MS), "late"), true],
-    ]);
-    if (arrival === "in time") return answer;
-    if (arrival === "late")
-      onLate?.(this.#operation("waits on", [["and the late answer comes", () => answer]]));
-    throw failure("unknown");
-  }
-
-  /** The law: nothing is carried out twice unless a code that was given with all of it known confirms that. */
-  #judge(request: CarriedOut): void {
-    const earlier = this.#carriedOut.filter(
-      ({ entryId, process, keys }) =>
-        keys.some((key) => request.keys.includes(key)) &&
-        // What was recorded in a folder that is gone, no other process can know.
-        (process === request.process || !(this.#lost.has(entryId) || this.#lost.has(request.entryId))),
-    );
-    const unconfirmed = earlier.filter((other) => request.code?.known.includes(other) !== true);
-    this.#carriedOut.push(request);
-    if (unconfirmed.length > 0)
-      this.#break(
-        `${request.process} had ${request.keys.join(" and ")} carried out again after ${unconfirmed.map(({ process }) => process).join(" and ")}, ${request.code === undefined ? "without a code" : "with a code that was given before that"}.`,
-      );
-  }
-
-  #disk(): Disk {
-    return {
-      path: "state",
-      list: () =>
-        this.#operation("looks at the journal", [
-          [
-            "",
-            () => {
-              if (this.#files.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
-              return [...this.#files].map(([name, { text, version }]) => ({
-                name,
-                version: `${text.length} ${version}`,
-              }));
-            },
-          ],
-        ]),
-      read: async (name) => this.#files.get(name)?.text ?? "",
-      append: (name, text) => {
-        const call = this.#caller();
-        const outcome = /"outcome":"(\w+)"/.exec(text)?.[1];
-        // From now on its own process knows it, and the others can't see it as anything but under way.
-        if (outcome !== undefined) this.#begun.delete(idOf(text));
-        return this.#operation(outcome === undefined ? "records the request" : `records "${outcome}"`, [
-          ["", () => this.#append(call, name, text, outcome)],
-        ]);
-      },
-      remove: async (name) => void this.#files.delete(name),
-    };
-  }
-
-  #append(call: Call, name: string, text: string, outcome: string | undefined): void {
-    const before = this.#files.get(name)?.text ?? "";
-    this.#files.set(name, { text: before + text, version: (this.#versions += 1) });
-    call.entryId = idOf(text);
-    if (outcome !== undefined) return;
-    const topic = /"topic":"([^"]*)"/.exec(text)?.[1];
-    const platforms: string[] = JSON.parse(/"platforms":(\[[^\]]*\])/.exec(text)?.[1] ?? "[]");
-    const keys = topic === undefined ? platforms : [`one ${topic}`];
-    const atMs = Number(/"machineMs":(\d+)/.exec(text)?.[1]);
-    this.#begun.set(call.entryId, { keys, atMs });
-  }
-
-  #faults(): Action[] {
-    const once = (label: string, apply: () => void): Action[] =>
-      this.#used.has(label) ? [] : [{ label, isFault: true, apply: () => (this.#used.add(label), apply()) }];
-    const alive = [...new Set(this.#calls.map(({ process }) => process))].filter(
-      (process) => process !== "R" && !this.#crashed.has(process),
-    );
-    return [
-      ...alive.flatMap((process) => once(`${process} crashes`, () => this.#crash(process))),
-      ...once("The clock jumps six hours forward", () => (this.#wallMs += 6 * HOUR_MS)),
-      ...once("The clock jumps a day back", () => (this.#wallMs -= 24 * HOUR_MS)),
-      ...once("61 seconds pass", () => this.#pass(61_000)),
-      ...(this.#files.size === 0 ? [] : once("The state folder is removed", () => this.#empty())),
+  #faults(state: State): Action[] {
+    const { processes, wallMs, files, lost } = state;
+    const alive = Object.keys(processes).filter((name) => processes[name] !== undefined);
+    const faults: (readonly [string, Partial<State>])[] = [
+      ...alive.map(
+        (name) => [`${name} crashes`, { processes: { ...processes, [name]: undefined } }] as const,
+      ),
+      ["The clock jumps six hours forward", { wallMs: wallMs + 6 * HOUR_MS }],
+      ["The clock jumps a day back", { wallMs: wallMs - 24 * HOUR_MS }],
+      ["61 seconds pass", passed(state, 61_000)],
     ];
+    const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
+    if (files.lines.length > 0)
+      faults.push(["The state folder is removed", { files: this.#filesOf([]), lost: ids }]);
+    return faults.map(([label, change]) => ({
+      label,
+      apply: async () => ({ ...state, ...change, faultsLeft: state.faultsLeft - 1 }),
+    }));
   }
 
-  #crash(process: string): void {
-    this.#crashed.add(process);
-    for (const pending of this.#pending) if (pending.call.process === process) this.#pending.delete(pending);
+  async #startProcess(state: State, name: string, calls: ReadonlyMap<string, Run>): Promise<State> {
+    const account = this.#scenario.accounts?.[name === "R" ? "Q" : name] ?? "one";
+    return afterStep(state, name, await start({ name, account, calls }, state));
   }
 
-  #empty(): void {
-    for (const { text } of this.#files.values())
-      for (const [, id = ""] of text.matchAll(new RegExp(ENTRY_ID, "g"))) this.#lost.add(id);
-    this.#files.clear();
+  async #goOn(state: State, operation: Operation, word: Word): Promise<State> {
+    const name = processOf(operation.call);
+    const process = state.processes[name];
+    if (process === undefined) throw new TypeError(`${name} is over.`);
+    const index = process.pending.indexOf(operation);
+    return afterStep(state, name, await goOn(process, index, word, state));
   }
 
-  #pass(ms: number): void {
-    this.#wallMs += ms;
-    this.#machineMs += ms;
-  }
-
-  /** Waits until the scheduler takes one of the choices: what it is called, what it does, and whether it is a fault. */
-  #operation<Result>(
-    label: string,
-    choices: readonly (readonly [string, () => Result, boolean?])[],
-  ): Promise<Result> {
-    const call = this.#caller();
-    if (this.#crashed.has(call.process)) return new Promise(() => {});
-    return new Promise((resolve, reject) => {
-      const actions = choices.map(([name, run, isFault = false]) => ({
-        call,
-        label: `${call.process}${call.index + 1} ${label}${name === "" ? "" : `, ${name}`}`,
-        isFault,
-        apply: () => {
-          this.#pending.delete(pending);
-          try {
-            const result = run();
-            this.#note(call, `${label} ${name} ${JSON.stringify(result) ?? ""}`);
-            resolve(result);
-          } catch (error) {
-            this.#note(call, `${label} fails`);
-            reject(error);
-          }
-        },
-      }));
-      const pending = { call, actions };
-      this.#pending.add(pending);
-    });
-  }
-
-  #note(call: Call, event: string): void {
-    const { trace } = call;
-    // A look that shows what the last one showed leaves a waiting call where it was.
-    if (trace.at(-1)?.startsWith(WAITS) && trace.at(-2) === event) trace.pop();
-    else trace.push(event);
-  }
-
-  #caller(): Call {
-    const call = current.getStore();
-    if (call === undefined) throw new TypeError("Outside of a call.");
-    return call;
-  }
-
-  #break(message: string): void {
-    this.violation ??= message;
-  }
-
-  /** Lets the real code run until all of it waits for the scheduler: nothing in it waits for anything else. */
-  async #settle(): Promise<void> {
-    await nextTurn();
+  #filesOf(texts: readonly (readonly [string, string])[]): Files {
+    const key = JSON.stringify(texts);
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const lines = texts.flatMap(([file, text]) =>
+      (text.match(/.+/g) ?? []).map((line): Line => ({ ...JSON.parse(line), file })),
+    );
+    const files = { id: this.#files.size, texts: new Map(texts), lines };
+    this.#files.set(key, files);
+    return files;
   }
 }
 
-function idOf(line: string): string {
-  return ENTRY_ID.exec(line)?.[1] ?? "";
-}
-
-function failure(outcome: Outcome): BridgeError {
-  return new BridgeError({
-    code: outcome === "rejected" ? "refused" : "network",
-    message: "It failed.",
-    nextStep: "Look.",
-    outcome,
-    retryable: false,
+/**
+ * Two states with the same key go on in the same way: it has what the journal, the processes and the law can still tell apart. Of times that
+ * is how long ago something under way was begun, and nothing once that is a minute.
+ */
+export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: State): string {
+  // Clocks jump and lines are removed no more.
+  const isLastFault = state.faultsLeft === 0;
+  const age = (ms: number) => (ms >= 0 && ms < UNDER_WAY_MS ? ms : isLastFault || ms > 0 ? "past" : "future");
+  const left = (ms: number) => Math.max(ms - machineMs, 0);
+  const outcome = (line: Line) => line.outcome ?? [age(wallMs - line.atMs), age(machineMs - line.machineMs)];
+  const entries = (lines: readonly Line[]) =>
+    entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
+  const names = [...files.texts.keys()];
+  const newest = (...some: readonly string[]) => some.toSorted().at(-1);
+  const today = `journal-${new Date(wallMs).toISOString().slice(0, 10)}.jsonl`;
+  const toWrite = isLastFault ? newest(today, ...names) : today;
+  // A call looks before it decides anything. So it makes no difference whether its process has read a line already, unless that can be
+  // removed, or has another place among the lines of another file.
+  const looked = isLastFault && names.length < 2 ? files.lines : [];
+  const key = JSON.stringify([
+    toWrite,
+    names,
+    entries(files.lines),
+    Object.values(processes).map(
+      (process) =>
+        process && [
+          isLastFault && newest(today, process.newest ?? "") === toWrite ? "" : process.newest,
+          entries([...process.read, ...looked, ...process.unread]),
+          process.calls.map(({ endsAtMs, isLate, ...call }) => [
+            call,
+            isLate ? 0 : left(endsAtMs),
+            call.code === undefined ? "" : codes[call.name],
+          ]),
+          process.pending.map((operation) => {
+            const { call, kind } = operation;
+            if (kind === "ask") return { ...operation, latestMs: left(operation.latestMs + 1) };
+            return [
+              call,
+              kind,
+              kind === "record" && [operation.file, operation.line.id, outcome(operation.line)],
+            ];
+          }),
+        ],
+    ),
+    state,
+  ]);
+  // An entry that guards nothing any more has left no trace but the numbers of the later ones.
+  const ids = new Map<string, string>();
+  return key.replace(/\b([PQR]\d?)-\d+/g, (id, call: string) => {
+    const canonical = ids.get(id) ?? `${call}-${ids.size}`;
+    ids.set(id, canonical);
+    return canonical;
   });
+}
+
+/** The law: nothing is carried out twice unless a code that was given with all of it known confirms that. */
+function carryOut(
+  state: State,
+  { call, entryId, keys, code, latestMs }: Operation & { kind: "ask" },
+): Choice {
+  const label = "asks the service, which carries it out";
+  // As the request sender does.
+  if (state.machineMs > latestMs) return [label, "not_sent"];
+  const given = state.codes[call];
+  const known = given?.code === code ? (given?.known ?? []) : [];
+  const unconfirmed = state.carriedOut.filter(
+    (other) =>
+      other.keys.some((key) => keys.includes(key)) &&
+      canKnow(state, call, other.entryId) &&
+      canKnow(state, other.entryId, entryId) &&
+      !known.includes(other.entryId),
+  );
+  const others = unconfirmed.map((other) => other.entryId.split("-")[0]).join(" and ");
+  const how = code === undefined ? "without a code" : "with a code that was given before that";
+  const violation = `${call} had ${keys.join(" and ")} carried out again after ${others}, ${how}.`;
+  const carriedOut = [...state.carriedOut, { entryId, keys }].toSorted(byEntry);
+  return [label, "carried out", { carriedOut, ...(unconfirmed.length > 0 && { violation }) }];
+}
+
+function afterStep(state: State, name: string, { state: process, answers }: Next): State {
+  const { pending, calls, read, unread } = process;
+  const known = entriesOf([...read, ...state.files.lines, ...unread]);
+  const isOver = pending.length + calls.length === 0;
+  const next = { ...state, processes: { ...state.processes, [name]: isOver ? undefined : process } };
+  return answers.reduce((answered, answer) => afterAnswer(answered, known, answer), next);
+}
+
+/** The law: no code is given while an equal request is under way. */
+function afterAnswer(state: State, entries: readonly Line[], { call, keys, code, failure }: Answer): State {
+  if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
+  if (code === undefined) return state;
+  const isUnderWay = entries.some(
+    ({ outcome, platforms = keys, machineMs }) =>
+      outcome === undefined &&
+      platforms.some((platform) => keys.includes(platform)) &&
+      state.machineMs - machineMs < UNDER_WAY_MS,
+  );
+  const known = state.carriedOut.map(({ entryId }) => entryId);
+  const violation = `${call} was given a code while an equal request is under way.`;
+  return { ...state, codes: { ...state.codes, [call]: { code, known } }, ...(isUnderWay && { violation }) };
+}
+
+/** What was recorded in a folder that is gone, no other process can know. */
+function canKnow({ lost }: State, call: string, entryId: string): boolean {
+  return processOf(call) === processOf(entryId) || !lost.includes(entryId);
+}
+
+/** The look that a call waits for, or one of a process's calls. */
+function lookOf({ processes }: State, name: string): Operation | undefined {
+  const pending = processes[processOf(name)]?.pending ?? [];
+  return pending.find(({ call, kind }) => kind === "look" && call.startsWith(name));
+}
+
+/** The name of the process that makes a call, or has written an entry. */
+function processOf(name: string): string {
+  return name.slice(0, 1);
+}
+
+function passed({ wallMs, machineMs }: State, ms: number): Partial<State> {
+  return { wallMs: wallMs + ms, machineMs: machineMs + ms };
+}
+
+function byEntry(a: Sent, b: Sent): number {
+  return a.entryId < b.entryId ? -1 : 1;
 }

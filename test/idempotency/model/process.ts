@@ -1,0 +1,423 @@
+// A process of the model: the real code of src/idempotency, which waits before each operation until the scheduler lets it go on. What it
+// does then is a function of what it has met, so each step is run once and remembered.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { BridgeError, type Outcome } from "../../../src/errors.ts";
+import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
+import { Journal } from "../../../src/idempotency/journal.ts";
+import type { Disk } from "../../../src/idempotency/journal-files.ts";
+import { type PublicationPlan, type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
+import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
+import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
+import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
+import type { PostOptions } from "../../../src/service/request-sender.ts";
+
+export interface Client {
+  /** Starts a video; gives the code of the answer, if there is one. */
+  generate(topic: string, code?: string): Promise<string | undefined>;
+  publish(platforms: readonly string[], code?: string): Promise<string | undefined>;
+}
+
+export type Run = (client: Client) => Promise<unknown>;
+
+export interface Program {
+  readonly name: string;
+  readonly account: string;
+  /** What its calls do, by their names. All run at once. */
+  readonly calls: ReadonlyMap<string, Run>;
+}
+
+/** A line of the journal: an entry as it then stood. */
+export interface Line {
+  readonly id: string;
+  readonly platforms?: readonly string[];
+  readonly outcome?: string;
+  readonly atMs: number;
+  readonly machineMs: number;
+  /** None where it was not read from the disk. */
+  readonly file?: string;
+}
+
+/** The journal's files. Equal ones have the same id. */
+export interface Files {
+  readonly id: number;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly lines: readonly Line[];
+}
+
+/** What a process finds around itself when it goes on. */
+export interface Surroundings {
+  readonly files: Files;
+  readonly wallMs: number;
+  readonly machineMs: number;
+}
+
+/** A request. Its keys are equal for those of which only one may be carried out. */
+export interface Sent {
+  readonly entryId: string;
+  readonly keys: readonly string[];
+}
+
+/** What a call waits for. */
+export type Operation = { readonly call: string } & (
+  | { readonly kind: "look" }
+  /** For another request; at most until then, on the machine's clock. */
+  | { readonly kind: "wait"; readonly endsAtMs: number }
+  | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
+  /** Sends, confirmed by the code, and at the latest then, on the machine's clock. */
+  | ({ readonly kind: "ask"; readonly code: string | undefined; readonly latestMs: number } & Sent)
+  | { readonly kind: "answer" | "late"; readonly entryId: string }
+);
+type Wanted = Operation extends infer One ? (One extends Operation ? Omit<One, "call"> : never) : never;
+
+/** What comes of an operation, where it is not always the same. */
+export type Word = "" | "time over" | "carried out" | Outcome | "in time" | "lost" | "late";
+
+/** What a call was answered. */
+export interface Answer {
+  readonly call: string;
+  readonly code?: string | undefined;
+  /** What the code confirms. */
+  readonly keys: readonly string[];
+  /** That it failed for no reason of the model. */
+  readonly failure?: string;
+}
+
+/** A process between two steps: all that it can go on by. */
+export interface ProcessState {
+  readonly program: Program;
+  readonly pending: readonly Operation[];
+  /** Those that have not ended. */
+  readonly calls: readonly Call[];
+  /** Lines in the order in which they were read, and those that it has written and not read. */
+  readonly read: readonly Line[];
+  readonly unread: readonly Line[];
+  /** The newest file of the last look. */
+  readonly newest: string | undefined;
+  /** How it came to be, in one of the ways. */
+  readonly step: Step;
+  readonly before: ProcessState | undefined;
+  readonly next: Map<string, Next>;
+}
+
+/** All that its local variables hold. Where the code keeps more from one operation to the next, it belongs here. */
+export interface Call {
+  readonly name: string;
+  /** How many calls it has made, one after the other. */
+  made: number;
+  keys: readonly string[];
+  /** By which the request that it is about to send is confirmed. */
+  code: string | undefined;
+  /** When its time is over, on the machine's clock, if it is not over already. */
+  endsAtMs: number;
+  isLate: boolean;
+  /** What it asks the user, and what they have agreed to. */
+  question: string | undefined;
+  plan: string | undefined;
+  /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
+  seen: readonly string[];
+  /** Its own entry that has no outcome yet. */
+  entryId: string;
+  isOver: boolean;
+}
+
+interface Step {
+  /** Which of the pending ones goes on; none at the start. */
+  readonly operation: number;
+  readonly word: Word;
+  readonly around: Surroundings;
+}
+
+export interface Next {
+  readonly state: ProcessState;
+  readonly answers: readonly Answer[];
+}
+
+const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+/** A POST is not begun with less of its deadline left. */
+const MIN_POST_MS = 10_000;
+
+/** One for all processes: each further one slows every await down. */
+const current = new AsyncLocalStorage<Call>();
+
+/** Begins all calls of a process. */
+export function start(program: Program, around: Surroundings): Promise<Next> {
+  return run(program, { operation: -1, word: "", around }, undefined);
+}
+
+/** Lets an operation of a process go on. */
+export async function goOn(
+  state: ProcessState,
+  operation: number,
+  word: Word,
+  { files, wallMs, machineMs }: Surroundings,
+): Promise<Next> {
+  const seen = state.pending[operation]?.kind === "look" ? files.id : "";
+  const key = `${operation} ${word} ${seen} ${wallMs} ${machineMs}`;
+  const step = { operation, word, around: { files, wallMs, machineMs } };
+  const next = state.next.get(key) ?? (await run(state.program, step, state));
+  state.next.set(key, next);
+  return next;
+}
+
+async function run(program: Program, step: Step, before: ProcessState | undefined): Promise<Next> {
+  const steps = [step];
+  for (let state = before; state !== undefined; state = state.before) steps.unshift(state.step);
+  const process = new Process(program);
+  for (const one of steps) await process.go(one);
+  const { answers } = process;
+  return { state: { ...process.state(), program, step, before, next: new Map() }, answers };
+}
+
+class Process {
+  /** Those of the last step. */
+  answers: Answer[] = [];
+  readonly #program: Program;
+  readonly #calls: Call[] = [];
+  #waiting: { readonly operation: Operation; readonly goOn: (word: Word) => void }[] = [];
+  #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0, machineMs: 0 };
+  readonly #read = new Map<string, Line>();
+  readonly #written = new Map<string, Line>();
+  #newest: string | undefined;
+
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  /** Lets the real code run until all of it waits for the scheduler: nothing in it waits for anything else. */
+  async go({ operation, word, around }: Step): Promise<void> {
+    this.#around = around;
+    this.answers = [];
+    const next = this.#waiting[operation];
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
+    if (next === undefined) this.#start();
+    else next.goOn(word);
+    await nextTurn();
+  }
+
+  state() {
+    return {
+      pending: this.#waiting.map(({ operation }) => operation),
+      calls: this.#calls.filter(({ isOver }) => !isOver),
+      read: [...this.#read.values()],
+      unread: [...this.#written].filter(([key]) => !this.#read.has(key)).map(([, line]) => line),
+      newest: this.#newest,
+    };
+  }
+
+  #start(): void {
+    const client = this.#client();
+    for (const [name, run] of this.#program.calls) {
+      const call: Call = {
+        name,
+        made: 0,
+        keys: [],
+        code: undefined,
+        endsAtMs: 0,
+        isLate: false,
+        question: undefined,
+        plan: undefined,
+        seen: [],
+        entryId: "",
+        isOver: false,
+      };
+      this.#calls.push(call);
+      void current.run(call, async () => {
+        await run(client).catch((error: unknown) =>
+          this.answers.push({ call: name, keys: [], failure: String(error) }),
+        );
+        call.isOver = true;
+      });
+    }
+  }
+
+  #client(): Client {
+    const { account } = this.#program;
+    const now = () => this.#around.wallMs;
+    const machineMs = () => this.#around.machineMs;
+    let ids = 0;
+    const journal = new Journal({
+      disk: this.#disk(),
+      now,
+      machineMs,
+      randomId: () => {
+        const call = this.#caller();
+        call.entryId = `${call.name}-${(ids += 1)}`;
+        return call.entryId;
+      },
+      redact: (line) => line,
+      onUnwritable: () => {},
+    });
+    const calls = new PaidCalls({
+      journal,
+      monotonicMs: () => (this.#caller().isLate ? Infinity : machineMs()),
+      sleep: async () => {
+        const call = this.#caller();
+        call.seen = [];
+        const word = await this.#until({ kind: "wait", endsAtMs: call.isLate ? 0 : call.endsAtMs });
+        if (word === "time over") call.isLate = true;
+      },
+    });
+    const begin = calls.begin.bind(calls);
+    calls.begin = (signal) => {
+      const call = this.#caller();
+      Object.assign(call, { isLate: false, plan: call.question, question: undefined, seen: [] });
+      const paidCall = begin(signal);
+      call.endsAtMs = paidCall.endsAtMs;
+      return paidCall;
+    };
+    const generate = new GenerateOnce({
+      calls,
+      now,
+      service: {
+        generate: ({ topic }, options) =>
+          this.#request<Generation>([`${account} ${topic}`], options, (entryId) => ({
+            jobId: `job of ${entryId}`,
+            status: "processing",
+          })),
+        listVideos: async () => ({ videos: [] }),
+      },
+      maxGenerations: undefined,
+      account: () => fingerprintOf(account),
+      lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
+      knownJobIds: () => new Set(),
+      onListed: () => {},
+      onStarted: () => {},
+    });
+    const publish = new PublishOnce({
+      calls,
+      now,
+      service: {
+        publish: ({ platforms }, options) =>
+          this.#request<Publication>(platforms, options, () => ({
+            results: platforms.map((platform) => ({ platform, ok: true })),
+          })),
+      },
+    });
+    const agree = async (plan: PublicationPlan) => {
+      this.#caller().question = JSON.stringify({ ...plan, repeated: plan.repeated.length });
+    };
+    return {
+      generate: (topic, code) =>
+        this.#call(code, [`${account} ${topic}`], async () => {
+          const started = await generate.run({ topic }, { confirmDuplicate: code });
+          return started.alreadyStarted ? started : {};
+        }),
+      publish: (platforms, code) =>
+        this.#call(code, platforms, () =>
+          publish.run({ jobId: JOB, platforms }, agree, { confirmDuplicate: code }),
+        ),
+    };
+  }
+
+  /** Makes a call and gives the code that its answer holds. */
+  async #call(
+    code: string | undefined,
+    keys: readonly string[],
+    run: () => Promise<Partial<Pick<Published, "code" | "results">>>,
+  ): Promise<string | undefined> {
+    const call = this.#caller();
+    Object.assign(call, { code, keys, made: call.made + 1 });
+    const answer = await run().then(
+      ({ code: issued, results = [] }) => ({
+        code: issued,
+        // One that has sent a part gives the code of its look before that. If anything has come since, the code is not valid any more.
+        keys: results.every(({ alreadyPublished }) => alreadyPublished) ? keys : [],
+      }),
+      (error: unknown) => {
+        if (!(error instanceof BridgeError) || error.facts.code === "internal") throw error;
+        return { code: /confirmDuplicate: "(\w+)"/.exec(error.facts.nextStep)?.[1], keys };
+      },
+    );
+    this.answers.push({ call: call.name, ...answer });
+    return answer.code;
+  }
+
+  /** A paid or public request on its way through the service. */
+  async #request<Result>(
+    keys: readonly string[],
+    { deadlineMs = 0, onLate }: PostOptions<Result> = {},
+    resultOf: (entryId: string) => Result,
+  ): Promise<Result> {
+    const call = this.#caller();
+    const { code, entryId } = call;
+    // What it has seen and the time that is left have decided that it is sent, and matter no more.
+    Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
+    const latestMs = this.#around.machineMs + deadlineMs - MIN_POST_MS;
+    const fate = await this.#until({ kind: "ask", keys, entryId, code, latestMs });
+    if (fate !== "carried out") throw failure(fate);
+    const arrival = await this.#until({ kind: "answer", entryId });
+    if (arrival === "in time") return resultOf(entryId);
+    if (arrival === "late") onLate?.(this.#until({ kind: "late", entryId }).then(() => resultOf(entryId)));
+    throw failure("unknown");
+  }
+
+  #disk(): Disk {
+    return {
+      path: "state",
+      list: async () => {
+        await this.#until({ kind: "look" });
+        const { texts, lines } = this.#around.files;
+        this.#newest = [...texts.keys()].toSorted().at(-1);
+        for (const line of lines) this.#read.set(keyOf(line), line);
+        const { read, unread } = this.state();
+        const call = this.#caller();
+        call.seen = entriesOf([...read, ...unread])
+          .filter(({ platforms }) => platforms?.some((platform) => call.keys.includes(platform)) ?? true)
+          .map(keyOf);
+        if (texts.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
+        // Its text tells a file apart from what it was as well as any version.
+        return [...texts].map(([name, text]) => ({ name, version: text }));
+      },
+      read: async (name) => this.#around.files.texts.get(name) ?? "",
+      append: async (file, text) => {
+        const line: Line = JSON.parse(text);
+        this.#written.set(keyOf(line), line);
+        const call = this.#caller();
+        if (line.outcome !== undefined) Object.assign(call, { seen: [], entryId: "" });
+        await this.#until({ kind: "record", file, text, line });
+      },
+      remove: async () => {},
+    };
+  }
+
+  /** Waits until the scheduler lets the call go on. */
+  #until(wanted: Wanted): Promise<Word> {
+    const call = this.#caller().name;
+    return new Promise((resolve) => {
+      const waiting = [...this.#waiting, { operation: { call, ...wanted }, goOn: resolve }];
+      this.#waiting = waiting.toSorted((a, b) => (a.operation.call < b.operation.call ? -1 : 1));
+    });
+  }
+
+  #caller(): Call {
+    const call = current.getStore();
+    if (call === undefined) throw new TypeError("Outside of a call.");
+    return call;
+  }
+}
+
+/** The entries of these lines that guard against a repeat. */
+export function entriesOf(lines: readonly Line[]): Line[] {
+  const entries = new Map<string, Line>();
+  for (const line of lines) {
+    const { file, outcome = line.outcome } = entries.get(line.id) ?? line;
+    entries.set(line.id, { ...line, ...(file && { file }), ...(outcome && { outcome }) });
+  }
+  return [...entries.values()].filter(({ outcome }) => outcome !== "not_sent" && outcome !== "rejected");
+}
+
+function keyOf({ id, outcome }: Line): string {
+  return `${id} ${outcome}`;
+}
+
+function failure(word: Word): BridgeError {
+  return new BridgeError({
+    code: word === "rejected" ? "refused" : "network",
+    message: "It failed.",
+    nextStep: "Look.",
+    outcome: word === "rejected" || word === "not_sent" ? word : "unknown",
+    retryable: false,
+  });
+}
