@@ -6,7 +6,9 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/answers.ts";
+import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
+import { createLimitedService } from "../fixtures/rate-limit.ts";
 
 export const START_MS = Date.UTC(2026, 10, 20);
 
@@ -34,7 +36,9 @@ export function ids(prefix: string, count: number): string[] {
 
 export interface WorldOptions {
   /** FACELESS_POLL_SECONDS. */
-  readonly fixedMs?: number;
+  readonly fixedMs?: number | undefined;
+  /** Without jitter unless given. */
+  readonly random?: () => number;
 }
 
 export class PolledWorld {
@@ -64,22 +68,21 @@ export class PolledWorld {
   /** When the next background request is due at an even pace. */
   #nextBackgroundMs = 0;
 
-  constructor({ fixedMs }: WorldOptions = {}) {
+  constructor({ fixedMs, random = () => 0.5 }: WorldOptions = {}) {
     const source: JobSource & { backgroundWaitMs(): number } = {
       getJob: (jobId, options) =>
-        this.#answer(jobId, options, () => {
+        this.send(jobId, options, () => {
           const found = this.jobs.get(jobId);
           if (found === undefined) throw failure("not_found", { status: 404 });
           return found;
         }),
       listNewestVideos: (options) =>
-        this.#answer("list", options, () => ({ videos: this.list.slice(0, this.pageSize) })),
-      backgroundWaitMs: () =>
-        Math.max(this.waitMs, this.#nextBackgroundMs - this.paceMs - this.clock.monotonicMs(), 0),
-      hasSpareRequests: () => this.hasSpareRequests,
+        this.send("list", options, () => ({ videos: structuredClone(this.list.slice(0, this.pageSize)) })),
+      backgroundWaitMs: () => this.backgroundWaitMs(),
+      hasSpareRequests: () => this.hasSpare(),
     };
     const { clock, store } = this;
-    this.schedule = new Schedule({ fixedMs, random: () => 0.5 });
+    this.schedule = new Schedule({ fixedMs, random });
     this.reader = new JobReader({ source, store, clock });
     this.poller = new Poller({
       source,
@@ -95,16 +98,29 @@ export class PolledWorld {
     });
   }
 
-  async #answer<T>(what: string, { background }: RequestOptions, make: () => T): Promise<T> {
+  protected backgroundWaitMs(): number {
+    return Math.max(this.waitMs, this.#nextBackgroundMs - this.paceMs - this.clock.monotonicMs(), 0);
+  }
+
+  protected hasSpare(): boolean {
+    return this.hasSpareRequests;
+  }
+
+  protected async send<T>(what: string, { background }: RequestOptions, answer: () => T): Promise<T> {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
     if (background)
       this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, this.clock.monotonicMs()) + this.paceMs;
     this.#requests.push(`${this.seconds()} ${what}${background ? "" : " user"}`);
-    await new Promise<void>((resolve) => void this.clock.after(this.answerMs, resolve));
+    await this.pass(this.answerMs);
     const error = this.failing.get(what);
     if (error !== undefined) throw error;
-    return make();
+    return answer();
+  }
+
+  /** Resolves when so much time has passed. */
+  protected pass(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.after(ms, resolve));
   }
 
   /** Since the start. */
@@ -147,11 +163,30 @@ export class PolledWorld {
   }
 
   /** Changes a job in the list, but not its status. */
-  listAs(jobId: string, status: string): void {
-    for (const video of this.list) if (video.jobId === jobId) video.status = status;
+  listAs(jobId: string, status: string, more: Partial<Video> = {}): void {
+    for (const video of this.list) if (video.jobId === jobId) Object.assign(video, { status, ...more });
   }
 
   watchAll(...jobIds: string[]): (() => void)[] {
     return jobIds.map((jobId) => this.poller.watch(jobId));
+  }
+}
+
+/** The same behind the real rate limiter, with a service that counts requests. */
+export class LimitedWorld extends PolledWorld {
+  protected readonly rateLimiter = new RateLimiter(this.clock);
+  protected readonly service;
+
+  constructor({ limit, ...options }: WorldOptions & { readonly limit: number }) {
+    super(options);
+    this.service = createLimitedService({ limit, windowMs: 60_000, encoding: "remaining seconds" });
+  }
+
+  protected override backgroundWaitMs(): number {
+    return this.rateLimiter.waitMs("background");
+  }
+
+  protected override hasSpare(): boolean {
+    return this.rateLimiter.hasSpare();
   }
 }

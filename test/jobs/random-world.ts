@@ -1,18 +1,12 @@
-// The real poller, reader, store, schedule and rate limiter on a virtual clock, with subscribers, users and waiting calls, and a service
-// that fails and whose list may be wrong. Violations are collected, because an error thrown inside would be caught there.
+// Subscribers, users and waiting calls of the real poller, and a service that fails and whose list may be wrong. Violations are
+// collected, because an error thrown inside would be caught there.
 
 import { BridgeError } from "../../src/errors.ts";
-import { JobReader, type RequestOptions } from "../../src/jobs/job-reader.ts";
-import { Schedule } from "../../src/jobs/schedule.ts";
-import { JobStore } from "../../src/jobs/job-store.ts";
+import type { RequestOptions } from "../../src/jobs/job-reader.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import { Poller } from "../../src/jobs/poller.ts";
-import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { Job } from "../../src/service/answers.ts";
-import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { seededRandom } from "../fixtures/durations.ts";
-import { createLimitedService } from "../fixtures/rate-limit.ts";
-import { failure, job, START_MS } from "./polled-service.ts";
+import { failure, job, LimitedWorld } from "./polled-service.ts";
 
 const LIMIT = 60;
 const WINDOW_MS = 60_000;
@@ -43,21 +37,12 @@ interface WaitingCall {
   readonly cancel: () => void;
 }
 
-export class RandomWorld {
+export class RandomWorld extends LimitedWorld {
   readonly brokenPromises = new Set<string>();
-  readonly clock = createVirtualClock(START_MS);
-  readonly store = new JobStore(this.clock);
   readonly subscribers: Subscriber[] = [];
   readonly waiting = new Set<WaitingCall>();
-  readonly #jobs = new Map<JobId, Job>(JOBS.map((jobId) => [jobId, job(jobId)]));
   /** Jobs that the list wrongly shows as completed. */
-  readonly #wronglyListed = new Set<JobId>();
-  readonly #rateLimiter = new RateLimiter(this.clock);
-  readonly #service = createLimitedService({
-    limit: LIMIT,
-    windowMs: WINDOW_MS,
-    encoding: "remaining seconds",
-  });
+  readonly #wronglyListed = new Set<string>();
   readonly #random: () => number;
   readonly #faults: Fault[] = [];
   /** Requests in flight; each has a timer. */
@@ -72,63 +57,53 @@ export class RandomWorld {
   readonly #hintPolledMs = new Map<string, number>();
   /** The last state that was emitted. */
   readonly #emitted = new Map<string, string>();
-  readonly #listed: readonly JobId[];
-  readonly #schedule: Schedule;
   #minScale = 1;
-  readonly #reader;
-  readonly #poller;
 
   /** @param options.unlisted how many jobs the list never shows */
   constructor({ seed, unlisted }: { seed: number; unlisted: number }) {
-    this.#random = seededRandom(seed);
-    this.#listed = JOBS.slice(unlisted);
-    this.#schedule = new Schedule({ random: this.#random });
-    const source = {
-      getJob: (jobId: string, options: RequestOptions) => this.#getJob(jobId, options),
-      listNewestVideos: (options: RequestOptions) => this.#send(options, () => ({ videos: this.#list() })),
-      backgroundWaitMs: () => this.#rateLimiter.waitMs("background"),
-      hasSpareRequests: () => this.#rateLimiter.hasSpare(),
-    };
-    const { store, clock } = this;
-    this.#reader = new JobReader({ source, store, clock });
-    this.#poller = new Poller({
-      source,
-      reader: this.#reader,
-      store,
-      schedule: this.#schedule,
-      clock,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-    });
-    store.on("change", (jobId) => this.#onChange(jobId));
+    const random = seededRandom(seed);
+    super({ limit: LIMIT, random });
+    this.#random = random;
+    this.found(...JOBS);
+    this.list.splice(0, unlisted);
+    for (const video of this.list) video.finalVideoUrl = `https://media.example/${video.jobId}`;
+    this.store.on("change", (jobId) => this.#onChange(jobId));
     // The age of the others is not known.
-    for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) store.addStarted(jobId, "topic");
+    for (const jobId of JOBS.filter((_, index) => index % 2 === 0)) this.store.addStarted(jobId, "topic");
   }
 
   // --- the service
 
-  async #getJob(jobId: string, options: RequestOptions): Promise<Job> {
-    this.#expect(!this.#inFlightJobs.has(jobId), `two requests at once for ${jobId}`);
+  protected override async send<T>(what: string, options: RequestOptions, answer: () => T): Promise<T> {
+    if (what === "list") {
+      return this.#request(options, () => {
+        // An end may have to be confirmed at once.
+        for (const { jobId, status } of this.list) if (status !== "processing") this.#polledMs.delete(jobId);
+        return answer();
+      });
+    }
+    this.#expect(!this.#inFlightJobs.has(what), `two requests at once for ${what}`);
     let isEarly = false;
     if (options.background) {
-      this.#expect(this.#watched().has(jobId), `${jobId} is polled although it is not watched`);
-      const sinceLastMs = this.clock.now() - (this.#polledMs.get(jobId) ?? -Infinity);
-      const scale = this.#schedule.nextDelayMs({ ageMs: 0, observedMs: 0 }) / FIRST_INTERVAL_MS;
+      this.#expect(this.#watched().has(what), `${what} is polled although it is not watched`);
+      const sinceLastMs = this.clock.now() - (this.#polledMs.get(what) ?? -Infinity);
+      const scale = this.schedule.nextDelayMs({ ageMs: 0, observedMs: 0 }) / FIRST_INTERVAL_MS;
       this.#minScale = Math.min(this.#minScale, scale);
       isEarly = sinceLastMs < MIN_INTERVAL_MS * this.#minScale;
-      if (isEarly) this.#expectHinted(jobId, sinceLastMs);
-      else this.#polledMs.set(jobId, this.clock.now());
+      if (isEarly) this.#expectHinted(what, sinceLastMs);
+      else this.#polledMs.set(what, this.clock.now());
     }
-    this.#inFlightJobs.add(jobId);
+    this.#inFlightJobs.add(what);
     try {
-      return await this.#send(options, () => this.#state(jobId));
+      return await this.#request(options, answer);
     } catch (error) {
       // The hint is still to be answered.
-      if (isEarly) this.#hinted.add(jobId);
+      if (isEarly) this.#hinted.add(what);
       // The rate limiter says when it is sent again.
-      if (error instanceof BridgeError && error.facts.code === "rate_limited") this.#polledMs.delete(jobId);
+      if (error instanceof BridgeError && error.facts.code === "rate_limited") this.#polledMs.delete(what);
       throw error;
     } finally {
-      this.#inFlightJobs.delete(jobId);
+      this.#inFlightJobs.delete(what);
     }
   }
 
@@ -142,24 +117,23 @@ export class RandomWorld {
     this.#hintPolledMs.set(jobId, this.clock.now());
   }
 
-  async #send<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
+  async #request<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
     await Promise.resolve();
     // The real client makes a user's request wait for its turn or refuses it: either way nothing is sent.
-    const permit = this.#rateLimiter.tryAcquire(background ? "background" : "user");
+    const permit = this.rateLimiter.tryAcquire(background ? "background" : "user");
     if ("retryInMs" in permit) throw failure("rate_limited");
     const fault = this.#faults.shift();
     // The state is that of any moment between request and response.
     const early = this.#random() < 0.5 ? answer() : undefined;
     this.#inFlight += 1;
-    const tookMs = fault === "timeout" ? 20_000 : 3_000 * this.#random() ** 3;
-    await new Promise<void>((resolve) => void this.clock.after(tookMs, resolve));
+    await this.pass(fault === "timeout" ? 20_000 : 3_000 * this.#random() ** 3);
     this.#inFlight -= 1;
     if (fault === "timeout") {
       permit.release();
       throw failure("timeout");
     }
     if (background) this.#countPoll();
-    const { status, headers } = this.#service.answer(this.clock.now());
+    const { status, headers } = this.service.answer(this.clock.now());
     this.#expect(status === 200, "a 429 that the rate limiter should have prevented");
     const error = errorOf(fault);
     permit.release({
@@ -178,40 +152,33 @@ export class RandomWorld {
     this.#expect(polls <= MAX_POLLS_PER_WINDOW, `${polls} polls in a window`);
   }
 
-  #state(jobId: string): Job {
-    const state = [...this.#jobs.values()].find((each) => each.jobId === jobId);
-    if (state === undefined) throw failure("not_found");
-    return state;
-  }
-
-  #list() {
-    return this.#listed.map((jobId) => {
-      const status = this.#wronglyListed.has(jobId) ? "completed" : this.#state(jobId).status;
-      // It may have to be confirmed at once.
-      if (status !== "processing") this.#polledMs.delete(jobId);
-      return { jobId, status, finalVideoUrl: `https://media.example/${jobId}` };
-    });
-  }
-
   progress(jobId: JobId) {
     const before = this.#state(jobId);
-    if (before.done) return;
     const completed = Math.min(9, (before.progress?.completed ?? 0) + 1);
-    this.#jobs.set(jobId, job(jobId, { progress: { total: 9, completed, failed: 0 } }));
+    if (!before.done) this.jobs.set(jobId, job(jobId, { progress: { total: 9, completed, failed: 0 } }));
   }
 
   end(jobId: JobId, status: "completed" | "failed") {
     const before = this.#state(jobId);
-    if (!before.done) this.#jobs.set(jobId, job(jobId, { ...before, status }));
+    if (!before.done) this.jobs.set(jobId, job(jobId, { ...before, status }));
+    const isWrong = this.#wronglyListed.has(jobId);
+    this.listAs(jobId, isWrong ? "completed" : this.#state(jobId).status);
   }
 
   listWrongly(jobId: JobId) {
     this.#wronglyListed.add(jobId);
+    this.listAs(jobId, "completed");
+  }
+
+  #state(jobId: string): Job {
+    const state = this.jobs.get(jobId);
+    if (state === undefined) throw failure("not_found");
+    return state;
   }
 
   hint(jobId: JobId) {
     this.#hinted.add(jobId);
-    this.#poller.hint(jobId);
+    this.poller.hint(jobId);
   }
 
   break(fault: Fault, times: number) {
@@ -222,7 +189,7 @@ export class RandomWorld {
 
   subscribe(jobId: JobId) {
     this.#polledMs.delete(jobId);
-    const unwatch = this.#poller.watch(jobId);
+    const unwatch = this.poller.watch(jobId);
     this.subscribers.push({ jobId, unwatch, endNotified: this.#isEndKnown(jobId) });
   }
 
@@ -235,7 +202,7 @@ export class RandomWorld {
 
   /** As get_video_status does. */
   read(jobId: JobId, signal = new AbortController().signal) {
-    return this.#reader.read(jobId, { background: false, signal });
+    return this.reader.read(jobId, { background: false, signal });
   }
 
   async wait(jobId: JobId, forMs: number): Promise<void> {
@@ -247,10 +214,7 @@ export class RandomWorld {
     const untilMs = clock.now() + forMs;
     const call = { jobId, untilMs, cancel: () => controller.abort() };
     this.waiting.add(call);
-    const latest = await waitForEnd(
-      { poller: this.#poller, reader: this.#reader, store, clock },
-      { job: first, forMs, signal, onChange: () => {} },
-    );
+    const latest = await waitForEnd(this, { job: first, forMs, signal, onChange: () => {} });
     this.waiting.delete(call);
     this.#expect(clock.now() <= untilMs + FINAL_VIDEO_MS, "a wait took longer than it may");
     const isEarly = clock.now() < untilMs && !signal.aborted && store.get(jobId)?.watchEnded === undefined;
@@ -283,8 +247,8 @@ export class RandomWorld {
     this.#expect(state !== this.#emitted.get(jobId), `emitted without a change: ${state}`);
     this.#emitted.set(jobId, state);
     const isEnd = known?.done === true;
-    const isWronglyListed = JOBS.some((each) => each === jobId && this.#wronglyListed.has(each));
-    this.#expect(!isEnd || this.#state(jobId).done || isWronglyListed, `a wrong end of ${jobId} is emitted`);
+    const isRight = this.#state(jobId).done || this.#wronglyListed.has(jobId);
+    this.#expect(!isEnd || isRight, `a wrong end of ${jobId} is emitted`);
     for (const subscriber of this.subscribers) {
       if (subscriber.jobId !== jobId) continue;
       this.#expect(!isEnd || !subscriber.endNotified, `the end of ${jobId} is notified twice`);
@@ -313,7 +277,7 @@ export class RandomWorld {
     this.endConnection();
     await this.clock.runFor(0);
     this.#expect(this.clock.pending() === 0 && this.waiting.size === 0, "timers or waiting calls remain");
-    this.#poller.close();
+    this.poller.close();
   }
 
   #expect(holds: boolean, otherwise: string) {

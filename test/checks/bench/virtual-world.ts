@@ -1,29 +1,14 @@
-// A service in memory on a virtual clock, so that the real poller, schedule and rate limiter run an hour in a second. Like a real one
-// it counts requests in fixed windows and answers after a delay. Measures what watching costs.
+// The real poller behind the real rate limiter, with a service that answers after a delay and counts requests in fixed windows.
+// Measures what watching costs.
 
-import { BridgeError } from "../../../src/errors.ts";
-import { JobReader, type RequestOptions } from "../../../src/jobs/job-reader.ts";
-import { Schedule } from "../../../src/jobs/schedule.ts";
-import { JobStore } from "../../../src/jobs/job-store.ts";
-import { Poller } from "../../../src/jobs/poller.ts";
-import { RateLimiter } from "../../../src/service/rate-limiter.ts";
-import type { Job, Video } from "../../../src/service/answers.ts";
+import type { RequestOptions } from "../../../src/jobs/job-reader.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
-import { createLimitedService } from "../../fixtures/rate-limit.ts";
-import { jobIdOf } from "../../fixtures/soak-service.ts";
-import { createVirtualClock } from "./virtual-clock.ts";
+import { failure, LimitedWorld } from "../../jobs/polled-service.ts";
 
-interface WorldJob {
-  readonly jobId: string;
-  readonly createdMs: number;
-  readonly endsMs: number;
-  readonly failed: boolean;
-  readonly clips: number;
-}
-
-export interface WorldOptions {
+export interface WatchedWorldOptions {
   readonly random: Random;
-  readonly limitPerMinute: number;
+  /** Requests in a minute. */
+  readonly limit: number;
   readonly fixedMs?: number;
   /** A webhook of each end arrives. */
   readonly webhooks?: boolean;
@@ -33,116 +18,56 @@ export interface WorldOptions {
 const DELIVERY_MS = 200;
 const LATENCY_MS = 150;
 
-export function createWorld({ random, limitPerMinute, fixedMs, webhooks = false }: WorldOptions) {
-  const clock = createVirtualClock(Date.UTC(2026, 0, 1));
-  const created = new Map<string, WorldJob>();
-  const newestFirst: WorldJob[] = [];
-  const service = createLimitedService({
-    limit: limitPerMinute,
-    windowMs: 60_000,
-    encoding: "epoch seconds",
-  });
-  const rateLimiter = new RateLimiter(clock);
-  const counts = { polls: 0, reads: 0, refused: 0 };
+export class WatchedWorld extends LimitedWorld {
+  polls = 0;
+  /** 429s that the rate limiter should have prevented. */
+  refused = 0;
+  readonly #random: Random;
+  readonly #hasWebhooks: boolean;
 
-  const request = async <T>(background: boolean, answer: () => T): Promise<T> => {
+  constructor({ webhooks = false, ...options }: WatchedWorldOptions) {
+    super(options);
+    this.#random = options.random;
+    this.#hasWebhooks = webhooks;
+  }
+
+  /** Starts a job now, watches it and says when it ends. */
+  begin({ durationMs, failed }: JobEnd) {
+    const jobId = `job${this.jobs.size}`;
+    const endsMs = this.clock.now() + durationMs;
+    const total = 3 + Math.floor(this.#random() * 4);
+    this.start(jobId);
+    this.change(jobId, { progress: { total, completed: 0, failed: 0 } });
+    for (let completed = 1; completed <= total; completed++) {
+      const progress = { total, completed, failed: 0 };
+      this.clock.after((durationMs * completed) / total, () => this.change(jobId, { progress }));
+    }
+    const status = failed ? "failed" : "completed";
+    this.clock.after(durationMs, () => {
+      this.change(jobId, { status });
+      // Only the list has the final video.
+      this.listAs(jobId, status, failed ? {} : { finalVideoUrl: `https://media.example/${jobId}` });
+    });
+    this.poller.watch(jobId);
+    if (this.#hasWebhooks) this.clock.after(durationMs + DELIVERY_MS, () => this.poller.hint(jobId));
+    return { jobId, endsMs };
+  }
+
+  protected override async send<T>(_: string, { background }: RequestOptions, answer: () => T): Promise<T> {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
-    let permit = rateLimiter.tryAcquire(background ? "background" : "user");
-    while ("retryInMs" in permit) {
-      const { retryInMs } = permit;
-      await new Promise<void>((resolve) => void clock.after(retryInMs, resolve));
-      permit = rateLimiter.tryAcquire(background ? "background" : "user");
-    }
-    counts[background ? "polls" : "reads"] += 1;
-    await new Promise<void>((resolve) => void clock.after(LATENCY_MS, resolve));
-    const { status, headers } = service.answer(clock.now());
+    const priority = background ? "background" : "user";
+    let permit = this.rateLimiter.tryAcquire(priority);
+    for (; "retryInMs" in permit; permit = this.rateLimiter.tryAcquire(priority))
+      await this.pass(permit.retryInMs);
+    if (background) this.polls += 1;
+    await this.pass(LATENCY_MS);
+    const { status, headers } = this.service.answer(this.clock.now());
     permit.release({ status, headers });
     if (status === 200) return answer();
-    counts.refused += 1;
-    throw new BridgeError({
-      code: "rate_limited",
-      message: "Refused.",
-      nextStep: "",
-      outcome: "rejected",
-      retryable: true,
-      status,
-    });
-  };
-
-  const statusOf = (job: WorldJob) =>
-    clock.now() < job.endsMs ? "processing" : job.failed ? "failed" : "completed";
-  const stateOf = (job: WorldJob): Job => {
-    const status = statusOf(job);
-    const share = Math.min(1, (clock.now() - job.createdMs) / (job.endsMs - job.createdMs));
-    return {
-      jobId: job.jobId,
-      status,
-      done: status !== "processing",
-      videoUrls: [],
-      progress: { total: job.clips, completed: Math.floor(share * job.clips), failed: 0 },
-    };
-  };
-  const known = (jobId: string): WorldJob => {
-    const job = created.get(jobId);
-    if (job === undefined) throw new Error("no such job");
-    return job;
-  };
-
-  const store = new JobStore(clock);
-  const source = {
-    getJob: (jobId: string, { background }: RequestOptions) =>
-      request(background, () => stateOf(known(jobId))),
-    listNewestVideos: ({ background }: RequestOptions) =>
-      request(background, () => {
-        const videos: Video[] = newestFirst.slice(0, 100).map((job) => {
-          const status = statusOf(job);
-          // Only the list has the final video.
-          return {
-            jobId: job.jobId,
-            status,
-            ...(status === "completed" && { finalVideoUrl: `https://media.example/${job.jobId}` }),
-          };
-        });
-        return { videos };
-      }),
-    backgroundWaitMs: () => rateLimiter.waitMs("background"),
-    hasSpareRequests: () => rateLimiter.hasSpare(),
-  };
-  const reader = new JobReader({ source, store, clock });
-  const poller = new Poller({
-    source,
-    reader,
-    store,
-    schedule: new Schedule({ fixedMs, random }),
-    clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  });
-
-  return {
-    clock,
-    counts,
-    store,
-    reader,
-    poller,
-    /** Starts a job now and watches it. */
-    start({ durationMs, failed }: JobEnd): WorldJob {
-      const jobId = jobIdOf(created.size);
-      const job = {
-        jobId,
-        createdMs: clock.now(),
-        endsMs: clock.now() + durationMs,
-        failed,
-        clips: 3 + Math.floor(random() * 4),
-      };
-      created.set(jobId, job);
-      newestFirst.unshift(job);
-      store.addStarted(jobId, "topic");
-      poller.watch(jobId);
-      if (webhooks) clock.after(durationMs + DELIVERY_MS, () => poller.hint(jobId));
-      return job;
-    },
-  };
+    this.refused += 1;
+    throw failure("rate_limited", { status });
+  }
 }
 
 export interface Delays {
@@ -171,10 +96,10 @@ const MEASURED_MINUTES = 30;
 /** Keeps `count` jobs watched at a rate limit of 60 per minute and measures 30 minutes of it. */
 export async function measureManyJobs(
   count: number,
-  { webhooks = false }: Pick<WorldOptions, "webhooks"> = {},
+  { webhooks = false }: Pick<WatchedWorldOptions, "webhooks"> = {},
 ): Promise<ManyJobsFigures> {
   const random = seededRandom(count);
-  const world = createWorld({ random, limitPerMinute: 60, webhooks });
+  const world = new WatchedWorld({ random, limit: 60, webhooks });
   const { clock } = world;
   const startMs = clock.now();
   const measureFromMs = startMs + 10 * MINUTE_MS;
@@ -182,8 +107,8 @@ export async function measureManyJobs(
   const ends = new Map<string, number>();
   const seconds: number[] = [];
   const startOne = () => {
-    const job = world.start(DURATIONS.MIX(random));
-    ends.set(job.jobId, job.endsMs);
+    const { jobId, endsMs } = world.begin(DURATIONS.MIX(random));
+    ends.set(jobId, endsMs);
   };
   world.store.on("change", (jobId) => {
     const endedMs = ends.get(jobId);
@@ -195,16 +120,16 @@ export async function measureManyJobs(
   });
   for (let index = 0; index < count; index++) clock.after((index / count) * 170_000, startOne);
   await clock.runUntil(measureFromMs);
-  const before = world.counts.polls;
+  const before = world.polls;
   await clock.runUntil(endMs);
   const unseen = [...ends.values()].filter(
     (endedMs) => endedMs < endMs - MINUTE_MS && endedMs >= measureFromMs,
   );
-  const polls = world.counts.polls - before;
+  const polls = world.polls - before;
   return {
     pollsPerMinute: polls / MEASURED_MINUTES,
     pollsPerJob: polls / seconds.length,
-    refused: world.counts.refused,
+    refused: world.refused,
     unseen: unseen.length,
     ...delaysOf(seconds),
   };

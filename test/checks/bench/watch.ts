@@ -4,11 +4,17 @@
 import { table } from "../../../.config/docs-parts.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
 import { report } from "../report.ts";
-import { createWorld, type Delays, delaysOf, measureManyJobs, type WorldOptions } from "./virtual-world.ts";
+import {
+  type Delays,
+  delaysOf,
+  measureManyJobs,
+  WatchedWorld,
+  type WatchedWorldOptions,
+} from "./virtual-world.ts";
 
 const JOBS = 2_000;
 const MINUTE_MS = 60_000;
-type Watching = Pick<WorldOptions, "fixedMs" | "webhooks">;
+type Watching = Pick<WatchedWorldOptions, "fixedMs" | "webhooks">;
 const WAYS: readonly (readonly [string, Watching])[] = [
   ["schedule", {}],
   ["schedule and webhooks", { webhooks: true }],
@@ -28,14 +34,14 @@ async function measureSingleJobs(
   const seconds: number[] = [];
   let polls = 0;
   for (let index = 0; index < JOBS; index++) {
-    const world = createWorld({ random, limitPerMinute: 1_000, ...watching });
-    const job = world.start(draw(random));
+    const world = new WatchedWorld({ random, limit: 1_000, ...watching });
+    const job = world.begin(draw(random));
     world.store.on("change", () => {
       if (world.store.get(job.jobId)?.job?.done !== true) return;
       seconds.push((world.clock.now() - job.endsMs) / 1000);
     });
     await world.clock.runUntil(job.endsMs + MINUTE_MS);
-    polls += world.counts.polls;
+    polls += world.polls;
   }
   return { polls: polls / JOBS, ...delaysOf(seconds) };
 }
