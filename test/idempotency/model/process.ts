@@ -95,9 +95,8 @@ export interface ProcessState {
   readonly unread: readonly Line[];
   /** The newest file of the last look. */
   readonly newest: string | undefined;
-  /** How it came to be, in one of the ways. */
+  /** The last one of those by which it came to be, in one of the ways. */
   readonly step: Step;
-  readonly before: ProcessState | undefined;
   readonly next: Map<string, Next>;
 }
 
@@ -123,6 +122,7 @@ export interface Call {
 }
 
 interface Step {
+  readonly before: Step | undefined;
   /** Which of the pending ones goes on; none at the start. */
   readonly operation: number;
   readonly word: Word;
@@ -143,7 +143,7 @@ const current = new AsyncLocalStorage<Call>();
 
 /** Begins all calls of a process. */
 export function start(program: Program, around: Surroundings): Promise<Next> {
-  return run(program, { operation: -1, word: "", around }, undefined);
+  return run(program, { before: undefined, operation: -1, word: "", around });
 }
 
 /** Lets an operation of a process go on. */
@@ -155,19 +155,19 @@ export async function goOn(
 ): Promise<Next> {
   const seen = state.pending[operation]?.kind === "look" ? files.id : "";
   const key = `${operation} ${word} ${seen} ${wallMs} ${machineMs}`;
-  const step = { operation, word, around: { files, wallMs, machineMs } };
-  const next = state.next.get(key) ?? (await run(state.program, step, state));
+  const step = { before: state.step, operation, word, around: { files, wallMs, machineMs } };
+  const next = state.next.get(key) ?? (await run(state.program, step));
   state.next.set(key, next);
   return next;
 }
 
-async function run(program: Program, step: Step, before: ProcessState | undefined): Promise<Next> {
-  const steps = [step];
-  for (let state = before; state !== undefined; state = state.before) steps.unshift(state.step);
+async function run(program: Program, last: Step): Promise<Next> {
+  const steps: Step[] = [];
+  for (let step: Step | undefined = last; step !== undefined; step = step.before) steps.unshift(step);
   const process = new Process(program);
-  for (const one of steps) await process.go(one);
+  for (const step of steps) await process.go(step);
   const { answers } = process;
-  return { state: { ...process.state(), program, step, before, next: new Map() }, answers };
+  return { state: { ...process.state(), program, step: last, next: new Map() }, answers };
 }
 
 class Process {

@@ -65,7 +65,7 @@ export class World {
   async start(faults: number): Promise<State> {
     let state: State = {
       processes: {},
-      files: this.#filesOf([]),
+      files: this.#filesOf(new Map(), []),
       wallMs: Date.UTC(2026, 10, 21, 8),
       machineMs: 5_000_000,
       faultsLeft: faults,
@@ -129,8 +129,11 @@ export class World {
         return [["looks again"], ["looks again when its time is over", "time over"]];
       case "record": {
         const { file, text, line } = operation;
-        const { texts } = state.files;
-        const files = this.#filesOf([...new Map([...texts, [file, (texts.get(file) ?? "") + text]])]);
+        const { texts, lines } = state.files;
+        const files = this.#filesOf(new Map([...texts, [file, (texts.get(file) ?? "") + text]]), [
+          ...lines,
+          { ...line, file },
+        ]);
         return [[`records ${line.outcome ?? "the request"}`, "", { files }]];
       }
       case "ask":
@@ -164,7 +167,7 @@ export class World {
     ];
     const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
     if (files.lines.length > 0)
-      faults.push(["The state folder is removed", { files: this.#filesOf([]), lost: ids }]);
+      faults.push(["The state folder is removed", { files: this.#filesOf(new Map(), []), lost: ids }]);
     return faults.map(([label, change]) => ({
       label,
       apply: async () => ({ ...state, ...change, faultsLeft: state.faultsLeft - 1 }),
@@ -184,14 +187,9 @@ export class World {
     return afterStep(state, name, await goOn(process, index, word, state));
   }
 
-  #filesOf(texts: readonly (readonly [string, string])[]): Files {
-    const key = JSON.stringify(texts);
-    const known = this.#files.get(key);
-    if (known !== undefined) return known;
-    const lines = texts.flatMap(([file, text]) =>
-      (text.match(/.+/g) ?? []).map((line): Line => ({ ...JSON.parse(line), file })),
-    );
-    const files = { id: this.#files.size, texts: new Map(texts), lines };
+  #filesOf(texts: ReadonlyMap<string, string>, lines: readonly Line[]): Files {
+    const key = JSON.stringify([...texts]);
+    const files = this.#files.get(key) ?? { id: this.#files.size, texts, lines: lines.toSorted(byFile) };
     this.#files.set(key, files);
     return files;
   }
@@ -209,7 +207,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
   const outcome = (line: Line) => line.outcome ?? [age(wallMs - line.atMs), age(machineMs - line.machineMs)];
   const entries = (lines: readonly Line[]) =>
     entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
-  const names = [...files.texts.keys()];
+  const names = [...files.texts.keys()].toSorted();
   const newest = (...some: readonly string[]) => some.toSorted().at(-1);
   const today = `journal-${new Date(wallMs).toISOString().slice(0, 10)}.jsonl`;
   const toWrite = isLastFault ? newest(today, ...names) : today;
@@ -317,6 +315,11 @@ function processOf(name: string): string {
 
 function passed({ wallMs, machineMs }: State, ms: number): Partial<State> {
   return { wallMs: wallMs + ms, machineMs: machineMs + ms };
+}
+
+/** As the journal reads them. */
+function byFile(a: Line, b: Line): number {
+  return (a.file ?? "") < (b.file ?? "") ? -1 : Number(a.file !== b.file);
 }
 
 function byEntry(a: Sent, b: Sent): number {
