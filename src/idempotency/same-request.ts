@@ -116,11 +116,13 @@ export function isOvertaken(
   return recordedBefore(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
-/** The entries before one's own, and those in other files, where the order can't be told. */
+/** The entries before one's own, those in another file, which has no order with it, and those that were sent. */
 export function recordedBefore(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
-  return entries.filter((entry, index) => index < ownIndex || entry.file !== ownFile);
+  return entries.filter(
+    ({ file, outcome }, index) => index < ownIndex || file !== ownFile || outcome !== undefined,
+  );
 }
 
 /**

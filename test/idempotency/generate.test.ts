@@ -252,28 +252,34 @@ test("A request whose late answer is a refusal can be made again", async () => {
   await process.calls.finish();
 });
 
-test("A request that another process records in the next day's file meanwhile is not made a second time", async () => {
-  const computer = new Computer();
-  const disk = openDisk(computer.folder);
-  const { journal } = computer.process();
-  let isFirst = true;
-  const append: Disk["append"] = async (name, line) => {
-    await disk.append(name, line);
-    if (!isFirst) return;
-    isFirst = false;
-    // Between this request's line and its last look.
-    computer.pass(12 * HOUR_MS);
-    const { operation, account, fingerprint, arguments: ordered } = JSON.parse(line);
-    const { id } = await journal.begin({ operation, account, fingerprint, arguments: ordered });
-    await journal.recordOutcome(id, { outcome: "done", jobId: "job-9" });
-  };
+test.each([
+  ["the same file, behind its line", 0],
+  ["the next day's file", 12 * HOUR_MS],
+])(
+  "A request that another process has made meanwhile is not made again, if that stands in %s",
+  async (_, afterMs) => {
+    const computer = new Computer();
+    const disk = openDisk(computer.folder);
+    const { journal } = computer.process();
+    let isFirst = true;
+    const append: Disk["append"] = async (name, line) => {
+      await disk.append(name, line);
+      if (!isFirst) return;
+      isFirst = false;
+      // Between this request's line and its last look.
+      computer.pass(afterMs);
+      const { operation, account, fingerprint, arguments: ordered } = JSON.parse(line);
+      const { id } = await journal.begin({ operation, account, fingerprint, arguments: ordered });
+      await journal.recordOutcome(id, { outcome: "done", jobId: "job-9" });
+    };
 
-  expect(await computer.process({ disk: { ...disk, append } }).generate(TIDES)).toMatchObject({
-    alreadyStarted: true,
-    jobId: "job-9",
-  });
-  expect(computer.generations).toEqual([]);
-});
+    expect(await computer.process({ disk: { ...disk, append } }).generate(TIDES)).toMatchObject({
+      alreadyStarted: true,
+      jobId: "job-9",
+    });
+    expect(computer.generations).toEqual([]);
+  },
+);
 
 test("A request whose line is gone when it is looked for is recorded once more before it is sent", async () => {
   const computer = new Computer();

@@ -297,9 +297,11 @@ function afterAnswer(state: State, entries: readonly Line[], { call, keys, code,
   return { ...state, codes: { ...state.codes, [call]: { code, known } }, ...(isUnderWay && { violation }) };
 }
 
-/** What was recorded in a folder that is gone, no other process can know. */
-function canKnow({ lost }: State, call: string, entryId: string): boolean {
-  return processOf(call) === processOf(entryId) || !lost.includes(entryId);
+/** What was recorded in a folder that is gone, no other process can know but those that have read it. */
+function canKnow({ lost, processes }: State, call: string, entryId: string): boolean {
+  const process = processOf(call);
+  const hasRead = processes[process]?.read.some(({ id }) => id === entryId) ?? false;
+  return process === processOf(entryId) || !lost.includes(entryId) || hasRead;
 }
 
 /** The look that a call waits for, or one of a process's calls. */
