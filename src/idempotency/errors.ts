@@ -115,7 +115,7 @@ export function withoutWaiting(error: unknown): unknown {
   );
 }
 
-/** The error of a request whose outcome is unknown, with the jobs that could be its own. `listNew` gives those that were not known before. */
+/** An error with an unknown outcome, with the jobs that could be its own, of those that `listNew` gives. */
 export async function withCandidates(
   error: BridgeError,
   listNew: () => Promise<readonly Video[]>,
@@ -128,7 +128,7 @@ export async function withCandidates(
 }
 
 function describeCandidates(videos: readonly Video[]): string {
-  // A render takes minutes, so a job that has ended is an older one, which a new process merely does not know yet.
+  // A render takes minutes, so a job that has ended is an older one, which a new process does not know yet.
   const running = videos.filter(({ status }) => !isEnded(status)).slice(0, MAX_CANDIDATES);
   if (running.length === 0) return "So far the video list shows no running job that could be it.";
   const jobs = running.map(

@@ -1,5 +1,5 @@
-// The only way to start a video: looks what the same request has given, records it, sends it at most once, and says what is known of it if
-// the answer is lost. Knows the policy; sending and recording are record-and-send.ts's.
+// The only way to start a video: looks what the same request has given, sends it at most once, and says what
+// is known of it if the answer is lost. Knows the policy; record-and-send.ts sends and records.
 
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
@@ -74,7 +74,7 @@ export class GenerateOnce {
     this.#options = options;
   }
 
-  /** Starts a video, unless the same request is under way, unknown or has given a job that guards. Throws a BridgeError. */
+  /** Starts a video unless the same request is under way, is unknown or gave a job that guards. */
   async run(
     request: GenerationRequest,
     { confirmDuplicate, signal }: CallerOptions = {},
@@ -95,7 +95,7 @@ export class GenerateOnce {
     }
   }
 
-  /** The job that the same request has given, if it forbids another one. Throws where what became of the request is not known. */
+  /** The job of the same request, if it forbids another one. Throws where the request's outcome is unknown. */
   async #findGuard(
     { signal }: PaidCall,
     seen: readonly JournalEntry[],

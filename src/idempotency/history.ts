@@ -42,7 +42,7 @@ function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
   };
 }
 
-/** The jobs that this computer has started for an account, the latest first. Times are milliseconds since the epoch. */
+/** The jobs that this computer has started for an account, the latest first. Times in ms since the epoch. */
 export function startedJobs(entries: readonly JournalEntry[], account: string) {
   const jobs = entries.flatMap((entry) =>
     entry.operation === "generate" && entry.account === account && entry.jobId !== undefined

@@ -1,12 +1,12 @@
-// The journal's files: lines of text, one file per UTC day, which all server processes of a user append to and read. Knows no meaning of
-// a line and no policy. Decides nothing by the clock but the name of a new file.
+// Keeps the journal's files: lines of text, one file per UTC day, which all server processes of a user share.
+// Knows no meaning of a line and no policy. Decides nothing by the clock but the name of a new file.
 
 import { mkdir, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "../errors.ts";
 
-/** One folder. Every method rejects as Node's file system does, and with the code `NO_ANSWER` where it takes too long. */
+/** One folder. Rejects as Node's file system does, and with the code `NO_ANSWER` where it takes too long. */
 export interface Disk {
   /** Where the folder is, for messages. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Disk {
 }
 
 const MAX_FILES = 90;
-/** A disk that takes longer is treated as one that can't be read or written, so that the call still ends in time. */
+/** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
 const MAX_DISK_MS = 4_000;
 const NO_ANSWER = `no answer in ${MAX_DISK_MS / 1000} s`;
 const READ_ATTEMPTS = 3;
@@ -45,15 +45,15 @@ export class JournalFiles {
   /** Resolves when the line is on disk. Rejects as the disk does, and where it takes too long. */
   async append(line: string): Promise<void> {
     const today = `journal-${new Date(this.#now()).toISOString().slice(0, 10)}.jsonl`;
-    // A clock that was set back must not begin an earlier file: in one file, all processes agree on the order of lines.
+    // A clock that was set back begins no earlier file: processes agree on the order of lines in one file.
     const name = today > this.#newestName ? today : this.#newestName;
     // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
     await this.#disk.append(name, `\n${line}\n`);
   }
 
   /**
-   * Calls `onLine` for each line of the files that have changed since the last look, in the order of their names and lines. Rejects with a
-   * BridgeError where a file is there but can't be read: what it holds might forbid the next request.
+   * Calls `onLine` for each line of the files that have changed since the last look, in the order of their
+   * names. Throws a BridgeError where one can't be read: what it holds might forbid the next request.
    */
   readChanged(onLine: (line: string, fileName: string) => void): Promise<void> {
     const look = this.#reading.then(() => this.#look(onLine));
@@ -125,7 +125,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** What `read` gives, or `absent` where there is nothing. Tries again: another program may have the file open for a moment. */
+/** What `read` gives, or `absent` if there is nothing. Tries again: other programs open files for a moment. */
 async function retried<Result>(path: string, read: () => Promise<Result>, absent: Result): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

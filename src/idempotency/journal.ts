@@ -1,5 +1,5 @@
-// The journal: every paid or public request before it is sent, and its outcome afterwards. Each line on disk is a whole entry as it then
-// stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
+// Records every paid or public request before it is sent, and its outcome afterwards; each line is a whole
+// entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
 import * as z from "zod";
 import type { Outcome } from "../errors.ts";
@@ -62,8 +62,8 @@ export type RequestOutcome = Pick<Readonly<StoredGeneration>, "jobId"> & {
 };
 
 /**
- * `under way`: it has no outcome, and was begun less than a minute ago or its answer is awaited by this process. `unknown`: it has none,
- * and neither, or one that can't be known. Everything else is `over`.
+ * `under way`: without an outcome, and begun less than a minute ago or awaited by this process. `unknown`:
+ * without an outcome and neither, or with one that can't be known. Everything else is `over`.
  */
 export type RequestState = "under way" | "unknown" | "over";
 
@@ -138,8 +138,8 @@ export class Journal {
   }
 
   /**
-   * All entries, those of other processes included: those on disk in the order of their files and lines, then those that are known to this
-   * process alone. Reads the disk afresh. Rejects with a BridgeError where a file is there but can't be read.
+   * All entries: those on disk, of all processes, in the order of files and lines, then those that this
+   * process alone knows. Reads the disk afresh. Throws a BridgeError where a file can't be read.
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#files?.readChanged((line, file) => this.#add(line, file));
@@ -151,7 +151,7 @@ export class Journal {
     if (outcome === "unknown") return "unknown";
     if (outcome !== undefined) return "over";
     if (this.#own.has(id)) return "under way";
-    // By either clock: one may have been set, and the other is that of another machine where the folder is shared.
+    // By either clock: one may have been set, and where a folder is shared the other is another machine's.
     const isRecent =
       Math.abs(this.#options.now() - atMs) < UNDER_WAY_MS ||
       Math.abs(this.#options.machineMs() - machineMs) < UNDER_WAY_MS;

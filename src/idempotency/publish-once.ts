@@ -1,4 +1,4 @@
-// The only way to post a video: leaves out the platforms that have it, asks the user, records the request and sends it at most once.
+// The only way to post a video: leaves out the platforms that have it, asks the user, and sends the rest once.
 // A job's id is unique, so the account makes no difference.
 
 import type { Service } from "../service/client.ts";
@@ -59,8 +59,8 @@ export class PublishOnce {
   }
 
   /**
-   * Posts a video to the platforms that do not have it yet. `ask` gets what is about to be sent and throws unless the user agrees. Throws a
-   * BridgeError, and what `ask` throws.
+   * Posts a video to the platforms that do not have it yet. `ask` gets what is about to be sent and throws
+   * unless the user agrees. Throws a BridgeError, and what `ask` throws.
    */
   async run(
     { jobId, platforms }: PublishRequest,
@@ -122,8 +122,8 @@ export class PublishOnce {
 }
 
 /**
- * Which platforms are sent to, by the publications of the job on the wanted platforms. Throws a BridgeError where the outcome of an earlier
- * one is not known and the caller has not confirmed a repeat. Pure.
+ * Which platforms are sent to, by the publications of the job on the wanted ones. Throws a BridgeError where
+ * the outcome of an earlier one is unknown and the caller has not confirmed a repeat. Pure.
  */
 function planPublication(
   { jobId, platforms }: PublishRequest,

@@ -1,5 +1,5 @@
-// The one place that sends a paid or public request: waits for what is under way, records the request, looks whether another one was
-// faster, sends it, and records what came of it, even if that comes after the call has ended. Knows no policy.
+// The one place that sends a paid or public request: waits for what is under way, records it, gives way to one
+// that was faster, sends it and records what came of it, also after the call has ended. Knows no policy.
 
 import { toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
@@ -15,7 +15,7 @@ export interface PaidCallsOptions {
 
 export interface SendOptions<Result> {
   readonly intent: Intent;
-  /** Whether something newer is known than what the request was decided on. May throw: then nothing is sent. */
+  /** Whether something newer is known than when the request was decided. May throw: then nothing is sent. */
   readonly isOvertaken: (entries: readonly JournalEntry[], own: Recorded) => boolean;
   readonly request: (options: PostOptions<Result>) => Promise<Result>;
   readonly outcomeOf: (result: Result) => RequestOutcome;
@@ -47,14 +47,14 @@ export class PaidCalls {
     this.#options = options;
   }
 
-  /** A call whose time begins now. The caller's signal cancels it; a request that was sent is still seen through. */
+  /** A call whose time begins now. The caller's signal cancels it, but no request that was sent. */
   begin(caller: AbortSignal | undefined): PaidCall {
     const { signal: shutdown } = this.#shutdown;
     const signal = caller === undefined ? shutdown : AbortSignal.any([shutdown, caller]);
     return { signal, endsAtMs: this.#options.monotonicMs() + CALL_MS };
   }
 
-  /** All entries, and those that `select` takes of them, once none of these is under way. Throws when the call's time is over. */
+  /** All entries, and those that `select` takes, once none of these is under way. Throws when time is over. */
   async look<Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
     select: (entries: readonly JournalEntry[]) => readonly Entry[],

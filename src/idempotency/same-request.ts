@@ -1,5 +1,5 @@
-// What the journal says about a request: which entries are the same request, and the code by which a caller confirms that it is to be sent
-// again. Pure; reads no disk, looks at no clock and sends nothing.
+// Says what the journal tells about a request: which entries are the same request, and the code by which a
+// caller confirms that it is to be sent again. Pure: reads no disk, looks at no clock and sends nothing.
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
@@ -47,7 +47,7 @@ export function sameGenerations(entries: readonly JournalEntry[], fingerprint: s
     .filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
 }
 
-/** How many videos were or may have been started in the last 24 hours; those that a clock ahead has dated later count too. */
+/** How many videos were or may have been started in the last 24 hours, or later: a clock may be ahead. */
 export function generationsOfLastDay(entries: readonly JournalEntry[], nowMs: number): number {
   return entries.filter(
     (entry) => entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && nowMs - entry.atMs < DAY_MS,
@@ -75,7 +75,7 @@ export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
   return outcome !== "rejected" && outcome !== "not_sent";
 }
 
-/** Whether a job was posted to a platform, as far as this computer knows. Times are milliseconds since the epoch. */
+/** Whether a job was posted to a platform, as far as this computer knows. Times in ms since the epoch. */
 export type PlatformState =
   | { readonly kind: "free" }
   | { readonly kind: "posted"; readonly result: PlatformResult; readonly atMs: number }
@@ -90,7 +90,7 @@ export function platformState(publications: readonly PublicationEntry[], platfor
     const said = results.filter((result) => platformOf(result) === platform);
     const posted = said.find(({ ok }) => ok);
     if (posted !== undefined) state = { kind: "posted", result: posted, atMs: endedAtMs };
-    // Without a word of the service about this platform. That it failed now says nothing of an earlier attempt.
+    // The service said nothing of this platform. That it failed now says nothing of an earlier attempt.
     else if (said.length === 0) state = { kind: "unknown", atMs };
   }
   return state;
@@ -102,8 +102,8 @@ export function platformOf({ platform }: Pick<PlatformResult, "platform">): stri
 }
 
 /**
- * Whether another request was recorded, or another outcome became known, since `seen` was looked at: of two requests that are recorded at
- * once, the one whose line comes first is sent. `now` holds the entries that matter to this request, its own among them.
+ * Whether another request or outcome was recorded since `seen` was looked at; of two requests that are
+ * recorded at once, the one whose line comes first is sent. `now` holds this request's own entry too.
  */
 export function isOvertaken(
   now: readonly JournalEntry[],
@@ -116,7 +116,7 @@ export function isOvertaken(
   return recordedBefore(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
-/** The entries before one's own, those in another file, which has no order with it, and those that were sent. */
+/** The entries before one's own, those in other files, where no order can be told, and those that were sent. */
 export function recordedBefore(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
@@ -126,8 +126,8 @@ export function recordedBefore(entries: readonly JournalEntry[], own: Recorded):
 }
 
 /**
- * The code that confirms sending `request` again, given what is known of it: it changes with every entry and every outcome that is added,
- * and with nothing else. What was rejected or never sent is left out of `entries`, since it changed nothing.
+ * The code that confirms sending `request` again: it changes with every entry and outcome that is added, and
+ * with nothing else. What was rejected or never sent is left out of `entries`, since it changed nothing.
  */
 export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
   const text = [request, ...entries.map(stateKey)].join("\n");
