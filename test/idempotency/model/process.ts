@@ -59,14 +59,24 @@ export interface Sent {
   readonly keys: readonly string[];
 }
 
+/** Sends a request. */
+export interface Ask extends Sent {
+  readonly kind: "ask";
+  /** The ids of the entries that matter to it, as its last look has shown them. */
+  readonly seen: readonly string[];
+  /** Confirms it. */
+  readonly code: string | undefined;
+  /** When it is sent at the latest, on the machine's clock. */
+  readonly latestMs: number;
+}
+
 /** What a call waits for. */
 export type Operation = { readonly call: string } & (
   | { readonly kind: "look" }
   /** For another request; at most until then, on the machine's clock. */
   | { readonly kind: "wait"; readonly endsAtMs: number }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
-  /** Sends, confirmed by the code, and at the latest then, on the machine's clock. */
-  | ({ readonly kind: "ask"; readonly code: string | undefined; readonly latestMs: number } & Sent)
+  | Ask
   | { readonly kind: "answer" | "late"; readonly entryId: string }
 );
 type Wanted = Operation extends infer One ? (One extends Operation ? Omit<One, "call"> : never) : never;
@@ -342,10 +352,11 @@ class Process {
   ): Promise<Result> {
     const call = this.#caller();
     const { code, entryId } = call;
+    const seen = call.seen.map((line) => line.replace(/ .*/, ""));
     // What it has seen and the time that is left have decided that it is sent, and matter no more.
     Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
     const latestMs = this.#around.machineMs + deadlineMs - MIN_POST_MS;
-    const fate = await this.#until({ kind: "ask", keys, entryId, code, latestMs });
+    const fate = await this.#until({ kind: "ask", keys, entryId, seen, code, latestMs });
     if (fate !== "carried out") throw failure(fate);
     const arrival = await this.#until({ kind: "answer", entryId });
     if (arrival === "in time") return resultOf(entryId);

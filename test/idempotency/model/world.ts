@@ -3,6 +3,7 @@
 
 import {
   type Answer,
+  type Ask,
   entriesOf,
   type Files,
   type Line,
@@ -230,7 +231,10 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
           ]),
           process.pending.map((operation) => {
             const { call, kind } = operation;
-            if (kind === "ask") return { ...operation, latestMs: left(operation.latestMs + 1) };
+            if (kind === "ask") {
+              const seen = operation.seen.filter((id) => state.lost.includes(id));
+              return { ...operation, seen, latestMs: left(operation.latestMs + 1) };
+            }
             return [
               call,
               kind,
@@ -251,10 +255,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
 }
 
 /** The law: nothing is carried out twice unless a code that was given with all of it known confirms that. */
-function carryOut(
-  state: State,
-  { call, entryId, keys, code, latestMs }: Operation & { kind: "ask" },
-): Choice {
+function carryOut(state: State, { call, entryId, keys, seen, code, latestMs }: Operation & Ask): Choice {
   const label = "asks the service, which carries it out";
   // As the request sender does.
   if (state.machineMs > latestMs) return [label, "not_sent"];
@@ -263,7 +264,7 @@ function carryOut(
   const unconfirmed = state.carriedOut.filter(
     (other) =>
       other.keys.some((key) => keys.includes(key)) &&
-      canKnow(state, call, other.entryId) &&
+      canKnow(state, call, other.entryId, seen) &&
       canKnow(state, other.entryId, entryId) &&
       !known.includes(other.entryId),
   );
@@ -298,10 +299,8 @@ function afterAnswer(state: State, entries: readonly Line[], { call, keys, code,
 }
 
 /** What was recorded in a folder that is gone, no other process can know but those that have read it. */
-function canKnow({ lost, processes }: State, call: string, entryId: string): boolean {
-  const process = processOf(call);
-  const hasRead = processes[process]?.read.some(({ id }) => id === entryId) ?? false;
-  return process === processOf(entryId) || !lost.includes(entryId) || hasRead;
+function canKnow({ lost }: State, call: string, entryId: string, seen: readonly string[] = []): boolean {
+  return processOf(call) === processOf(entryId) || !lost.includes(entryId) || seen.includes(entryId);
 }
 
 /** The look that a call waits for, or one of a process's calls. */
