@@ -95,7 +95,7 @@ export class GenerateOnce {
     }
   }
 
-  /** The job of the same request, if it forbids another one. Throws where the request's outcome is unknown. */
+  /** The job of the same request, if it forbids another. Throws where the request's outcome is unknown. */
   async #findGuard(
     { signal }: PaidCall,
     seen: readonly JournalEntry[],

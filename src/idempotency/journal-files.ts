@@ -125,7 +125,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** What `read` gives, or `absent` if there is nothing. Tries again: other programs open files for a moment. */
+/** What `read` gives, or `absent`. Tries again, as another program may have the file open for a moment. */
 async function retried<Result>(path: string, read: () => Promise<Result>, absent: Result): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// The only way to post a video: leaves out the platforms that have it, asks the user, and sends the rest once.
+// The only way to post a video: leaves out platforms that have it, asks the user, and sends the rest once.
 // A job's id is unique, so the account makes no difference.
 
 import type { Service } from "../service/client.ts";

@@ -1,5 +1,5 @@
-// The one place that sends a paid or public request: waits for what is under way, records it, gives way to one
-// that was faster, sends it and records what came of it, also after the call has ended. Knows no policy.
+// The one place that sends a paid or public request: waits for what is under way, records it, gives way to
+// one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
 
 import { toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
@@ -54,7 +54,7 @@ export class PaidCalls {
     return { signal, endsAtMs: this.#options.monotonicMs() + CALL_MS };
   }
 
-  /** All entries, and those that `select` takes, once none of these is under way. Throws when time is over. */
+  /** All entries and those that `select` takes, once none of these is under way. Throws when time is over. */
   async look<Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
     select: (entries: readonly JournalEntry[]) => readonly Entry[],
