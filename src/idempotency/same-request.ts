@@ -116,7 +116,7 @@ export function isOvertaken(
   return recordedBefore(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
-/** The entries before one's own, those in other files, whose order can't be told, and those that were sent. */
+/** The entries before one's own, those in other files, with no known order, and those that were sent. */
 export function recordedBefore(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
