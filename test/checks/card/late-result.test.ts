@@ -72,6 +72,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
 
       await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
       expect(searches(chat)).toHaveLength(1);
+      expect(chat.sent.some(isRead)).toBe(start.hostCapabilities === undefined);
       expect(chat.errors).toEqual([]);
     },
   );
