@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fetchNode } from "../fixtures/fetch-node.ts";
 import { makeFolder, removeFolder } from "../fixtures/folder.ts";
+import { nodeProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
 
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
@@ -27,7 +27,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const asked = process.argv.slice(2);
 for (const wanted of asked.length > 0 ? asked : NODES) {
-  const path = wanted === "this" ? process.execPath : await fetchNode(wanted);
+  const path = wanted === "this" ? process.execPath : await nodeProgram(wanted);
   const node = (await run(path, ["-p", "process.versions.node"])).stdout.trim();
   const isKept = Number.parseInt(node, 10) < 20 ? await isRefused(path) : passSuites(path);
   process.stdout.write(`Node ${node}: ${isKept ? "ok" : "FAILED"}\n`);

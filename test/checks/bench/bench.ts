@@ -2,7 +2,7 @@
 // docs/PERFORMANCE.md. Fails if a figure is not reached.
 
 import { table } from "../../../.config/docs-parts.ts";
-import { fetchNode } from "../../fixtures/fetch-node.ts";
+import { nodeProgram } from "../../fixtures/npm-tools.ts";
 import { MACHINE, report, TODAY } from "../report.ts";
 import { benchCalls } from "./calls.ts";
 import { benchStart } from "./start.ts";
@@ -16,7 +16,7 @@ interface Row {
 }
 
 const start = await benchStart(process.execPath);
-const newerNode = await fetchNode("24");
+const newerNode = await nodeProgram("24");
 const newer = await benchStart(newerNode);
 const calls = await benchCalls();
 

@@ -4,8 +4,9 @@ import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge
 import axe from "axe-core";
 import type { FrameLocator, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { BROWSER, DONE_AT_ONCE, JOB, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
-import { choose, PATIENCE, plays, press, says, secondClick } from "./user.ts";
+import { DOCUMENT, PUBLISH, STATUS } from "../../fixtures/constants.ts";
+import { BROWSER, DONE_AT_ONCE, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
+import { choose, PATIENCE, plays, press, publishOn, says, secondClick } from "./user.ts";
 
 const RENDERING = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "3600" } };
 const ALERT = "<img src=x onerror=alert(1)><script>alert(2)</script>";
@@ -89,9 +90,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     const go = card.getByRole("button", { name: "Choose an account" });
     await go.waitFor();
     expect(await bottomOf(go)).toBeLessThan(750);
-    await choose(card, "tiktok @sandbox.clips");
-    await press(card, "Publish on tiktok…");
-    await secondClick(card, "Yes, publish on tiktok now");
+    await publishOn(card, "tiktok @sandbox.clips");
     const declined = card.getByText("Not published: you did not say yes.");
     await declined.waitFor();
     expect(await bottomOf(declined)).toBeLessThan(750);
@@ -99,7 +98,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
 
   test("the card sets hostile texts as text, opens no hostile link, and runs and loads nothing", async () => {
     const { service, chat } = await openScripted({
-      [`GET /api/v1/status/${JOB}`]: () => ({
+      [STATUS]: () => ({
         json: {
           status: "completed",
           videoUrls: ["javascript:alert(3)", `${service.url}/1.mp4?"><script>alert(4)</script>`],
@@ -107,9 +106,9 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
           summary: ALERT,
         },
       }),
-      "GET /api/v1/openapi.json": PLATFORMS_DOCUMENT,
+      [DOCUMENT]: PLATFORMS_DOCUMENT,
       "GET /api/v1/platforms": { json: { platforms: [{ platform: "tiktok", account: ALERT }] } },
-      "POST /api/v1/publish": {
+      [PUBLISH]: {
         json: {
           results: [
             { platform: "tiktok", ok: true, url: "javascript:alert(6)" },
@@ -125,9 +124,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     });
 
     const card = await chat.generate({ topic: ALERT, voice: "<b>deep</b>" });
-    await choose(card, `tiktok ${ALERT}`);
-    await press(card, "Publish on tiktok…");
-    await secondClick(card, "Yes, publish on tiktok now");
+    await publishOn(card, `tiktok ${ALERT}`);
 
     await expect
       .poll(() => card.locator("#posts li").innerText(), PATIENCE)

@@ -2,11 +2,11 @@
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../../fixtures/clients.ts";
+import { DOCUMENT, JOB_ID, KEY, STATUS, VIDEOS } from "../../fixtures/constants.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
 import { PATIENCE } from "./user.ts";
 
 const CARD_URI = "ui://faceless-video/card";
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 async function readCard(start: ClientStart) {
   const { raw } = await connectLegacy(start);
@@ -18,7 +18,7 @@ async function readCard(start: ClientStart) {
 
 async function scripted(scripts: Scripts, env: Record<string, string> = {}) {
   const service = await scriptedService(scripts);
-  const account = { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: service.url };
+  const account = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
   return { service, start: { env: { ...account, ...env } } };
 }
 
@@ -99,13 +99,13 @@ test("the card may play from the service, from the hosts of the newest videos an
     { jobId: "3", status: "completed", finalVideoUrl: "https://cdn.example/g.mp4" },
   ];
   const { service, start } = await scripted({
-    "GET /api/v1/videos": { json: { videos } },
-    [`GET /api/v1/status/${JOB}`]: {
+    [VIDEOS]: { json: { videos } },
+    [STATUS]: {
       json: { status: "processing", videoUrls: ["https://clips.example/1.mp4"] },
     },
   });
   const { raw, call } = await connectLegacy(start);
-  await call("get_video_status", { jobId: JOB });
+  await call("get_video_status", { jobId: JOB_ID });
 
   const read = async () => (await raw.readResource({ uri: CARD_URI })).contents.map(originsOf);
   // A busy machine may not get the list in time for the first card.
@@ -123,7 +123,7 @@ test("no link can widen the card's policy, by what it says or by how many there 
     status: "completed",
     finalVideoUrl,
   }));
-  const { service, start } = await scripted({ "GET /api/v1/videos": { json: { videos } } });
+  const { service, start } = await scripted({ [VIDEOS]: { json: { videos } } });
 
   await expect
     .poll(async () => originsOf(await readCard(start)), PATIENCE)
@@ -131,8 +131,8 @@ test("no link can widen the card's policy, by what it says or by how many there 
 });
 
 test("a service that never answers holds the card up for no longer than the list may take", async () => {
-  const { service, start } = await scripted({ "GET /api/v1/videos": "hang" });
+  const { service, start } = await scripted({ [VIDEOS]: "hang" });
 
   expect(originsOf(await readCard(start))).toEqual([service.url]);
-  expect(service.lines()).toEqual(["GET /api/v1/openapi.json", "GET /api/v1/videos"]);
+  expect(service.lines()).toEqual([DOCUMENT, VIDEOS]);
 });

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { findBrowser } from "../../fixtures/browser.ts";
 import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, VIDEOS } from "../../fixtures/constants.ts";
 import { listen } from "../../fixtures/free-port.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
 import type { ChatOptions, PageChat } from "./page-chat.ts";
@@ -28,7 +29,6 @@ export const DONE_AT_ONCE = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECON
 export const PLATFORMS_DOCUMENT = {
   json: { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } },
 };
-export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 /** One that is named has to be there. */
 export const BROWSER = process.env["CARD_BROWSER"] ?? findBrowser();
@@ -52,8 +52,6 @@ export interface ChatStart extends ChatOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   /** The browser's time stands still until the test moves it. */
   readonly stopsTime?: boolean;
-  /** What the server says of where the job was posted, instead of what its journal says. */
-  readonly publishedTo?: readonly object[];
   /** How the user answers a question, once they do. */
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
@@ -93,14 +91,14 @@ export function useChats() {
     onTestFinished(() => chat.close());
     return chat;
   };
-  /** With a service that the test scripts; it starts JOB and lists nothing. */
+  /** With a service that the test scripts; it starts JOB_ID and lists nothing. */
   const openScripted = async (scripts: Scripts, { env, ...start }: Partial<ChatStart> = {}) => {
     const service = await scriptedService({
-      "POST /api/v1/generate": { json: { jobId: JOB, status: "processing" } },
-      "GET /api/v1/videos": { json: { videos: [] } },
+      [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+      [VIDEOS]: { json: { videos: [] } },
       ...scripts,
     });
-    const account = { FACELESS_API_KEY: "fl_test_key_0123456789", FACELESS_BASE_URL: service.url };
+    const account = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
     return { service, chat: await open({ ...start, env: { ...account, ...env } }) };
   };
   /** With the sandbox, whose renders take 100 seconds of the clock that the test moves. */
@@ -121,7 +119,6 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     viewport = { width: 720, height: 900 },
     stopsTime = false,
     answer = () => "no",
-    publishedTo,
     ...options
   } = start;
   const sent: string[] = [];
@@ -173,7 +170,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   // eslint-disable-next-line unicorn/prefer-add-event-listener -- a Transport has no other way
   server.onmessage = (message) =>
     void inPage
-      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), withPosts(message, publishedTo))
+      .evaluate((chat, text) => chat.receiveFromServer(JSON.parse(text)), JSON.stringify(message))
       .catch(() => {});
   await server.start();
   return {
@@ -203,13 +200,6 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
       await web.close();
     },
   };
-}
-
-/** As JSON; a job that has ended says that it was posted there. */
-function withPosts(message: JSONRPCMessage, publishedTo: readonly object[] | undefined): string {
-  const field = JSON.stringify(`,"publishedTo":${JSON.stringify(publishedTo)}`).slice(1, -1);
-  const text = JSON.stringify(message);
-  return publishedTo ? text.replace(String.raw`\"done\":true`, (done) => `${done}${field}`) : text;
 }
 
 function describe(message: JSONRPCMessage): string {

@@ -2,11 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { GENERATE, STATUS } from "../../fixtures/constants.ts";
 import { scriptedService } from "../../fixtures/scripted-service.ts";
-import { BROWSER, type ChatStart, DONE_AT_ONCE, JOB, TOPIC, useChats } from "./chat.ts";
-import { choose, PATIENCE, plays, press, publications, says, secondClick, UNSEEN } from "./user.ts";
+import { BROWSER, type ChatStart, DONE_AT_ONCE, TOPIC, useChats } from "./chat.ts";
+import { PATIENCE, plays, press, publications, publishOn, says, UNSEEN } from "./user.ts";
 
-const STATUS = `GET /api/v1/status/${JOB}`;
 const VIDEO = {
   headers: { "content-type": "video/mp4" },
   body: readFileSync(new URL("../../../src/sandbox/media/final.mp4", import.meta.url)),
@@ -34,30 +34,13 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await says(card, "Your video is ready.");
     await plays(card, chat, "The final video");
     expect(await card.getByLabel("Clip 2").isVisible()).toBe(false);
-    await choose(card, "tiktok @sandbox.clips");
-    await choose(card, "instagram @sandbox.reels");
-    await press(card, "Publish on tiktok and instagram…");
-    await secondClick(card, "Yes, publish on tiktok and instagram now");
+    await publishOn(card, "tiktok @sandbox.clips", "instagram @sandbox.reels");
 
     await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
     await card.getByText("instagram: not posted: The instagram access token has expired").waitFor();
     expect(publications(chat)).toHaveLength(1);
     const told = /^The user chose to publish video [\w-]+ in its card\. .* tiktok\. .* instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
-    expect(chat.errors).toEqual([]);
-  });
-
-  test.each<[string, Partial<ChatStart>]>([
-    ["passes on the text of results alone", { stripsResults: true }],
-    ["lets the card call tools, but read no resources", { hostCapabilities: { serverTools: {} } }],
-    ["speaks the modern protocol", { protocol: "modern" }],
-  ])("the card follows the job in a host that %s", async (_, start) => {
-    const chat = await open({ ...DONE_AT_ONCE, ...start });
-
-    const card = await chat.generate(TOPIC);
-
-    await says(card, "Your video is ready.");
-    await card.getByRole("button", { name: "youtube Sandbox Clips" }).waitFor();
     expect(chat.errors).toEqual([]);
   });
 
@@ -177,8 +160,8 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     ["with the facts of the failure", {}],
     ["by its text alone", { stripsResults: true }],
   ])("after a failed call the card says whether a video was started, %s", async (_, start) => {
-    const refused = await openScripted({ "POST /api/v1/generate": noCredits }, start);
-    const lost = await openScripted({ "POST /api/v1/generate": "hang up" }, start);
+    const refused = await openScripted({ [GENERATE]: noCredits }, start);
+    const lost = await openScripted({ [GENERATE]: "hang up" }, start);
 
     const [none, unknown] = [await refused.chat.generate(TOPIC), await lost.chat.generate(TOPIC)];
 

@@ -3,11 +3,19 @@
 
 import type { FrameLocator } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import {
+  GENERATE,
+  JOB_ID,
+  JOB_URI,
+  OTHER_JOB_ID,
+  OTHER_STATUS,
+  STATUS,
+  VIDEOS,
+} from "../../fixtures/constants.ts";
 import type { Scripts } from "../../fixtures/scripted-service.ts";
-import { BROWSER, type Chat, type ChatStart, JOB, TOPIC, useChats } from "./chat.ts";
-import { PATIENCE, plays, publications, publishOn, says, UNSEEN } from "./user.ts";
+import { BROWSER, type Chat, type ChatStart, TOPIC, useChats } from "./chat.ts";
+import { PATIENCE, plays, publications, publishOn, says } from "./user.ts";
 
-const OTHER = "1f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const { topic: WANTED } = TOPIC;
 
 const video = (jobId: string, status: string, topic?: string) => ({ jobId, status, topic });
@@ -18,17 +26,17 @@ const rendering = (total: number) => ({
 describe.skipIf(BROWSER === undefined)("late results", () => {
   const { openScripted, openSandbox } = useChats();
 
-  /** Its time stands still; JOB has 4 clips and is listed as the test says; OTHER has 6 clips. */
+  /** Its time stands still; JOB_ID has 4 clips and is listed as the test says; OTHER_JOB_ID has 6 clips. */
   async function openHeld(scripts: Scripts = {}, start: Partial<ChatStart> = {}) {
     const { service, chat } = await openScripted(
       {
-        [`GET /api/v1/status/${JOB}`]: rendering(4),
-        [`GET /api/v1/status/${OTHER}`]: rendering(6),
+        [STATUS]: rendering(4),
+        [OTHER_STATUS]: rendering(6),
         ...scripts,
       },
       { holdsResult: true, stopsTime: true, ...start },
     );
-    const list = (...videos: readonly object[]) => service.on("GET /api/v1/videos", { json: { videos } });
+    const list = (...videos: readonly object[]) => service.on(VIDEOS, { json: { videos } });
     return { service, chat, list };
   }
 
@@ -64,22 +72,27 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
 
       await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
       expect(searches(chat)).toHaveLength(1);
+      expect(chat.sent.some(isRead)).toBe(start.hostCapabilities === undefined);
       expect(chat.errors).toEqual([]);
     },
   );
 
   test.each<[string, readonly object[], string]>([
-    ["has ended", [video(OTHER, "completed", WANTED), video(OTHER, "failed", WANTED)], "processing"],
-    ["has ended, and whose list lags behind", [video(OTHER, "processing", WANTED)], "completed"],
-    ["has another topic", [video(OTHER, "processing", `${WANTED} and blue`)], "processing"],
-    ["has a topic that only begins like it", [video(OTHER, "processing", "Why…")], "processing"],
-    ["has no topic", [video(OTHER, "processing")], "processing"],
+    [
+      "has ended",
+      [video(OTHER_JOB_ID, "completed", WANTED), video(OTHER_JOB_ID, "failed", WANTED)],
+      "processing",
+    ],
+    ["has ended, and whose list lags behind", [video(OTHER_JOB_ID, "processing", WANTED)], "completed"],
+    ["has another topic", [video(OTHER_JOB_ID, "processing", `${WANTED} and blue`)], "processing"],
+    ["has a topic that only begins like it", [video(OTHER_JOB_ID, "processing", "Why…")], "processing"],
+    ["has no topic", [video(OTHER_JOB_ID, "processing")], "processing"],
   ])(
     "a card without a result takes no video that %s, and finds its own when it is listed",
     async (_, listed, status) => {
       const finalVideoUrl = "https://cdn.example/other.mp4";
       const { chat, list } = await openHeld({
-        [`GET /api/v1/status/${OTHER}`]: { json: { status, videoUrls: [], finalVideoUrl } },
+        [OTHER_STATUS]: { json: { status, videoUrls: [], finalVideoUrl } },
       });
       list(...listed);
       const card = await chat.generate(TOPIC);
@@ -89,7 +102,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       expect(await card.locator("#status").innerText()).toBe("Starting…");
       expect(await card.getByRole("button").count()).toBe(0);
 
-      list(video(JOB, "processing", WANTED), ...listed);
+      list(video(JOB_ID, "processing", WANTED), ...listed);
       await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
     },
   );
@@ -102,21 +115,21 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     async (_, topic, listed) => {
       const { chat, list } = await openHeld();
       list(
-        video(OTHER, "processing", "Why the moon is round"),
-        video(JOB, "processing", listed),
+        video(OTHER_JOB_ID, "processing", "Why the moon is round"),
+        video(JOB_ID, "processing", listed),
         video("older", "processing", listed),
       );
 
       const card = await chat.generate({ topic });
 
       await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
-      expect(new Set(chat.sent.filter(isRead))).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
+      expect(new Set(chat.sent.filter(isRead))).toEqual(new Set([`resources/read ${JOB_URI}`]));
     },
   );
 
   test("a result that names another job wins: nothing of the job that was found stays on the card", async () => {
     const { service, chat, list } = await openHeld({
-      [`GET /api/v1/status/${OTHER}`]: () => ({
+      [OTHER_STATUS]: () => ({
         json: {
           ...rendering(6).json,
           videoUrls: [`${service.url}/1.mp4`],
@@ -124,7 +137,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
         },
       }),
     });
-    list(video(OTHER, "processing", WANTED));
+    list(video(OTHER_JOB_ID, "processing", WANTED));
     const card = await chat.generate(TOPIC);
     await saysInTime(chat, card, "Rendering: 1 of 6 clips ready.");
 
@@ -135,7 +148,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     const before = chat.sent.filter(isRead).length;
     await chat.pass(24);
     const reads = new Set(chat.sent.filter(isRead).slice(before));
-    expect(reads).toEqual(new Set([`resources/read faceless://jobs/${JOB}`]));
+    expect(reads).toEqual(new Set([`resources/read ${JOB_URI}`]));
   });
 
   test.each<[string, Scripts, (chat: Chat) => Promise<void>, string]>([
@@ -147,7 +160,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     ],
     [
       "has lost its answer",
-      { "POST /api/v1/generate": "hang up" },
+      { [GENERATE]: "hang up" },
       (chat) => chat.sendResult(),
       "It is not known whether a video was started.",
     ],
@@ -160,27 +173,11 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       await end(chat);
 
       await saysInTime(chat, card, text);
-      list(video(JOB, "processing", WANTED));
+      list(video(JOB_ID, "processing", WANTED));
       await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
       expect(await card.getByRole("alert").count()).toBe(0);
     },
   );
-
-  test.each(UNSEEN)("a card without a result does not look for its job while it is %s", async (_, set) => {
-    const { chat } = await openHeld();
-    const card = await chat.generate(TOPIC);
-    await chat.pass(20);
-    await expect.poll(() => searches(chat).length, PATIENCE).toBeGreaterThan(1);
-
-    await set(chat, card, true);
-    await chat.pass(8);
-    const before = searches(chat).length;
-    await chat.pass(60);
-    expect(searches(chat)).toHaveLength(before);
-
-    await set(chat, card, false);
-    await expect.poll(() => searches(chat).length, PATIENCE).toBeGreaterThan(before);
-  });
 
   test.each<[string, Partial<ChatStart>]>([
     ["passes nothing on", { hostCapabilities: {} }],

@@ -46,12 +46,12 @@ export async function secondClick(card: FrameLocator, name: string): Promise<voi
     .toBe(false);
 }
 
-/** Chooses this account and publishes by two clicks. */
-export async function publishOn(card: FrameLocator, account: string): Promise<void> {
-  const [platform = ""] = account.split(" ");
-  await choose(card, account);
-  await press(card, `Publish on ${platform}…`);
-  await secondClick(card, `Yes, publish on ${platform} now`);
+/** Chooses these accounts and publishes by two clicks. */
+export async function publishOn(card: FrameLocator, ...accounts: readonly string[]): Promise<void> {
+  for (const account of accounts) await choose(card, account);
+  const platforms = accounts.map((account) => account.split(" ")[0]).join(" and ");
+  await press(card, `Publish on ${platforms}…`);
+  await secondClick(card, `Yes, publish on ${platforms} now`);
 }
 
 export function publications({ sent }: Chat): readonly string[] {

@@ -1,8 +1,8 @@
 // The applications: how each is told about this server and the scripted model, and how it is started with the job. One entry each.
 
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
+import type { VERSIONS } from "../../fixtures/npm-tools.ts";
 import {
   agreeToPublish,
   claudeCodeEnv,
@@ -11,9 +11,8 @@ import {
   seeConnected,
   startClaudeCode,
 } from "./claude-code-terminal.ts";
-import type { PackageName } from "./installation.ts";
 import { JOB_IS_OVER, PROMPT } from "./job.ts";
-import type { Place } from "./place.ts";
+import { type Place, write } from "./place.ts";
 import type { Start } from "./processes.ts";
 import { prepareVscode, useVscode } from "./vscode/vscode.ts";
 
@@ -36,7 +35,7 @@ export interface Launched {
 
 export interface Application {
   readonly title: string;
-  readonly npmPackage: PackageName;
+  readonly npmPackage: keyof typeof VERSIONS;
   readonly executable: string;
   /** Its name for `config`. */
   readonly client: string;
@@ -50,12 +49,6 @@ export interface Application {
 
 const MODEL = "scripted";
 const KEY = "example";
-
-async function write(folder: string, path: string, content: string | object): Promise<void> {
-  const file = join(folder, path);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
-}
 
 const jsonSchema = z.looseObject({});
 const parse = (entry: string) => jsonSchema.parse(JSON.parse(entry));

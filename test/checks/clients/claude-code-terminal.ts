@@ -1,7 +1,6 @@
 // Claude Code as a user has it: in a terminal, with a question before publishing that the user answers by keys.
 
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { write } from "./place.ts";
 import type { Start } from "./processes.ts";
 import { ENTER, startInTerminal, type Terminal } from "./pty.ts";
 
@@ -31,7 +30,7 @@ export async function startClaudeCode(start: Start & { readonly home: string }):
     customApiKeyResponses: { approved: [CLAUDE_API_KEY], rejected: [] },
     projects: { [cwd]: { hasTrustDialogAccepted: true } },
   };
-  await writeFile(join(home, ".claude.json"), JSON.stringify(settled));
+  await write(home, ".claude.json", settled);
   // Its own mode by default has the model judge each call.
   const terminal = startInTerminal({ ...start, args: ["--permission-mode", "default", ...start.args] });
   await terminal.waitFor(PROMPT_OPEN);

@@ -1,5 +1,5 @@
-// The APIs of model servers that clients call: how a turn is read from a request, and how an answer is written, streamed where the
-// client asked for it.
+// The APIs of model servers that clients call: how a turn is read from a request, and how an answer is
+// written, always as the stream that they ask for.
 
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
@@ -10,16 +10,8 @@ export interface Dialect {
   /** The paths at which it is spoken. */
   readonly path: RegExp;
   read(body: unknown): Turn;
-  write(response: ServerResponse, reply: Reply, request: Asked): void;
+  write(response: ServerResponse, reply: Reply, body: unknown): void;
 }
-
-interface Asked {
-  readonly body: unknown;
-  readonly pathname: string;
-}
-
-const streamSchema = z.looseObject({ stream: z.boolean().default(false) });
-const isStreamed = (body: unknown) => streamSchema.parse(body).stream;
 
 /** A tool as it is offered, with the name by which it is called. */
 interface Offered {
@@ -28,7 +20,6 @@ interface Offered {
 }
 
 function turnOf(
-  body: unknown,
   offered: readonly Offered[],
   calls: readonly Call[],
   lateResults: readonly string[] = [],
@@ -40,7 +31,6 @@ function turnOf(
     ),
     calls,
     lateResults,
-    body,
   };
 }
 
@@ -79,15 +69,9 @@ const anthropic: Dialect = {
     );
     const uses = blocks.flatMap((block) => toolUseSchema.safeParse(block).data ?? []);
     const results = blocks.flatMap((block) => toolResultSchema.safeParse(block).data ?? []);
-    // The service shows the model a deferred tool only after a search has named it.
-    const found = new Set(
-      JSON.stringify(results)
-        .match(/"tool_name":"[^"]+"/g)
-        ?.map((match) => match.slice('"tool_name":"'.length, -1)),
-    );
-    const offered = tools.filter(({ name, defer_loading: deferred }) => deferred !== true || found.has(name));
+    // The service shows the model a deferred tool only after a search.
+    const offered = tools.filter(({ defer_loading: isDeferred }) => isDeferred !== true);
     return turnOf(
-      body,
       offered.map((definition) => ({ name: definition.name, definition })),
       results.map(({ tool_use_id: id, content }) => ({
         tool: uses.find((use) => use.id === id)?.name ?? "",
@@ -96,7 +80,7 @@ const anthropic: Dialect = {
       blocks.flatMap((block) => taskResult(textOf([block])) ?? []),
     );
   },
-  write(response, reply, { body }) {
+  write(response, reply, body) {
     const block =
       "say" in reply
         ? { type: "text", text: reply.say }
@@ -110,8 +94,6 @@ const anthropic: Dialect = {
       stop_sequence: null,
     };
     const usage = { input_tokens: 100, output_tokens: 20 };
-    if (!isStreamed(body))
-      return writeJson(response, { ...message, content: [block], stop_reason: stopReason, usage });
     const empty = "say" in reply ? { ...block, text: "" } : { ...block, input: {} };
     const delta =
       "say" in reply
@@ -153,7 +135,6 @@ const chatCompletions: Dialect = {
       .parse(body);
     const made = messages.flatMap(({ tool_calls: calls }) => calls ?? []);
     return turnOf(
-      body,
       tools.map((definition) => ({ name: definition.function.name, definition })),
       messages
         .filter(({ role }) => role === "tool")
@@ -163,7 +144,7 @@ const chatCompletions: Dialect = {
         })),
     );
   },
-  write(response, reply, { body }) {
+  write(response, reply) {
     const message =
       "say" in reply
         ? { role: "assistant", content: reply.say }
@@ -182,13 +163,6 @@ const chatCompletions: Dialect = {
     const finishReason = "say" in reply ? "stop" : "tool_calls";
     const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
     const about = { id: `chatcmpl-${randomUUID()}`, created: 1, model: "scripted" };
-    if (!isStreamed(body))
-      return writeJson(response, {
-        ...about,
-        object: "chat.completion",
-        choices: [{ index: 0, message, finish_reason: finishReason }],
-        usage,
-      });
     const chunk = { ...about, object: "chat.completion.chunk" };
     writeData(response, [
       { ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] },
@@ -233,7 +207,6 @@ const responses: Dialect = {
           .safeParse(item).data ?? [],
     );
     return turnOf(
-      body,
       tools.flatMap(offeredFunctions),
       results.map(({ call_id: id, output }) => {
         const call = made.find((one) => one.call_id === id);
@@ -242,7 +215,7 @@ const responses: Dialect = {
       }),
     );
   },
-  write(response, reply, { body }) {
+  write(response, reply) {
     const id = `resp_${randomUUID()}`;
     const item =
       "say" in reply
@@ -263,7 +236,6 @@ const responses: Dialect = {
     };
     const about = { id, object: "response", created_at: 1, model: "scripted" };
     const whole = { ...about, status: "completed", output: [item], usage };
-    if (!isStreamed(body)) return writeJson(response, whole);
     const events: readonly StreamEvent[] = [
       { type: "response.created", response: { ...about, status: "in_progress", output: [] } },
       { type: "response.output_item.added", output_index: 0, item },
@@ -317,7 +289,7 @@ const functionResponseSchema = z.looseObject({
 });
 
 const gemini: Dialect = {
-  path: /:(?:stream)?[gG]enerateContent$/,
+  path: /:streamGenerateContent$/,
   read(body) {
     const { contents, tools } = z
       .looseObject({
@@ -335,23 +307,22 @@ const gemini: Dialect = {
       .flatMap(({ parts }) => parts)
       .flatMap((part) => functionResponseSchema.safeParse(part).data ?? []);
     return turnOf(
-      body,
       tools
         .flatMap(({ functionDeclarations }) => functionDeclarations)
         .map((definition) => ({ name: definition.name, definition })),
       results.map(({ functionResponse: { name, response } }) => ({ tool: name, shown: textOf(response) })),
     );
   },
-  write(response, reply, { pathname }) {
+  write(response, reply) {
     const part =
       "say" in reply ? { text: reply.say } : { functionCall: { name: reply.call, args: reply.args } };
-    const answer = {
-      candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
-      usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
-      modelVersion: "scripted",
-    };
-    if (pathname.endsWith(":generateContent")) return writeJson(response, answer);
-    writeData(response, [answer]);
+    writeData(response, [
+      {
+        candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
+        modelVersion: "scripted",
+      },
+    ]);
   },
 };
 
@@ -360,11 +331,6 @@ export const DIALECTS: readonly Dialect[] = [anthropic, chatCompletions, respons
 interface StreamEvent {
   readonly type: string;
   readonly [field: string]: unknown;
-}
-
-function writeJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
 }
 
 function writeEvents(response: ServerResponse, events: readonly StreamEvent[]): void {

@@ -1,6 +1,6 @@
 // The job that each client does: from a topic to a published video. The script goes by what the model is offered and shown, as a model would.
 
-import type { Call, Reply, Turn } from "./scripted-model.ts";
+import type { Reply, Turn } from "./scripted-model.ts";
 
 export const PROMPT =
   "Make a 15-second video about why the sea is salty, and publish it on my first connected account.";
@@ -26,7 +26,7 @@ export function ownName(tool: string): string | undefined {
 export function fromTopicToPublished(turn: Turn): Reply {
   const call = (name: string, args: object): Reply => {
     const tool = turn.tools.find((offered) => ownName(offered) === name);
-    return tool === undefined ? search(turn, name) : { call: tool, args };
+    return tool === undefined ? { say: `I have no tool ${name}.` } : { call: tool, args };
   };
   const made = turn.calls.flatMap(({ tool, shown }) => {
     const name = ownName(tool);
@@ -53,17 +53,6 @@ export function fromTopicToPublished(turn: Turn): Reply {
   const published = shownBy("publish_video");
   if (published === undefined) return call("publish_video", { jobId, platforms });
   return { say: `${JOB_IS_OVER}: ${published}` };
-}
-
-/** Some clients name tools without offering them, until the model looks for them. */
-function search({ tools, calls, body }: Turn, name: string): Reply {
-  const tool = tools.find((offered) => /tool_?search/i.test(offered));
-  const searched = calls.findLast((call: Call) => call.tool === tool);
-  if (tool === undefined || searched !== undefined) return { say: `I have no tool ${name}.` };
-  const names = new Set(JSON.stringify(body).match(/mcp__[\w-]+/g));
-  const wanted = [...names].filter((one) => ownName(one) !== undefined);
-  const query = wanted.length > 0 ? `select:${wanted.join(",")}` : "faceless video";
-  return { call: tool, args: { query, max_results: TOOLS.length } };
 }
 
 /** The values of a text field, whether it is shown as JSON or as JSON within JSON. */

@@ -2,7 +2,7 @@
 // stdout. npx finds this copy in the project, so that the entry is used as it was printed.
 
 import { chmod, copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../../fixtures/run.ts";
 import { readServerRuns, type ServerRun } from "./wire.ts";
@@ -17,11 +17,17 @@ export interface Place {
   serverRuns(): Promise<ServerRun[]>;
 }
 
+/** An object is written as JSON. */
+export async function write(folder: string, path: string, content: string | object): Promise<void> {
+  const file = join(folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
+}
+
 /** Installs the package as npm would into `folder`, and returns the project that has it. */
 export async function installServer(folder: string): Promise<string> {
   const project = join(folder, "installed");
-  await mkdir(project);
-  await writeFile(join(project, "package.json"), "{}");
+  await write(project, "package.json", {});
   const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
   const { stdout } = await run("npm", pack, { cwd: root });
   const { code, stderr } = await run(
@@ -47,9 +53,7 @@ export async function makePlace(
   const records = join(home, "records");
   await mkdir(records, { recursive: true });
   await cp(installed, project, { recursive: true, verbatimSymlinks: true });
-  await writeFile(
-    join(project, "node_modules/faceless-video-mcp/dist/tapped.json"),
-    JSON.stringify({ records, env: { FACELESS_STATE_DIR: join(home, "state"), ...env } }),
-  );
+  const tapped = { records, env: { FACELESS_STATE_DIR: join(home, "state"), ...env } };
+  await write(project, "node_modules/faceless-video-mcp/dist/tapped.json", tapped);
   return { home, project, serverRuns: () => readServerRuns(records) };
 }

@@ -16,8 +16,6 @@ export interface Turn {
   readonly lateResults: readonly string[];
   /** The size of the definitions of each offered tool, in bytes of JSON. */
   readonly toolBytes: Readonly<Record<string, number>>;
-  /** Everything in the request as it was sent. */
-  readonly body: unknown;
 }
 
 /** A call that the model made before, and what it was shown of its result. */
@@ -57,32 +55,18 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
     const dialect = DIALECTS.find(({ path }) => path.test(pathname));
     if (request.method !== "POST" || dialect === undefined) {
-      if (!QUIET.test(pathname)) unknown.push(`${request.method} ${pathname}`);
-      return answerAside(pathname, response);
+      unknown.push(`${request.method} ${pathname}`);
+      response.writeHead(404, { "content-type": "application/json" });
+      return void response.end('{"error":{"type":"not_found_error","message":"Not found"}}');
     }
     const turn = dialect.read(body);
     const asked = turn.tools.length > 0;
     if (asked) turns.push(turn);
-    dialect.write(response, asked ? script(turn) : ASIDE, { body, pathname });
+    dialect.write(response, asked ? script(turn) : ASIDE, body);
   }
 
   const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, turns, unknown, close: () => close(server) };
-}
-
-/** What clients ask for besides answers. */
-const QUIET = /\/models\b|\/count_tokens$|:countTokens$|\/api\/|^\/$/;
-
-function answerAside(pathname: string, response: ServerResponse): void {
-  const known = pathname.endsWith("/models")
-    ? { object: "list", data: [{ id: "scripted", object: "model", type: "model", display_name: "Scripted" }] }
-    : pathname.endsWith("/count_tokens")
-      ? { input_tokens: 1 }
-      : pathname.endsWith(":countTokens")
-        ? { totalTokens: 1 }
-        : undefined;
-  response.writeHead(known === undefined ? 404 : 200, { "content-type": "application/json" });
-  response.end(JSON.stringify(known ?? { error: { type: "not_found_error", message: "Not found" } }));
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {

@@ -4,16 +4,16 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cp, readFile, symlink } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { GENERATE, VIDEOS } from "../../fixtures/constants.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed, npmProgram } from "../../fixtures/npm-tools.ts";
 import { run } from "../../fixtures/run.ts";
+import { type Handler, type RecordedRequest, scriptedService } from "../../fixtures/scripted-service.ts";
 import { until } from "../../fixtures/until.ts";
 import { freePort } from "../../fixtures/free-port.ts";
 
@@ -68,11 +68,11 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
   });
 
   test("every order is paid for once and none is lost, though answers are lost and a worker is killed while it sends", async () => {
-    const { proxy, startWorker, add, orders, unanswered, command, anHourLater } = await startBackend();
+    const { paid, jobOf, startWorker, add, orders, unanswered, command, anHourLater } = await startBackend();
     const topics = Array.from({ length: 12 }, (_, index) => `Topic ${index}`);
     for (const topic of [...topics, ...UNANSWERED]) await add(topic);
     const doomed = await startWorker();
-    await until(() => proxy.paid.some(({ topic }) => topic.startsWith("[hold]")));
+    await until(() => paid.some(({ topic }) => topic.startsWith("[hold]")));
     doomed.kill("SIGKILL");
     await Promise.all([startWorker(), startWorker()]);
 
@@ -82,12 +82,12 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
         .poll(async () => isSettled(await orders()), { timeout: 240_000, interval: 1_000 })
         .toBe(true);
       const open = await unanswered();
-      const jobIds = open.orders.flatMap(({ request }) => proxy.jobOf(request.topic) ?? []);
+      const jobIds = open.orders.flatMap(({ request }) => jobOf(request.topic) ?? []);
       expect(new Set(open.videos.map(({ jobId }) => jobId))).toEqual(new Set(jobIds));
       if (open.orders.length === 0) break;
       await anHourLater();
       for (const { id, request } of open.orders) {
-        const jobId = proxy.jobOf(request.topic);
+        const jobId = jobOf(request.topic);
         const { stderr } = await (jobId === undefined
           ? command("send-again", id)
           : command("adopt", id, jobId));
@@ -97,12 +97,11 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
 
     expect(statesOf(await orders())).toEqual({ completed: 16 });
     expect((await orders()).filter((order) => order.final_video_url === null)).toEqual([]);
-    expect(proxy.paid.map(({ topic }) => topic).toSorted()).toEqual([...topics, ...UNANSWERED].toSorted());
+    expect(paid.map(({ topic }) => topic).toSorted()).toEqual([...topics, ...UNANSWERED].toSorted());
   });
 
   test("an order waits for a service that can't be reached, and is then paid for once", async () => {
-    const { proxy, startWorker, add, orders } = await startBackend();
-    proxy.stop();
+    const { paid, startProxy, startWorker, add, orders } = await startBackend({ isReachable: false });
     await add("Patience");
     await startWorker();
     await expect
@@ -111,14 +110,14 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
       })
       .toEqual([{ state: "waiting", problem: "ECONNREFUSED" }]);
 
-    await proxy.start();
+    await startProxy();
 
     await expect.poll(async () => statesOf(await orders()), { timeout: 120_000 }).toEqual({ completed: 1 });
-    expect(proxy.paid.map(({ topic }) => topic)).toEqual(["Patience"]);
+    expect(paid.map(({ topic }) => topic)).toEqual(["Patience"]);
   });
 
   test("an order is sent again by hand only when the first request can no longer be under way", async () => {
-    const { proxy, startWorker, add, command, orders, unanswered } = await startBackend();
+    const { paid, startWorker, add, command, orders, unanswered } = await startBackend();
     await add("[lost] one");
     await startWorker();
     await expect.poll(async () => statesOf(await orders()), { timeout: 60_000 }).toEqual({ unanswered: 1 });
@@ -130,7 +129,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
       code: 1,
       stderr: "Only an unanswered order can be sent again, 10 minutes after it was sent.\n",
     });
-    expect(proxy.paid).toHaveLength(1);
+    expect(paid).toHaveLength(1);
   });
 
   test("what keeps a program from starting is said in one sentence", async () => {
@@ -160,7 +159,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
   });
 
   /** A database, a sandbox and a proxy of its own, and the example's programs for them. */
-  async function startBackend() {
+  async function startBackend({ isReachable = true } = {}) {
     const { PGUSER, PGPASSWORD, PGHOST, PGPORT } = postgres.env;
     const database = `test_${randomUUID().replaceAll("-", "")}`;
     const sql = async (name: string, statement: string) => {
@@ -170,10 +169,30 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
     await sql("postgres", `create database ${database}`);
     const sandbox = await startSandbox({ renderSeconds: 2, credits: 100, requestsPerMinute: 1_000 });
     onTestFinished(() => sandbox.close());
-    const proxy = await startProxy(sandbox);
+    const paid: { readonly topic: string; readonly jobId: string }[] = [];
+    const forward = ({ method, path, headers: { authorization = "" }, body }: RecordedRequest) =>
+      fetch(`${sandbox.url}${path}`, {
+        method,
+        headers: { authorization, "content-type": "application/json" },
+        ...(body !== "" && { body }),
+      });
+    /** Loses the answer to a topic with [lost], keeps that to [hold] for ever, and gives 499 instead of that to [499]. */
+    const generate: Handler = async (request) => {
+      const answer = await forward(request);
+      if (!answer.ok) return answer;
+      const { topic } = z.object({ topic: z.string() }).parse(request.json);
+      const json = z.looseObject({ jobId: z.string() }).parse(await answer.json());
+      paid.push({ topic, jobId: json.jobId });
+      if (topic.includes("[lost]")) return "hang up";
+      if (topic.includes("[hold]")) return "hang";
+      return topic.includes("[499]") ? { status: 499 } : { json };
+    };
+    const port = await freePort();
+    const startProxy = () => scriptedService({ [GENERATE]: generate, [VIDEOS]: forward }, { port });
+    if (isReachable) await startProxy();
     const env = {
       DATABASE_URL: `postgres://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${database}`,
-      FACELESS_BASE_URL: proxy.url,
+      FACELESS_BASE_URL: `http://127.0.0.1:${port}`,
       FACELESS_API_KEY: sandbox.apiKey,
     };
     const command = (...args: string[]) => run(node, [join(folder, "orders.mjs"), ...args], { env });
@@ -184,7 +203,9 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
     };
     return {
       env,
-      proxy,
+      paid,
+      jobOf: (topic: string) => paid.find((one) => one.topic === topic)?.jobId,
+      startProxy,
       command,
       add: (topic: string) => ask("add", topic),
       /** For what is open now, that hour has passed. */
@@ -196,11 +217,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
           env,
           stdio: ["ignore", "pipe", "inherit"],
         });
-        onTestFinished(async () => {
-          if (child.exitCode !== null || child.signalCode !== null) return;
-          child.kill("SIGKILL");
-          await once(child, "close");
-        });
+        onTestFinished(() => void child.kill("SIGKILL"));
         await once(child.stdout, "data");
         return child;
       },
@@ -238,46 +255,4 @@ function isSettled(orders: readonly Order[]): boolean {
 function statesOf(orders: readonly Order[]): Record<string, number> {
   const states = orders.map(({ state }) => state);
   return Object.fromEntries(states.map((state) => [state, states.filter((other) => other === state).length]));
-}
-
-/** Forwards to the sandbox. It loses the answer to a topic with [lost], keeps that to [hold] for ever, and gives 499 instead of that to [499]. */
-async function startProxy(sandbox: Sandbox) {
-  const paid: { readonly topic: string; readonly jobId: string }[] = [];
-  const port = await freePort();
-  let server: Server | undefined;
-  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const body = await text(incoming);
-    const answer = await fetch(`${sandbox.url}${incoming.url}`, {
-      method: incoming.method ?? "GET",
-      headers: { authorization: incoming.headers.authorization ?? "", "content-type": "application/json" },
-      ...(body !== "" && { body }),
-    });
-    const answered = await answer.text();
-    if (incoming.method === "POST" && answer.ok) {
-      const { topic } = z.object({ topic: z.string() }).parse(JSON.parse(body));
-      paid.push({ topic, ...z.object({ jobId: z.string() }).parse(JSON.parse(answered)) });
-      if (topic.includes("[lost]")) outgoing.destroy();
-      if (topic.includes("[499]")) outgoing.writeHead(499).end();
-      if (/\[(lost|hold|499)\]/.test(topic)) return;
-    }
-    outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(answered);
-  };
-  const start = async () => {
-    server = createServer((incoming, outgoing) => void forward(incoming, outgoing));
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-  };
-  const stop = () => {
-    server?.close();
-    server?.closeAllConnections();
-  };
-  onTestFinished(stop);
-  await start();
-  return {
-    url: `http://127.0.0.1:${port}`,
-    paid,
-    jobOf: (topic: string) => paid.find((one) => one.topic === topic)?.jobId,
-    start,
-    stop,
-  };
 }

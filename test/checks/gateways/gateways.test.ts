@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema, ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { randomUUID } from "node:crypto";
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
@@ -190,14 +190,12 @@ async function startGateway({ name, args }: Gateway) {
       FACELESS_STATE_DIR: "off",
       FACELESS_POLL_SECONDS: "0.2",
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: "ignore",
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
-  onTestFinished(() => endOf(child));
+  onTestFinished(() => void child.kill("SIGKILL"));
   const url = new URL(`http://127.0.0.1:${port}/mcp`);
-  await answers(url, () => output);
+  // Any answer will do: it means that the port is open.
+  await until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
   return { child, url, connect: () => connectTo(url), servers: () => processesMarked(mark) };
 }
 
@@ -235,23 +233,4 @@ async function processesMarked(mark: string): Promise<string[]> {
     .split("\n")
     .filter((line) => line.includes(mark) && !/^\s*\d+ Z|sh -c|--stdio|mcp-proxy/.test(line))
     .map((line) => line.trim().split(" ")[0] ?? "");
-}
-
-/** Any answer will do: it means that the port is open. */
-async function answers(url: URL, output: () => string): Promise<void> {
-  let open = false;
-  const ask = async () => {
-    await fetch(url).then(
-      () => (open = true),
-      () => {},
-    );
-  };
-  await expect.poll(async () => (await ask(), open), { timeout: 60_000, message: output() }).toBe(true);
-}
-
-async function endOf(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  child.kill("SIGKILL");
-  await ended;
 }

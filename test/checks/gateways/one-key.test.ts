@@ -34,31 +34,24 @@ test("twelve processes that subscribe to three videos each start every one once 
   expect(outcome(sandbox, ended.flat())).toEqual({ completed: 36, paid: 36, tooManyRefused: false });
 });
 
-test.each([
-  ["a video", 1],
-  ["three videos", 3],
-])(
-  "twelve processes that wait for %s each start every one once and see its end, with five 429 at most",
-  async (_, videos) => {
-    const { clients, sandbox } = await startProcesses();
-    const waits = clients.flatMap((client, process) =>
-      Array.from({ length: videos }, async (_, video) => {
-        const { jobId } = await start(client, `Topic ${video} of process ${process}`);
-        for (;;) {
-          // eslint-disable-next-line no-await-in-loop -- each wait follows the one before
-          const job = jobSchema.parse(await call(client, "get_video_status", { jobId, waitSeconds: 50 }));
-          if (job.done) return job;
-        }
-      }),
-    );
-    const expected = PROCESSES * videos;
-    expect(outcome(sandbox, await Promise.all(waits))).toEqual({
-      completed: expected,
-      paid: expected,
-      tooManyRefused: false,
-    });
-  },
-);
+test("twelve processes that wait for three videos each start every one once and see its end, with five 429 at most", async () => {
+  const { clients, sandbox } = await startProcesses();
+  const waits = clients.flatMap((client, process) =>
+    [1, 2, 3].map(async (video) => {
+      const { jobId } = await start(client, `Topic ${video} of process ${process}`);
+      for (;;) {
+        // eslint-disable-next-line no-await-in-loop -- each wait follows the one before
+        const job = jobSchema.parse(await call(client, "get_video_status", { jobId, waitSeconds: 50 }));
+        if (job.done) return job;
+      }
+    }),
+  );
+  expect(outcome(sandbox, await Promise.all(waits))).toEqual({
+    completed: 36,
+    paid: 36,
+    tooManyRefused: false,
+  });
+});
 
 test("of twelve processes that are asked for the same video at the same moment one pays, and all get its job", async () => {
   const { clients, sandbox } = await startProcesses();

@@ -1,25 +1,17 @@
 // How long the built file waits for a service that accepts every connection and never answers.
 
 import * as z from "zod";
+import { GENERATE, JOB_ID, ON_TIKTOK, PUBLISH, STATUS, TIDES, VIDEOS } from "../../fixtures/constants.ts";
 import { startRaw } from "../../fixtures/raw-server.ts";
 import { startScriptedService } from "../../fixtures/scripted-service.ts";
 
 const LIMIT_SECONDS = 45;
-const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 const failureSchema = z.object({ _meta: z.object({ "faceless/error": z.object({ outcome: z.string() }) }) });
-const CALLS = {
-  generate_video: { topic: "Why cats knead" },
-  publish_video: { jobId: JOB, platforms: ["tiktok"] },
-  get_video_status: { jobId: JOB },
-};
+const CALLS = { generate_video: TIDES, publish_video: ON_TIKTOK, get_video_status: { jobId: JOB_ID } };
+const ROUTES = [GENERATE, PUBLISH, STATUS, VIDEOS];
 
 export async function deadline() {
-  await using silent = await startScriptedService({
-    "POST /api/v1/generate": "hang",
-    "POST /api/v1/publish": "hang",
-    [`GET /api/v1/status/${JOB}`]: "hang",
-    "GET /api/v1/videos": "hang",
-  });
+  await using silent = await startScriptedService(Object.fromEntries(ROUTES.map((route) => [route, "hang"])));
   const server = startRaw({ env: { FACELESS_BASE_URL: silent.url, FACELESS_API_KEY: "fl_example" } });
   await server.open("legacy");
   // Ends a call that breaks the promise.

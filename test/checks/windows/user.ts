@@ -52,9 +52,9 @@ export class User {
     return readdirSync(this.home, { recursive: true, encoding: "utf8" });
   }
 
-  write(name: string, content: string, encoding: BufferEncoding = "utf8"): void {
+  write(name: string, content: string): void {
     mkdirSync(dirname(this.path(name)), { recursive: true });
-    writeFileSync(this.path(name), content, encoding);
+    writeFileSync(this.path(name), content);
   }
 
   async start(

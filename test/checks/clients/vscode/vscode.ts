@@ -1,14 +1,18 @@
 // VS Code as a client: its settings, and the job in its chat. It needs a browser, and code-server's install needs what builds its native
 // modules: on Debian chromium, build-essential, python3, libkrb5-dev, libx11-dev, libxkbfile-dev and libsecret-1-dev.
 
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findBrowser } from "../../../fixtures/browser.ts";
+import { freePort } from "../../../fixtures/free-port.ts";
+import { until } from "../../../fixtures/until.ts";
 import type { Given, Launched } from "../applications.ts";
 import { JOB_IS_OVER, PROMPT } from "../job.ts";
+import { write } from "../place.ts";
 import type { Start } from "../processes.ts";
 import { publishInCard, watchCard } from "./card.ts";
-import { startCodeServer } from "./code-server.ts";
 import { Workbench } from "./workbench.ts";
 
 const MODEL = "Scripted";
@@ -46,15 +50,11 @@ export async function prepareVscode({ entry, home, project, modelUrl }: Given): 
   // Says what is missing before anything is started.
   browserOfThisMachine();
   const data = join(home, "vscode");
-  const files = {
-    [join(project, ".vscode/mcp.json")]: entry,
-    [join(data, "User/settings.json")]: JSON.stringify(SETTINGS),
-    [join(data, "User/chatLanguageModels.json")]: JSON.stringify(languageModels(modelUrl)),
-  };
+  await write(project, ".vscode/mcp.json", entry);
+  await write(data, "User/settings.json", SETTINGS);
+  await write(data, "User/chatLanguageModels.json", languageModels(modelUrl));
   const temporary = join(home, "tmp");
-  const folders = [join(project, ".vscode"), join(data, "User"), temporary];
-  await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
-  await Promise.all(Object.entries(files).map(([file, text]) => writeFile(file, text)));
+  await mkdir(temporary);
   return {
     args: [
       `--user-data-dir=${data}`,
@@ -73,15 +73,22 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
   const { home, project, pictures, serverRuns } = given;
   await rm(pictures, { recursive: true, force: true });
   process.stdout.write(`Pictures of VS Code: ${pictures}\n`);
-  const server = await startCodeServer(start, signal);
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const address = ["--auth", "none", "--bind-addr", new URL(url).host];
+  const { command, args, cwd, env } = start;
+  const server = spawn(command, [...address, ...args], { cwd, env, stdio: ["ignore", "ignore", "inherit"] });
+  const ended = once(server, "exit");
+  signal.addEventListener("abort", () => server.kill("SIGKILL"));
   let workbench: Workbench | undefined;
   try {
+    const answers = until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
+    await Promise.race([answers, ended]);
     workbench = await Workbench.open({
-      url: server.url,
+      url,
       project,
       browser: browserOfThisMachine(),
       profile: join(home, "browser"),
-      env: start.env,
+      env,
       pictures,
     });
     signal.throwIfAborted();
@@ -98,7 +105,9 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     throw new Error(`${String(error)}\nThe chat showed: ${shown}`, { cause: error });
   } finally {
     await workbench?.close();
-    await server.stop();
+    // As Ctrl+C does.
+    server.kill("SIGTERM");
+    await ended;
   }
 }
 
