@@ -10,7 +10,7 @@ import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 
-export const START_MS = Date.UTC(2026, 10, 20);
+const START_MS = Date.UTC(2026, 10, 20);
 
 export function job(jobId: string, more: Partial<Job> = {}): Job {
   const status = more.status ?? "processing";
