@@ -35,7 +35,7 @@ export interface ApplicationOptions {
   readonly redact: Redact;
 }
 
-/** A call has 38 s, of which a request that is paid needs ten. */
+/** A call has 38 s, of which a paid request needs at least ten. */
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {

@@ -1,5 +1,5 @@
-// What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. Pure: of the environment it shows
-// only the service's URL.
+// What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. Pure.
+// Of the environment it shows only the service's URL.
 
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";

@@ -1,5 +1,5 @@
-// How each client is configured: its file, the shape of an entry, and where it takes the key from. The key is the client's own input
-// wherever it has one. Pure.
+// How each client is configured: its file, the shape of an entry, and where it takes the key from: from an
+// input of its own wherever it has one. Pure.
 
 import type { ClientName } from "../command-line.ts";
 import { cursorInstallLink, vscodeInstallLink } from "./install-links.ts";
@@ -26,9 +26,9 @@ interface ClientFormat {
   readonly title: string;
   /** The file, and how to get to it. */
   readonly where: string;
-  /** Where that is another folder than the same one below the user's. */
+  /** For Windows, where it is another place. */
   readonly whereOnWindows?: string;
-  /** Whether the client itself finds npx on Windows, where it is npx.cmd: known from its source. The others need cmd for that. */
+  /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
   readonly findsNpx?: true;
   /** The key's value in env; absent if the entry has none. */
   readonly key?: string;
@@ -107,7 +107,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       command,
       args,
       ...(!sandbox && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
-      // Codex gives a server 1 s to be ready for the first message, which npx misses, unless the server is required.
+      // Codex gives a server 1 s before the first message, too short for npx, unless the server is required.
       ...(installation === undefined && { required: true }),
       startup_timeout_sec: START_SECONDS,
       tool_timeout_sec: CALL_SECONDS,
@@ -125,7 +125,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     findsNpx: true,
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
     keySource: FROM_VARIABLE,
-    // Gemini CLI leaves an unset variable as it is written, and this form is known for a placeholder.
+    // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
     document: servers("mcpServers"),
   },
@@ -256,19 +256,19 @@ function linkHint(hint: (entry: Entry) => string): (entry: Entry) => readonly st
   return (entry) => (entry.installation === undefined ? [hint(entry)] : []);
 }
 
-/** The URL is one more question if it is not known. */
+/** VS Code asks for the URL too if it is not known. */
 function vscodeDocument({ baseUrl, ...entry }: Entry): object {
   const url = baseUrl === EXAMPLE_URL ? undefined : baseUrl;
   const inputs = VSCODE_INPUTS.filter(({ password }) => password || url === undefined);
   return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
 }
 
-/** Claude Code keeps tools behind its own search unless told otherwise, and the model then has to know that they exist. */
+/** Without alwaysLoad, Claude Code hides tools behind its search: the model has to know that they exist. */
 function claudeCodeServer(entry: Entry): object {
   return { type: "stdio", ...startOf(entry), alwaysLoad: true };
 }
 
-/** In single quotes, so that Claude Code fills the variable in, not the shell. PowerShell loses the quotes within JSON. */
+/** In single quotes: Claude Code fills in the variable, not the shell. PowerShell loses quotes in JSON. */
 function claudeMcpAdd(entry: Entry): string {
   const { command, args, env = {}, windows } = entry;
   if (!windows)

@@ -1,5 +1,5 @@
-// The demo: starts this server with --sandbox as a child process and drives it over stdio as a client would. Knows the server only
-// through the protocol.
+// The demo: starts this server with --sandbox as a child process and drives it over stdio as a client would.
+// Knows the server only through the protocol.
 
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";

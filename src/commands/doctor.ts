@@ -1,5 +1,5 @@
-// Checks whether a video could be made with the settings of this terminal or of a client's entry, and says how to fix what is wrong. Only
-// reads: it sends GETs, spends nothing and leaves nothing behind.
+// Checks whether a video could be made with the settings of this terminal or of a client's entry, and says
+// how to fix what is wrong. Spends nothing and leaves nothing behind.
 
 import type { ClientName } from "../command-line.ts";
 import { type Config, NO_FLAGS, readConfig } from "../config.ts";
@@ -25,7 +25,7 @@ export interface DoctorOptions extends Machine {
   readonly now: () => number;
 }
 
-/** Checks of which each report says how they ended, or that they were skipped. */
+/** Every report has these checks, or says that they were skipped. */
 const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "platforms", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 

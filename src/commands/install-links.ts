@@ -1,5 +1,5 @@
-// Links that add this server to Cursor or VS Code with one click. They hold no key: Cursor takes it from the environment, VS Code
-// asks for it. Pure.
+// Links that add this server to Cursor or VS Code with one click. They hold no key: Cursor takes it from the
+// environment, VS Code asks for it. Pure.
 
 import { SERVER, type ServerStart, VSCODE_INPUTS, vscodeEntry } from "./server-entry.ts";
 

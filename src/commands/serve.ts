@@ -25,8 +25,8 @@ export interface Streams {
 
 export interface Server {
   /**
-   * Ends the watching at once and takes no more requests. Resolves when no paid or public one is on its way, `patienceMs` at
-   * the latest.
+   * Stops polling and takes no more requests. Resolves when no paid or public one is in flight any more, or
+   * after `patienceMs`.
    */
   end(patienceMs: number): Promise<void>;
 }
@@ -80,7 +80,7 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
       const finished = application.finishPaidRequests();
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
       await nothingHalfSaved;
-      // What the service has said goes to the client, who may still be reading.
+      // The service's last answers still go to the client, which may be reading.
       await nextTurn();
       await transport.close();
       service.close();

@@ -1,6 +1,6 @@
 // What every client's entry of this server consists of: its name, how it is started and what it needs. Pure.
 
-/** The name in clients' lists. Some make it part of a tool's name, which they cut or refuse at 60 characters. */
+/** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
 /** Placeholders for the user's own values. Doctor recognizes them. */
@@ -40,7 +40,7 @@ export function isInNpxCache({ script }: Installation): boolean {
   return /[/\\]_npx[/\\]/.test(script);
 }
 
-/** What VS Code and Visual Studio, which allows no hyphen in an id, ask the user for when they first start the server. */
+/** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
 export const VSCODE_INPUTS = [
   {
     type: "promptString",

@@ -48,7 +48,7 @@ export const target = {
 };
 
 export const completeJobId: Complete = async (typed, recentJobIds) => suggest(await recentJobIds())(typed);
-/** Most videos are in the default language, so as a new one it comes last. */
+/** Most videos are in the default language, so it is suggested last as a new one. */
 export const completeNewLanguage: Complete = (typed) => {
   const usual = languageName(DEFAULTS.language);
   return languageNamesStartingWith(typed).sort((a, b) => Number(a === usual) - Number(b === usual));
@@ -57,7 +57,7 @@ export const completeNewDuration = suggest([ORIGINAL_LENGTH, ...DURATIONS]);
 export const completeCount = suggest(COUNTS);
 export const completeTarget: Readonly<Record<keyof typeof target, Complete>> = {
   style: suggest([BEST_STYLE, ...STYLES]),
-  // Found by code or by name: `ger` and `deu` suggest `German`. VS Code hides what does not contain the text that was typed.
+  // A code or any name finds a language: `deu` finds `German`. VS Code hides what lacks the typed text.
   language: languageNamesStartingWith,
   duration: suggest(DURATIONS),
   audience: suggest(AUDIENCES),

@@ -1,5 +1,5 @@
-// The service's requests and answers as they are documented, tolerant of what the documentation leaves open: unknown fields stay, null
-// counts as absent, and any word may be a status. What is read here has no field of ours and no link that is unsafe to open.
+// The service's documented requests and answers, read tolerantly: unknown fields stay, null counts as absent,
+// any word may be a status. Fields that the bridge itself adds, and links unsafe to open, are removed.
 
 import * as z from "zod";
 import { isLoopback } from "../loopback.ts";
@@ -32,7 +32,7 @@ export interface VideosQuery {
 const status = z.string().min(1);
 const jobId = z.string().min(1);
 
-// Whatever the status is, the job was paid for and its id is here. The id is bounded, as it is written to disk and shown.
+// The job was paid for: its id counts, whatever the status is. Bounded, as it goes to disk and is shown.
 const generation = z.looseObject({ jobId: jobId.max(500), status: status.catch("processing") });
 export type Generation = z.infer<typeof generation>;
 
@@ -56,7 +56,7 @@ export type Video = z.infer<typeof video>;
 
 const videoPage = z.looseObject({
   videos: z.array(video),
-  // Documented as a timestamp string; a service that sends the bare number means the same. An empty one ends the list.
+  // Documented as a timestamp string; a bare number means the same. An empty one ends the list.
   nextCursor: z
     .union([z.string(), z.number().transform(String)])
     .transform((cursor) => cursor || undefined)
@@ -71,7 +71,7 @@ export type Publication = z.infer<typeof publication>;
 
 const results = z.looseObject({ results: z.array(z.unknown()).nonempty() });
 
-/** Whether an answer of publish says what became of platforms: that counts, whatever its status is. */
+/** Whether an answer of publish says what became of platforms: then it counts, whatever its status is. */
 export function hasResults(json: unknown): boolean {
   return results.safeParse(json).success;
 }
@@ -80,7 +80,7 @@ export interface ConnectedPlatforms {
   readonly platforms: readonly ({ platform: string } & Record<string, unknown>)[];
 }
 
-// One field of another type must not cost the other. A numeric code is as good as its digits.
+// A field of another type must not cost the other field. A numeric code is taken as its digits.
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({
     code: z
@@ -93,7 +93,7 @@ export const errorEnvelopeSchema = z.looseObject({
 
 export type AnswerSchemas = ReturnType<typeof answerSchemas>;
 
-/** The answers of the service at `baseUrl`, parsed and cleaned. The arguments of `clean` name the fields that are no links, whatever they look like. */
+/** Parse and clean the answers of the service at `baseUrl`. The names given to `clean` are never links. */
 export function answerSchemas(baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
   const clean = <Fields extends object>(fields: Fields, ...kept: string[]): Fields =>
@@ -119,7 +119,7 @@ export function answerSchemas(baseUrl: URL) {
   };
 }
 
-/** Fields in which results say what the bridge knows. The service's own fields of these names would be taken for them. */
+/** Fields that the bridge adds to results. The service's own of the same name would be taken for them. */
 const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "summary",
   "nextStep",
@@ -139,19 +139,19 @@ function withoutBridgeFields<Fields extends object>(fields: Fields): Fields {
   return kept;
 }
 
-/** The documented fields that must be links. Among the others, only texts that are links are looked at. */
+/** The documented fields that must be links. In other fields only texts that are links are checked. */
 const LINK_FIELDS: ReadonlySet<string> = new Set(["videoUrls", "audioUrl", "finalVideoUrl"]);
 
-// A whole text that leads somewhere, or runs, when it is opened. A text with a blank is prose, unless it is a script or a data
-// URL; right after the colon a blank always makes it prose ("Data: 5 clips").
+// A whole text that leads somewhere, or runs, when it is opened. One with a blank is prose, unless a script
+// or data URL, and even then if the blank follows the colon ("Data: 5 clips").
 const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript|vbscript|data):\S.*)$/is;
 
-/** Signed links have up to about 2,000. */
+/** Signed links have about 2,000 at most. */
 const MAX_LINK_CHARACTERS = 4_096;
 
 /**
- * Removes unsafe links from an answer at any depth, and counts them. Safe are https, and plain http on this computer if the service
- * itself runs here; never with user info.
+ * Removes unsafe links from an answer at any depth, and counts them. Safe: https, and http to this computer
+ * if the service runs on it too; never with a user name or password.
  */
 class LinkFilter {
   leftOut = 0;
@@ -184,7 +184,7 @@ class LinkFilter {
   }
 
   #isSafe(link: string): boolean {
-    // Prose after a link would reach the model as words of ours.
+    // Prose after a link would reach the model as our own words.
     if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link) || !URL.canParse(link)) return false;
     const { protocol, hostname, username, password } = new URL(link);
     if (username !== "" || password !== "") return false;
@@ -192,12 +192,12 @@ class LinkFilter {
   }
 }
 
-/** As a browser reads a link: without the tabs, line breaks and outer blanks that could hide its scheme. */
+/** A link as browsers read it: without tabs, line breaks and outer blanks, which could hide its scheme. */
 function asOpened(text: string): string {
   return text.replace(/[\t\n\r]+/g, "").trim();
 }
 
-/** The JSON without its nulls and invisible characters; undefined for text that is not JSON, or nested too deeply to be walked. */
+/** The parsed text, `tidied`; undefined if it is not JSON, or nested too deeply to be walked. */
 export function parseJson(text: string): unknown {
   try {
     return tidied(JSON.parse(text));
@@ -206,7 +206,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The same JSON without its nulls (properties and array elements) and without invisible characters in its texts. */
+/** The same JSON without nulls (properties and array elements) and without invisible characters. */
 export function tidied(value: unknown): unknown {
   if (typeof value === "string") return cleaned(value);
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
@@ -216,7 +216,7 @@ export function tidied(value: unknown): unknown {
   return Object.fromEntries(kept);
 }
 
-/** Most texts are plain ASCII, and this runs on every text of every answer. */
+/** Runs on every text of every answer, most of which are plain ASCII. */
 function cleaned(text: string): string {
   return /^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text);
 }

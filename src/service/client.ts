@@ -1,4 +1,4 @@
-// The service's documented operations, one method each, with domain types in and out. It knows nothing of tools or polling.
+// The service's documented operations, one method each. Knows nothing of tools or polling.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
@@ -25,7 +25,7 @@ import type { CallOptions, PostOptions, RequestSender, SenderOptions } from "./r
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
 
 export interface ServiceOptions extends Omit<SenderOptions, "config"> {
-  /** Where the service is. Called with the first operation, and again with the next one after a failure. */
+  /** Finds the service. Called by the first operation, and after a failure by the next one. */
   readonly connect: () => Promise<ServiceConfig>;
 }
 
@@ -36,7 +36,7 @@ interface Connection {
   readonly loaded: typeof OnFirstUse;
 }
 
-/** Longest that calls wait for the OpenAPI document, which only improves a guess. */
+/** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
 
@@ -85,11 +85,11 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** A client of the service. Nothing is sent before the first operation. Every operation throws a BridgeError and nothing else. */
+/** Sends nothing before the first operation. Every operation throws BridgeErrors and nothing else. */
 export class ServiceClient {
   readonly #options: ServiceOptions;
-  #requests: RequestSender | undefined; // there once connected
-  #discovery: Discovery | undefined; // there once the OpenAPI document was read, or could not be used
+  #requests: RequestSender | undefined; // set once connected
+  #discovery: Discovery | undefined; // set once the OpenAPI document was read, or proved unusable
   #isClosed = false;
 
   constructor(options: ServiceOptions) {
@@ -132,7 +132,7 @@ export class ServiceClient {
         pagingParameter,
         limit: { min = -Infinity, max = Infinity },
       } = discovery;
-      // As many as the service allows, instead of an error: the rest follows with nextCursor.
+      // As many as the service allows rather than an error: nextCursor leads to the rest.
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
       const query = { limit: size?.toString(), [pagingParameter]: cursor };
       const page = await readPage(connection, query, rest);
@@ -147,8 +147,8 @@ export class ServiceClient {
     return this.#run(OPERATIONS.listVideos, async (connection) => {
       const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, connection, options);
       const { min = 1, max } = discovery.limit;
-      // The documentation names neither bounds nor default of limit. A limit of ours could be refused with 400 or 422, and the
-      // poller would lose the list for good; without one the service chooses a page that it allows.
+      // The bounds of limit are not documented: one of ours could be refused with 400 or 422, and the poller
+      // would lose the list for good. Without one the service chooses a size that it allows.
       const size = max === undefined ? undefined : Math.max(min, Math.min(MAX_NEWEST_VIDEOS, max));
       return readPage(connection, { limit: size?.toString() }, rest);
     });
@@ -167,7 +167,7 @@ export class ServiceClient {
       const listed =
         platformsUrl &&
         (await readPath(platformsUrl).catch((error: unknown) => {
-          // The document promised a path that the service doesn't have: the MCP endpoint is left.
+          // The document declares a path that the service doesn't have: the MCP endpoint may have it.
           if (error instanceof BridgeError && [404, 405, 501].includes(error.facts.status ?? 0))
             return undefined;
           throw error;
@@ -178,7 +178,7 @@ export class ServiceClient {
     });
   }
 
-  /** Where the service is, as a URL's origin. */
+  /** The origin of the service's URL. */
   async origin(): Promise<string> {
     return (await this.#connect()).baseUrl.origin;
   }
@@ -188,7 +188,7 @@ export class ServiceClient {
     return this.#requests?.limiter.waitMs("background") ?? 0;
   }
 
-  /** Whether requests that can be left out may be made: not while little of the rate limit is left. */
+  /** Whether enough of the rate limit is left for requests that are not needed. */
   hasSpareRequests(): boolean {
     return this.#requests?.limiter.hasSpare() ?? true;
   }
@@ -231,16 +231,16 @@ export class ServiceClient {
       const answer = await requests.perform(operation, { url });
       return (this.#discovery = loaded.readOpenApi(loaded.readJson(operation, answer), baseUrl));
     } catch (error) {
-      // A request that was not sent has told nothing: the next call asks again. Every other answer stands.
+      // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
       return (this.#discovery = loaded.DISCOVERED_NOTHING);
     }
   });
 
-  /** Begins with the first call that waits for the document. Only the first calls wait at all. */
+  /** Begins with the first call that needs the document, so that later calls don't wait. */
   readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, undefined, { ref: false }));
 
-  /** What the OpenAPI document says, if it arrives while calls wait, and the options for the rest of the call. */
+  /** What the OpenAPI document says, if it arrives in time, and the options for the rest of the call. */
   async #discover({ method }: Operation, { requests, loaded }: Connection, options: CallOptions) {
     const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? loaded.DEADLINE_MS[method]);
     const document = this.#readDocument().catch(() => undefined);

@@ -1,5 +1,5 @@
-// The connected platforms, whose place the service's documentation leaves open: a REST path if the OpenAPI document declares
-// one, else the tool of that name at the service's own MCP endpoint, legacy or modern protocol.
+// Reads the connected platforms, whose place is not documented: a REST path if the OpenAPI document declares
+// one, else list_connected_platforms at the service's MCP endpoint, by the legacy or the modern protocol.
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { BridgeError } from "../errors.ts";
@@ -31,17 +31,17 @@ export interface McpCall {
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
   const { operation, requests, version, signal } = call;
-  let failure: unknown; // of the last request: the SDK wraps what its fetch throws, and would lose it
+  let failure: unknown; // of the last request: the SDK would hide what its fetch throws
   const transport = new StreamableHTTPClientTransport(requests.address(ENDPOINT), {
     async fetch(_, init) {
-      // A server may decline the listening stream that the transport asks for, and so does this client.
+      // The transport asks for a listening stream, which a server may decline: nothing needs to be sent.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
       try {
         failure = undefined;
         const answer = await post(call, init);
         const { status, headers, text } = answer;
         if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
-        // With one of the others an endpoint declines one version of the protocol, and the SDK then tries the other.
+        // By any other 4xx an endpoint may decline one protocol version: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
         const values = Object.entries(headers).map(([name, value]) => [name, String(value)]);
         return new Response(text || null, { status, headers: Object.fromEntries(values) });
@@ -53,7 +53,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
   });
   const close = () => void transport.close().catch(() => {});
 
-  // Where an answer is none, the SDK waits a minute. Closing its transport ends whatever it does.
+  // The SDK would wait a minute for a missing answer. Closing its transport ends whatever it does.
   const timeout = AbortSignal.timeout(timeLeftMs(call));
   timeout.addEventListener("abort", close);
   signal?.addEventListener("abort", close);
@@ -77,7 +77,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     if (failure instanceof TransportFailure && failure.kind !== "cancelled")
       throw transportError(operation, failure);
     if (timeout.aborted) throw transportError(operation, new TransportFailure(OUT_OF_TIME));
-    // What the SDK says may quote the answer, and the answer's words must not pass for ours.
+    // The SDK's message may quote the answer, whose words must not pass for ours.
     throw mcpAnswerError("it does not speak MCP as documented", error);
   } finally {
     signal?.removeEventListener("abort", close);
@@ -85,14 +85,14 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
   }
 }
 
-/** Where requests were answered, but not the call. */
+/** For a call that has no result although its requests were answered. */
 const OUT_OF_TIME = { kind: "timeout", sent: true, reason: "it took too long" } as const;
 
 function timeLeftMs({ endsAtMs, requests }: McpCall): number {
   return Math.max(1, Math.ceil(endsAtMs - requests.monotonicMs()));
 }
 
-/** Sends a request of the SDK's like all others: with the key, by the one HTTP client and within the rate limit. */
+/** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
 async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<Answer> {
   const { operation, requests, endsAtMs } = call;
   const http = await requests.http();
@@ -113,14 +113,14 @@ async function post(call: McpCall, { headers, body, signal }: RequestInit): Prom
   }
 }
 
-/** The JSON of a text block: the whole text, or what stands from its first bracket to its last. Parses twice at most. */
+/** The JSON of a text: all of it, or from its first bracket to its last. Parses twice at most. */
 function jsonWithin(text: string): unknown {
   const from = text.search(/[[{]/);
   const to = text.lastIndexOf(text[from] === "[" ? "]" : "}");
   return parseJson(text) ?? parseJson(text.slice(Math.max(0, from), to + 1));
 }
 
-/** Platforms as strings or objects, in a list or in an object that holds one; undefined where there is no such list. `value` has no nulls. */
+/** Reads a list of strings or objects, or an object that holds one; else undefined. `value` has no nulls. */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
   const platforms = findList(value)?.map(readPlatform);
   return platforms?.every((platform) => platform !== undefined) === true ? { platforms } : undefined;
@@ -130,7 +130,7 @@ function findList(value: unknown): unknown[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return listOf(value);
   const { platforms, ...fields }: Record<string, unknown> = { ...value };
   const lists = Object.values(fields).filter((field) => Array.isArray(field));
-  // { data: { platforms: [...] } } wraps it once more.
+  // The list may be wrapped once more: { data: { platforms: [...] } }.
   return listOf(platforms) ?? (lists.length === 1 ? lists[0] : findList(fields["data"] ?? fields["result"]));
 }
 
@@ -140,7 +140,7 @@ function readPlatform(item: unknown): ({ platform: string } & Record<string, unk
   if (typeof item === "string" && item !== "") return { platform: item };
   if (typeof item !== "object" || item === null) return undefined;
   const fields: Record<string, unknown> = { ...item };
-  // An account has an id or a name of its own beside these.
+  // The first of these that is there. An account may also have an id or a name of its own.
   const [named, ...others] = ["platform", "provider", "slug", "name", "id", "type"].map((key) => fields[key]);
   const names = [named, ...others].filter((name) => typeof name === "string").filter((name) => name !== "");
   // Platform identifiers are lower case, display names seldom are.

@@ -1,5 +1,5 @@
-// The connections to the service: undici's dispatchers, with limits on all that may take long or grow, directly or through the
-// user's proxy, and replaced where one may lead nowhere. Knows nothing of what is sent over them.
+// The connections to the service, direct or through the user's proxy: undici's dispatchers with limits on
+// time and size, each replaced when it may lead nowhere. Knows nothing of what is sent over them.
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
@@ -10,11 +10,11 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 const CONNECT = { timeout: 5_000 };
 const AGENT_OPTIONS: Agent.Options = {
-  // Half of the calls that stdio lets in at once; the others wait here. With 6 the queue cost a request more than its own way.
+  // Half of the calls that stdio lets in at once. With 6, requests waited longer here than for the answer.
   connections: 32,
   pipelining: 1,
   connect: CONNECT,
-  // The deadline of a request counts for its headers.
+  // Each request's own deadline covers its headers.
   headersTimeout: 0,
   bodyTimeout: 15_000,
   keepAliveTimeout: 4_000,
@@ -44,8 +44,8 @@ export class ConnectionPool {
 
   /** Throws a TransportFailure where the proxies can't be used. */
   acquire(): Lease {
-    // undici's ProxyAgent ignores everything until the proxy has answered: only destroying it ends that. So behind a proxy each
-    // request has a dispatcher of its own, and no other request suffers when it is destroyed.
+    // Until the proxy has answered, only destroying undici's ProxyAgent ends a request: behind a proxy each
+    // request has a dispatcher of its own, and no other suffers from that.
     const dispatcher = this.#isProxied
       ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
       : (this.#shared ??= new Agent(AGENT_OPTIONS));
@@ -62,10 +62,10 @@ export class ConnectionPool {
   #release(dispatcher: Dispatcher, abandoned: boolean): void {
     const running = (this.#requests.get(dispatcher) ?? 1) - 1;
     this.#requests.set(dispatcher, running);
-    // The next request starts afresh; those that run on the old dispatcher finish there.
+    // The next request gets a new dispatcher; those that run on the old one finish there.
     if (abandoned && this.#shared === dispatcher) this.#shared = undefined;
     if (this.#shared === dispatcher || running > 0) return;
-    // Not closed before: undici forgets what a closing agent has in flight, and then can't destroy it.
+    // Never closed first: undici forgets what a closing agent has in flight, and then can't destroy it.
     this.#requests.delete(dispatcher);
     void dispatcher.destroy().catch(() => {});
   }
@@ -73,7 +73,7 @@ export class ConnectionPool {
 
 /** Throws a TransportFailure where the proxies can't be used. */
 export function createProxyAgent(proxies: Proxies, options: Agent.Options): Dispatcher {
-  // undici takes the proxy for http where there is none for https, and the service is reached by https unless it is on this computer.
+  // undici takes HTTP_PROXY where HTTPS_PROXY is missing, and a service elsewhere is reached by https.
   const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";
   try {
     return new EnvHttpProxyAgent({
@@ -81,7 +81,7 @@ export function createProxyAgent(proxies: Proxies, options: Agent.Options): Disp
       proxyTls: CONNECT,
       requestTls: CONNECT,
       clientFactory: (proxy: URL, poolOptions: Pool.Options) => createProxyPool(proxy, poolOptions, variable),
-      // Empty rather than absent: undici would read the process's environment for an absent one.
+      // Empty, not absent: undici would then read the process's environment.
       httpProxy: proxies.http ?? "",
       httpsProxy: proxies.https ?? "",
       noProxy: proxies.none ?? "",
@@ -94,8 +94,8 @@ export function createProxyAgent(proxies: Proxies, options: Agent.Options): Disp
 }
 
 /**
- * The connections to a proxy, whose failures become ProxyErrors. undici would take a CONNECT that the proxy drops for a stale connection
- * and repeat it for ever, thousands of times a second and without looking at its signal. An error of another code it passes on.
+ * The connections to a proxy. Failures become ProxyErrors, which undici passes on. It would take a CONNECT
+ * that the proxy drops for a stale connection, and repeat it for ever at full speed, despite its signal.
  */
 function createProxyPool(proxy: URL, options: Pool.Options, variable: string): Dispatcher {
   return new Pool(proxy, options).compose((dispatch) => (request, handler) => {

@@ -1,5 +1,5 @@
-// What went wrong with a request, as a BridgeError that tells the reader what to do. Whether the call may be repeated and
-// what became of the request is decided here and nowhere else. Loads no HTTP client.
+// Turns what went wrong with a request into a BridgeError that says what became of it, what to do
+// and whether the call may be repeated. Loads no HTTP client.
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
@@ -17,7 +17,7 @@ export interface Operation {
   readonly method: Method;
   /** Set if a refusal may be about the state of a job, which changes by itself. */
   readonly dependsOnJob?: true;
-  /** What to do after a POST that may have been carried out. Must not promise that waiting makes a repeat safe. */
+  /** What to do after a POST that may have been carried out. Must not call a repeat safe after a wait. */
   readonly whenUnknown?: string;
   /** What a 404 in the service's own words means here, and what to do. */
   readonly notFound?: { readonly message: string; readonly nextStep: string };
@@ -26,7 +26,7 @@ export interface Operation {
 const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
 
-/** No answer came that could be used. */
+/** For a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
   const { kind, sent, reason, fix, status } = failure;
   const { verb, method } = operation;
@@ -67,7 +67,7 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
     const serviceWords = words === undefined ? {} : { serviceWords: words };
     return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceWords });
   };
-  // What comes without words may be of a firewall, and what other statuses refuse may be allowed later.
+  // A refusal without words may be a firewall's; what other statuses refuse may be allowed later.
   const judgesCall =
     [401, 403].includes(status) || ([400, 422].includes(status) && operation.dependsOnJob !== true);
   const refused =
@@ -151,7 +151,7 @@ export function badAnswerError(operation: Operation, answer: Answer, problem: st
   });
 }
 
-/** After a POST that may have been carried out there is one next step, whatever went wrong: to look first. */
+/** After a POST that may have been carried out, the next step is to look first, whatever went wrong. */
 function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unknown): BridgeError {
   const { method, whenUnknown } = operation;
   const isUnknownPost = facts.outcome === "unknown" && method === "POST";

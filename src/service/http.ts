@@ -1,6 +1,6 @@
-// The one place that sends. It sends a request to the one origin that may see the key, gives up at its own deadline even where
-// undici doesn't, and knows of every failure whether the request was sent. It knows nothing of operations and retries.
-// Loaded on first use: undici is the heaviest thing here.
+// The one place that sends: only to the origin that may see the key, and within a deadline of its own, even
+// where undici doesn't stop. Every failure says whether the request was sent. Knows nothing of operations and
+// retries. Loaded on first use: undici is the heaviest thing here.
 
 import { PassThrough, type Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
@@ -16,15 +16,15 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For all of it, the body of the answer included. */
+  /** For everything, the answer's body included. */
   readonly deadlineMs: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
-  /** A cancellation that comes after the request was sent is ignored: what was paid for must not be lost. */
+  /** Ignores a cancellation after the request was sent: what was paid for must not be lost. */
   readonly finishOnceSent?: boolean;
   /**
-   * Called with the answer that may still come, before `send` fails because a request that was sent has reached its deadline: it is
-   * awaited for LATE_MS more. The caller handles the promise's failure.
+   * Called before `send` fails because a request that was sent has reached its deadline, with the answer that
+   * may still come within LATE_MS. The caller handles the promise's failure.
    */
   readonly onLate?: ((answer: Promise<Answer>) => void) | undefined;
 }
@@ -51,7 +51,7 @@ export class Http {
     this.#pool = new ConnectionPool(proxies);
   }
 
-  /** The whole answer, also if only its connection failed and what has come is whole JSON. Throws a TransportFailure. */
+  /** The whole answer, even if the connection fails once its JSON is whole. Throws a TransportFailure. */
   send(request: HttpRequest): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (request.url.origin !== this.#origin)
@@ -72,7 +72,7 @@ export class Http {
   destroy(): void {
     this.#isDestroyed = true;
     this.#pool.destroy();
-    // undici may leave out a request whose connection is just being made, which would wait for its late answer.
+    // undici may skip a request that is still connecting, which would then wait for its late answer.
     setImmediate(() => this.#inFlight.forEach((request) => request.giveUp(SHUTTING_DOWN)));
   }
 }
@@ -83,7 +83,7 @@ interface Caller {
   readonly onOver: () => void;
 }
 
-/** Whether a text that may have been cut off is a whole object or list. A bare number could go on. */
+/** Whether a text that may be cut off is a whole object or list. A bare number could go on. */
 function isWholeJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {
@@ -113,23 +113,23 @@ function unreadable(reason: string): Reason {
 }
 
 /**
- * One request from the moment it waits for a connection to its one end. Whether it was sent is decided by its life cycle, never by
- * the code of an error, as the same codes occur before and after.
+ * One request, from its wait for a connection to its end. Its life cycle says whether it was sent, never an
+ * error's code, as the same codes occur before and after.
  */
 class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #lease: Lease;
   #caller: Caller; // who waits for the answer
   #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined; // there once the header is about to be written: from then on it counts as sent
+  #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
   #headers: AnswerHeaders = {};
   #body: Transform | undefined; // decodes the answer's body, from its first bytes on
   #decodedBytes = 0;
-  #text = ""; // as it arrives: the chunks of an answer that comes byte by byte would take a hundred times its size
+  #text = ""; // not kept as chunks: arriving byte by byte, they would take a hundred times its size
   readonly #decoder = new TextDecoder();
-  #isOver = false; // the first end counts; what undici says later is ignored
+  #isOver = false; // the first end counts; later events are ignored
 
   constructor(request: HttpRequest, lease: Lease, caller: Caller) {
     this.#request = request;
@@ -146,17 +146,17 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method,
-        // A copy: on the way through a proxy undici adds to it.
+        // A copy: behind a proxy undici adds to it.
         headers: { ...headers },
         body,
-        // A POST that is cut short has an unknown outcome: its own deadline counts.
+        // A POST that is cut short has an unknown outcome, so only its own deadline counts.
         ...(method === "POST" && { bodyTimeout: 0 }),
       },
       this,
     );
   }
 
-  /** Ends the request wherever it is. undici listens to nothing before the start, so one that is given up by then stops there, unsent. */
+  /** Ends the request at any stage. Before onRequestStart undici can't be told: it aborts there, unsent. */
   giveUp(reason: Reason): void {
     if (this.#isOver) return;
     this.#givenUp = this.#failure(reason);
@@ -164,14 +164,14 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#controller?.abort(this.#givenUp);
   }
 
-  /** undici calls it at the last moment before the header is written. */
+  /** Called just before the request's header is written: from here on the request counts as sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#givenUp === undefined) this.#controller = controller;
     else controller.abort(this.#givenUp);
   }
 
   onResponseStart(_: unknown, status: number, headers: AnswerHeaders): void {
-    // Below 200 it only says that there will be an answer.
+    // A status below 200 only says that an answer will come.
     if (this.#isOver || status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -242,7 +242,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     return new TransportFailure({ kind, sent, status: this.#status, reason, fix }, cause);
   }
 
-  /** When all that has arrived is decoded, which may be the whole answer. */
+  /** Fails once all that has arrived is decoded: it may be the whole answer. */
   #fail(failure: TransportFailure): void {
     const notify = () => (isWholeJson(this.#text) ? this.#resolve() : this.#caller.reject(failure));
     this.#end(() => {
@@ -264,7 +264,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   }
 }
 
-/** undefined for an encoding that is not known, or several on top of each other. */
+/** undefined for an unknown encoding, or several on top of each other. */
 function createDecoder(encoding: string): Transform | undefined {
   if (encoding === "identity") return new PassThrough();
   if (encoding === "br") return createBrotliDecompress();

@@ -1,14 +1,14 @@
-// Common languages by code and name, so that users can write "French", "français" or "fr". Names come from Intl.
-// The service documents no list of languages: any BCP-47 code is allowed, also one that is not in this list.
+// Common languages by code and name: users can write "French", "français" or "fr". Names come from Intl.
+// The service documents no list of languages, so BCP-47 codes that are not listed here are allowed too.
 
-/** BCP-47, in the order in which they are offered. */
+/** BCP-47 codes, in the order of the suggestions. */
 const COMMON = (
   "en es fr de pt it ja ko zh hi ar id ru tr vi th pl nl uk sv da no nb fi cs sk hu ro bg el hr sr sl lt lv et ca eu gl ga cy is " +
   "he fa ur bn pa mr gu ta te kn ml ne si ms fil km lo my sw af am zu kk uz az ka hy " +
   "en-GB en-US es-419 es-MX fr-CA pt-BR zh-Hans zh-Hant yue"
 ).split(" ");
 
-/** What else users call them. */
+/** Other names that users may write. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   ar: ["عربي"],
   bn: ["Bengali"],
@@ -32,8 +32,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The BCP-47 code for what a user wrote: a code (also "pt_br"), or the English or own name of a common language, in any case and with
- * or without accents. Undefined if it is neither. "klingonese" is a well-formed code, but no language has one of more than three letters.
+ * The BCP-47 code for a code that a user wrote ("pt_br" too), or for a common language's English or own name,
+ * whatever its case and accents; else undefined. "klingonese" is well-formed, but language codes are short.
  */
 export function languageCode(text: string): string | undefined {
   try {

@@ -1,5 +1,5 @@
-// What the service's OpenAPI document adds to its written documentation: the paging parameter, the bounds of limit, and the path
-// that lists the connected platforms. Nothing is guessed from likeness, and without the document the defaults hold.
+// Reads what the service's OpenAPI document adds to its documentation: the paging parameter, the bounds of
+// limit, and the path that lists the connected platforms. Guesses nothing: where it is silent, defaults hold.
 
 export interface Discovery {
   /** Name of the request parameter that continues the video list. */
@@ -11,7 +11,7 @@ export interface Discovery {
 
 export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit: {} };
 
-/** As many entries of a list are looked at, so that a huge document costs no time. */
+/** Entries of a list that are read, so that a huge document costs no time. */
 const MAX_ENTRIES = 100;
 
 /** Characters. */
@@ -49,7 +49,7 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   };
 }
 
-/** The object; an empty one in place of anything else. */
+/** The object, or an empty one in place of anything else. */
 function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
@@ -67,7 +67,7 @@ function resolve(root: Json, value: unknown): Json {
   return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
 }
 
-/** The path's URL if it is at the service's origin. The most specific list of servers counts, as OpenAPI says. */
+/** The path's URL, if at the service's origin. The most specific list of servers counts, as OpenAPI says. */
 function urlOf(path: string, owners: readonly Json[], baseUrl: URL): URL | undefined {
   const documentUrl = urlBelow(baseUrl, baseUrl.pathname, "/api/v1/openapi.json").href;
   const declared = owners.map((owner) => listOf(owner["servers"])).find(({ length }) => length > 0);
@@ -77,18 +77,18 @@ function urlOf(path: string, owners: readonly Json[], baseUrl: URL): URL | undef
     .flatMap((url) => (URL.canParse(url, documentUrl) ? [new URL(url, documentUrl)] : []))
     .find(({ origin }) => origin === baseUrl.origin);
   if (server === undefined || !path.startsWith("/")) return undefined;
-  // "/" is what generators write by default, so it stands for the base URL, prefix included.
+  // Generators write "/" by default, so it stands for the base URL, prefix included.
   return urlBelow(baseUrl, server.pathname === "/" ? baseUrl.pathname : server.pathname, path);
 }
 
-/** At the same origin, whatever the prefix and the path are. */
+/** Stays at the same origin, whatever the prefix and the path are. */
 function urlBelow(baseUrl: URL, prefix: string, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = prefix.replace(/\/$/, "") + path;
   return url;
 }
 
-/** Of the schema, or of the number among its choices, as where null is allowed too. */
+/** The bounds of the schema, or of the number among its choices (where null is allowed too). */
 function limitBounds(root: Json, schema: unknown): Discovery["limit"] {
   const own = resolve(root, schema);
   const choices = listOf(own["anyOf"]).map((choice) => resolve(root, choice));

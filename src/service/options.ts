@@ -5,7 +5,7 @@ export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", 
 export const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
 export const PACINGS = ["slow", "normal", "fast"] as const;
 
-/** Catalog ids. The service also has native voices per language, whose ids its documentation does not list. */
+/** The catalog's ids. The service also has native voices for each language, with undocumented ids. */
 export const CATALOG_VOICES = [
   "adam",
   "charlotte",
@@ -21,7 +21,7 @@ export const CATALOG_VOICES = [
 /** Seconds. */
 export const DURATION = { min: 10, max: 90 } as const;
 
-/** What the service applies to a field that a request leaves out. */
+/** What the service takes for a field that a request leaves out. */
 export const DEFAULTS = {
   language: "en",
   duration: 30,
@@ -37,7 +37,7 @@ export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
 /** Typical render time in seconds. */
 export const RENDER_SECONDS = { min: 120, max: 240 } as const;
 
-/** Whether a job with this status has ended. A status that the documentation does not name ends nothing. */
+/** Whether a job with this status has ended. With an undocumented status it goes on. */
 export function isEnded(status: string): boolean {
   return status === "completed" || status === "failed";
 }

@@ -1,7 +1,7 @@
 // Tracks the service's rate limit from response headers and decides when the next request may be sent.
 // Knows nothing about HTTP, retries or jobs.
 
-/** `user`: somebody waits for the answer. `background`: a poll. */
+/** `user`: a user's call waits for the answer. `background`: a poll. */
 export type RequestKind = "user" | "background";
 
 /** Names in lower case. */
@@ -23,21 +23,21 @@ export interface RateLimiterOptions {
 
 const BACKGROUND_SHARE = 0.6;
 const MINUTE_MS = 60_000;
-/** Reset and Date have whole seconds, so a window may end that much later than they say. */
+/** Reset and Date have whole seconds, so a window may end up to a second later than they say. */
 const ROUNDING_MS = 1_000;
 /** Two readings of one window's end differ by less. */
 const SAME_WINDOW_MS = 2_000;
-/** How soon to look again when only the requests in flight stand in the way. */
+/** How soon to look again while only requests in flight use up the limit. */
 const RECHECK_MS = 250;
-/** After a pause the users' calls that have waited for its end go before the polls. */
+/** After a pause, polls wait this much longer, so that users' waiting calls go first. */
 const USERS_FIRST_MS = 1_000;
-/** For a 429 without Retry-After and reset. */
+/** After a 429 with neither Retry-After nor reset. */
 const DEFAULT_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 3_600_000;
-/** No header is believed to name a time that is further away. */
+/** Times in headers that are further away count as this far away. */
 const MAX_MS = 24 * 3_600_000;
 
-/** Rate limit state of one account, shared by the whole process. Times are of the monotonic clock, in milliseconds. */
+/** One account's rate limit, shared by the whole process. Times: milliseconds of the monotonic clock. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
   #limit = Infinity; // requests per window; Infinity until the service has named one
@@ -82,7 +82,7 @@ export class RateLimiter {
     return Math.ceil(Math.max(0, readyAtMs - atMs));
   }
 
-  /** Whether more than the users' share of the limit is left, be the rest used by this process or by others with the same key. */
+  /** Whether more than the users' share of the limit is left, whichever process used the rest. */
   hasSpare(): boolean {
     this.#endWindow(this.#options.monotonicMs());
     if (this.#resetsAtMs === Infinity || this.#limit === Infinity) return true;
@@ -98,17 +98,17 @@ export class RateLimiter {
     const resetsAtMs = resetInMs === undefined ? this.#resetsAtMs : atMs + resetInMs + ROUNDING_MS;
     const laterByMs = resetsAtMs - this.#resetsAtMs;
     if (Math.abs(laterByMs) <= SAME_WINDOW_MS) {
-      // Answers may overtake each other: within a window the fewest left is the newest.
+      // Answers may overtake each other: within a window the lowest count is the newest.
       this.#remaining = Math.min(this.#remaining, remaining);
     } else {
       if (laterByMs > 0) this.#beginBackgroundWindow();
       this.#remaining = remaining;
       this.#resetsAtMs = resetsAtMs;
     }
-    // What was spaced by a guess is spaced by what is known now.
+    // The last gap may rest on a guess: what is known now shortens it.
     this.#nextBackgroundMs = Math.min(this.#nextBackgroundMs, atMs + 2 * this.#backgroundGapMs(atMs));
     if (status !== 429) return;
-    // Retry-After takes precedence over the reset, also when it is sooner: after it the service is asked, whatever remained.
+    // Retry-After wins over the reset, even if it is sooner: then the service is asked, whatever remained.
     const retryAfterMs = readRetryAfterMs(headers, this.#options.now());
     const unnamedMs = this.#resetsAtMs === Infinity ? DEFAULT_PAUSE_MS : this.#resetsAtMs - atMs;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs ?? unnamedMs);
@@ -116,7 +116,7 @@ export class RateLimiter {
     if (retryAfterMs !== undefined) this.#remaining = this.#limit;
   }
 
-  /** After the end of a window everything is allowed anew, until an answer says more. */
+  /** Once a window has ended, the whole limit is free again until an answer says otherwise. */
   #endWindow(atMs: number): void {
     if (atMs < this.#resetsAtMs) return;
     this.#remaining = this.#limit;
@@ -125,7 +125,7 @@ export class RateLimiter {
   }
 
   #beginBackgroundWindow(): void {
-    // The service may count those in flight in this window or in the last.
+    // The service may count requests in flight in this window or in the last one.
     this.#backgroundSent = this.#inFlight;
     this.#nextBackgroundMs = -Infinity;
   }
@@ -133,25 +133,25 @@ export class RateLimiter {
   #userReadyAtMs(atMs: number): number {
     if (this.#remaining > this.#inFlight) return atMs;
     if (this.#remaining <= 0 && this.#resetsAtMs < Infinity) return this.#resetsAtMs;
-    // Without a reset nobody knows how long to wait: the service is asked, one request at a time, and answers 429 if it must.
+    // Without a reset the wait is unknown: one request at a time asks the service, which may answer 429.
     return this.#inFlight === 0 ? atMs : Math.min(this.#resetsAtMs, atMs + RECHECK_MS);
   }
 
   #backgroundReadyAtMs(atMs: number): number {
-    // Of a limit of one nothing is left for polls.
+    // A limit of one leaves nothing for polls.
     if (Math.floor(BACKGROUND_SHARE * this.#limit) < 1) return atMs + MINUTE_MS;
     if (this.#resetsAtMs < Infinity && this.#backgroundLeft() < 1) return this.#resetsAtMs;
-    // One may come early: what a list shows often has to be confirmed by a status at once.
+    // One poll may come early: a list's news often needs a status request at once to confirm it.
     return this.#nextBackgroundMs - this.#backgroundGapMs(atMs);
   }
 
-  /** Background requests that may still be sent in this window: users keep their share of the limit and of what remains. */
+  /** Background requests left in this window: users keep their share of the limit and of what remains. */
   #backgroundLeft(): number {
     const ofLimit = Math.floor(BACKGROUND_SHARE * this.#limit) - this.#backgroundSent;
     return Math.min(ofLimit, Math.floor(BACKGROUND_SHARE * (this.#remaining - this.#inFlight)));
   }
 
-  /** Spreads what is left evenly over the rest of the window, or over a minute where the window is not known. */
+  /** Spreads what is left evenly over the rest of the window, or over a minute if that is unknown. */
   #backgroundGapMs(atMs: number): number {
     const left = this.#backgroundLeft();
     if (this.#resetsAtMs < Infinity && left < Infinity)
@@ -160,13 +160,13 @@ export class RateLimiter {
     return MINUTE_MS / (ofLimit < Infinity ? ofLimit : (this.#options.backgroundPerMinute ?? 30));
   }
 
-  /** X-RateLimit-Reset in milliseconds from now. The service leaves its unit open: the magnitude tells it. */
+  /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: the magnitude tells it. */
   #readResetMs(headers: AnswerHeaders): number | undefined {
     const reset = headers["x-ratelimit-reset"];
     const count = readNumber(reset);
     if (count === undefined) return msUntil(readDate(reset), headers, this.#options.now());
     if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, headers, this.#options.now());
-    // No window in seconds is longer than an hour. Near its end milliseconds are as few, so a unit that was shown is kept.
+    // No window is over an hour of seconds: more are milliseconds, and lower numbers after that are too.
     this.#resetIsInMs ||= count > 3_600;
     return this.#resetIsInMs ? count : 1000 * count;
   }
@@ -181,7 +181,7 @@ export function readRetryAfterMs(headers: AnswerHeaders, nowMs: number): number 
     : Math.min(MAX_MS, 1000 * seconds);
 }
 
-/** Goes by the service's own clock where the answer tells it, as ours may be minutes off. */
+/** Goes by the service's clock (Date) where the answer has it, as ours may be minutes off. */
 function msUntil(timeMs: number | undefined, headers: AnswerHeaders, nowMs: number): number | undefined {
   if (timeMs === undefined) return undefined;
   return Math.min(MAX_MS, Math.max(0, timeMs - (readDate(headers["date"]) ?? nowMs)));
@@ -200,7 +200,7 @@ function readDate(value: AnswerHeaders[string]): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
-/** The first of a repeated header's values; empty where it is absent, as if it were malformed. */
+/** The first value of a repeated header; an empty text, which reads as malformed, for an absent one. */
 function textOf(value: AnswerHeaders[string]): string {
   return ([value].flat()[0] ?? "").trim();
 }

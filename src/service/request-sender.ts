@@ -1,5 +1,5 @@
-// Carries out one operation: acquires a permit from the rate limiter, sends through http.ts (loaded on first use) as often as
-// retry.ts allows, within a deadline, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
+// Carries out one operation within a deadline: waits for the rate limiter, sends through http.ts as often as
+// retry.ts allows, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
 
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type * as z from "zod";
@@ -22,52 +22,51 @@ import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs } from "
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
-  /** Cancels the call. A paid or public request that was sent is seen through all the same. */
+  /** Cancels the call, but not a paid or public request that was already sent. */
   readonly signal?: AbortSignal | undefined;
-  /** For the whole call, instead of DEADLINE_MS. A POST is not begun with less than 10 s left. */
+  /** For the whole call, instead of DEADLINE_MS. A POST needs 10 s of it to begin. */
   readonly deadlineMs?: number | undefined;
-  /** A poll: it is tried once, and gets a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
+  /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
 }
 
 /** Options of a request that costs or publishes something. */
 export interface PostOptions<Result> extends CallOptions {
   /**
-   * Called once, before the call fails because no answer came in time, with the answer that may come in the next five minutes. It fails with
-   * the BridgeError that the answer means, and with outcome `unknown` if there is none. Its failure need not be handled.
+   * Called once, before the call fails at its deadline, with the answer that may come within five minutes.
+   * It rejects with a BridgeError, outcome `unknown` if none comes. The rejection need not be handled.
    */
   readonly onLate?: ((answer: Promise<Result>) => void) | undefined;
 }
 
-/** What is asked of the service. */
 export interface RequestParts {
   readonly url: URL;
   readonly body?: unknown;
-  /** Whether the JSON of an answer that is not 2xx counts as if it were. */
+  /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
   readonly isAnswer?: (json: unknown) => boolean;
 }
 
 export interface SenderOptions {
   readonly config: ServiceConfig;
-  /** Of this bridge, for the user-agent. */
+  /** This bridge's, for the user-agent. */
   readonly version: string;
   /** Milliseconds since the epoch, only to read absolute times in headers. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never jumps; measures every deadline. performance.now unless given. */
+  /** Milliseconds of a clock that never jumps; measures every deadline. Default: performance.now. */
   readonly monotonicMs?: (() => number) | undefined;
-  /** Waits on that clock, and rejects when the signal aborts. A timer unless given. */
+  /** Waits on that clock, and rejects when the signal aborts. Default: a timer. */
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
   /** In [0, 1). */
   readonly random: () => number;
   /** Background requests per minute while the service names no limit. */
   readonly backgroundPerMinute?: number | undefined;
-  /** What must be left of a deadline to begin an attempt. 250 ms for a GET and 10 s for a POST unless given. */
+  /** The time that must be left to begin an attempt. Default: 250 ms for a GET, 10 s for a POST. */
   readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
 }
 
 /**
- * Milliseconds that a call has unless it is given others. It must end within 45 s of a service that never answers, and a client gives up
- * at 60. What follows a POST (a look at the newest videos) has the rest.
+ * Milliseconds that a call has by default. If the service never answers, a tool call must end within 45 s
+ * (clients give up at 60): after a POST the rest is for looking at the newest videos.
  */
 export const DEADLINE_MS = { GET: 20_000, POST: 38_000 } as const;
 
@@ -116,7 +115,7 @@ export class RequestSender {
       signal.addEventListener("abort", () => loaded.destroy(), { once: true });
       return loaded;
     } catch (error) {
-      // This server's files are gone, as after an update: nothing can have been sent.
+      // This server's files are gone, for example after an update: nothing was sent.
       throw toBridgeError(error, "not_sent");
     }
   });
@@ -131,18 +130,18 @@ export class RequestSender {
     for (let hasWaited = false; ; hasWaited = true) {
       if (signal?.aborted === true) throw cancelledError(operation);
       const leftMs = endsAtMs - this.monotonicMs();
-      // A GET that is cut short loses nothing: it needs no time unless it was held back here.
+      // A GET that is cut short loses nothing, so it needs this time only after a wait.
       if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
       const permit = this.limiter.tryAcquire(kind);
       if ("release" in permit) return permit;
       const { retryInMs } = permit;
       if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
-      // Aborted or not, the next turn looks.
+      // The next turn checks the signal.
       await this.#sleep(retryInMs, signal).catch(() => {});
     }
   }
 
-  /** The 2xx answer, or another that counts, after as many attempts as the policy allows. */
+  /** The 2xx answer, or another that counts as one, after as many attempts as retry.ts allows. */
   async perform(
     operation: Operation,
     parts: RequestParts,
@@ -177,7 +176,7 @@ export class RequestSender {
       const { error, failure } = tried;
       const remainingMs = endsAtMs - this.monotonicMs();
       const delayMs =
-        // No credits are no credits, whichever status says so. A failed poll is repeated by the poller, if at all.
+        // Missing credits are final, whatever the status. A failed poll is the poller's to repeat.
         error.facts.code === "out_of_credits" || background
           ? undefined
           : retryDelayMs({ method, attempt, failure, remainingMs }, this.#options.random, this.#minAttemptMs);
@@ -201,14 +200,14 @@ export class RequestSender {
         const result = late.then(read).catch((error: unknown) => {
           throw toBridgeError(error, "unknown");
         });
-        // The caller may be gone by then.
+        // The caller may not handle it.
         result.catch(() => {});
         onLate(result);
       });
     return read(await this.perform(operation, request, { ...options, onLate: readLate }));
   }
 
-  /** How long an answer asks to wait. The pause that a 429 has brought about includes its Retry-After. */
+  /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
   retryAfterMs({ status, headers }: Omit<Answer, "text">): number | undefined {
     return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
   }
@@ -236,7 +235,7 @@ export class RequestSender {
       };
     } catch (error) {
       permit.release();
-      // Anything else is a fault of ours, and must not look like a request that was never sent.
+      // Anything else is a bug of ours, and must not look like a request that was never sent.
       if (!(error instanceof TransportFailure)) throw error;
       const { sent, kind } = error;
       return {
@@ -247,7 +246,7 @@ export class RequestSender {
   }
 }
 
-/** How one attempt ended: with the answer, or with what its failure means for the caller, and for the policy that may try again. */
+/** One attempt's answer; or its error for the caller, and its failure for the retry policy. */
 type Attempt =
   | { readonly answer: Answer }
   | { readonly answer?: undefined; readonly error: BridgeError; readonly failure: AttemptFailure };

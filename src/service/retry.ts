@@ -1,10 +1,10 @@
-// What may be sent again, and when. Pure: time and randomness come in, nothing is sent from here.
-// A POST is sent again only if nothing can have been done: it was never sent, or it was refused with 429. A gateway's 503
-// proves nothing, so it is not among them.
+// Decides what may be sent again, and when. Pure: time and randomness are arguments, nothing is sent here.
+// A POST is sent again only if it can't have been carried out: it was never sent, or it was refused with 429.
+// A 503 proves nothing, as it may be a gateway's.
 
 export type Method = "GET" | "POST";
 
-/** Why an attempt brought no good answer. */
+/** Why an attempt failed. */
 export type AttemptFailure =
   /** `final`: another attempt can't help, as the call was cancelled or the answer can't be read. */
   | { readonly kind: "transport"; readonly sent: boolean; readonly final: boolean }
@@ -15,7 +15,7 @@ export interface FailedAttempt {
   /** 1 for the first. */
   readonly attempt: number;
   readonly failure: AttemptFailure;
-  /** Until the operation must have ended. */
+  /** Until the call's deadline. */
   readonly remainingMs: number;
 }
 
@@ -24,12 +24,12 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
 /** With less time left an attempt is not begun: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
-/** A call ends within 20 s of an answer that refuses it. */
+/** The longest wait before a retry: a call that is refused at once ends within 20 s. */
 const MAX_DELAY_MS = { GET: 20_000, POST: 10_000 } as const;
 
 /**
- * Milliseconds to wait before the next attempt; undefined to give up. Full jitter, but the service's Retry-After wins over it.
- * `random` is in [0, 1).
+ * Milliseconds to wait before the next attempt; undefined to give up. Full jitter, unless the service sends
+ * Retry-After. `random` gives numbers in [0, 1).
  */
 export function retryDelayMs(
   failed: FailedAttempt,
@@ -51,7 +51,7 @@ function mayRepeat(method: Method, failure: AttemptFailure): boolean {
   return method === "GET" && provesNothing(failure.status);
 }
 
-/** Whether an answer leaves open what became of the request. 499 is a gateway's word for a connection that was given up. */
+/** Whether an answer leaves open what became of the request. 499: a gateway saw its client disconnect. */
 export function provesNothing(status: number): boolean {
   return status === 408 || status === 499 || status >= 500;
 }

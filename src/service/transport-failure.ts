@@ -1,5 +1,5 @@
-// What a failed connection means: the error of Node or undici as a reason and a fix that a user can follow, and whether the request
-// was sent. Knows nothing of operations.
+// Explains a failed connection: the error of Node or undici as a reason and a fix that a user can follow, and
+// whether the request was sent. Knows nothing of operations.
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
 
@@ -16,7 +16,7 @@ export const TRY_AGAIN = "Try again in a minute.";
 export const CHECK_URL = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
-/** By the code of Node's or undici's error. It says nothing of whether the request was sent: the same codes occur before and after. */
+/** By the error's code in Node or undici, which never says whether the request was sent. */
 export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   UND_ERR_CONNECT_TIMEOUT: failure(
     "no connection within 5 s",
@@ -90,7 +90,7 @@ function failures(codes: readonly string[], reason: string, fix: string): Record
   return Object.fromEntries(codes.map((code) => [code, failure(`${reason} (${code})`, fix)]));
 }
 
-/** The connection to the user's proxy failed; `cause` says how. Shows neither the user name nor the password of its URL. */
+/** The connection to the user's proxy failed; `cause` says how. Never shows the user name or password. */
 export class ProxyError extends Error {
   override readonly name = "ProxyError";
   readonly variable: string;
@@ -122,7 +122,7 @@ export function explainNetworkError(error: unknown): NetworkFailure {
 
 function networkCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
-  // Node's own errors and undici's carry a string; a DOMException carries a number, and a parser error a code of its own.
+  // In errors of Node and undici it is a string, in a DOMException a number, in parser errors llhttp's own.
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
   if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
   return error.name === "HTTPParserError" ? error.name : code;

@@ -1,5 +1,5 @@
-// Takes the service's webhook deliveries on a loopback port, as hints that a job may have news. How a delivery is signed is not
-// documented, so anybody may have sent it: nothing in it is believed, logged or kept, and the job is asked for itself.
+// Receives the service's webhooks on a loopback port, as hints that a job may have news. Signatures are not
+// documented, so anybody may send one: nothing in it is believed, logged or kept, and the job is read anew.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ const deliverySchema = z.looseObject({ jobId: z.string() });
 /** Rejects with Node's error if the port is not available. */
 export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions): Promise<WebhookReceiver> {
   const server = createServer((request, response) => {
-    // One delivery per connection: a second one would have less time than the first.
+    // One delivery per connection: a second one would have only what is left of the time.
     response.setHeader("Connection", "close");
     if (request.method === "POST") takeDelivery(request, response, onHint);
     else response.writeHead(405, { Allow: "POST" }).end();
@@ -38,7 +38,7 @@ export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions):
   server.on("connection", endInTime);
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  // A failure to accept a connection is the sender's to repeat.
+  // A connection that could not be accepted is the sender's to repeat.
   server.on("error", () => {});
   server.unref();
   const address = server.address();
@@ -64,16 +64,16 @@ function takeDelivery(
     if (bytes <= MAX_BYTES) chunks.push(chunk);
   });
   request.on("end", () => {
-    // Whatever it says: after any other answer the service would only send it again.
+    // Accepted whatever it says: the service would only send a refused one again.
     response.writeHead(202).end();
     const jobId = bytes <= MAX_BYTES ? readJobId(Buffer.concat(chunks)) : undefined;
     if (jobId !== undefined) onHint(jobId);
   });
-  // The sender left, or was cut.
+  // The sender disconnected, or was cut off.
   request.on("error", () => {});
 }
 
-/** Cuts whoever is slow, silent or never ends. */
+/** Cuts off senders that are slow, silent or never end. */
 function endInTime(socket: Socket): void {
   socket.unref();
   const timer = setTimeout(() => socket.destroy(), DEADLINE_MS).unref();

@@ -9,11 +9,11 @@ export const jobIdArgument = () =>
     .regex(JOB_ID, "must be the UUID that generate_video or list_videos gave")
     .describe("From generate_video or list_videos");
 
-/** A code and not a flag, so that a caller can only repeat what it was told about. */
+/** A code rather than a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
-// Readers: what says the same in another form, as the schema wants it. Everything else passes unchanged, and is refused there.
+// Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.
 
 /** "30", "30s" and "30 seconds" as 30. */
 export function asSeconds(value: unknown): unknown {

@@ -1,4 +1,4 @@
-// What results say of a job: how it stands, what this computer knows of it, and what to do next.
+// What results say of a job: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
 import { isEnded } from "../service/options.ts";
@@ -8,10 +8,10 @@ import type { Job } from "../service/answers.ts";
 import { describeAge, inWords, quote } from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
-/** Renders that take longer than this take much longer than usual. */
+/** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
 
-/** The fields of a post are described in words: tools/list has little room. */
+/** Describes a post's fields in words: a schema would make tools/list longer. */
 export const publishedToField = () =>
   z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
 
@@ -19,7 +19,7 @@ export const savedToField = () => ({
   savedTo: z.string().describe("File on the computer that runs this server").optional(),
 });
 
-/** The field, where the video is saved. */
+/** The field, if the video is saved. */
 export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: string } {
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
@@ -33,7 +33,7 @@ export async function describeJob(
 ): Promise<ToolOutcome<Job>> {
   await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
-  // Of a video that is still rendering: where it was posted can't be known yet, and its arguments serve the next one.
+  // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
   const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
   const publishedTo = known?.publishedTo ?? [];
   const watchEnded = job.done ? undefined : jobs.get(job.jobId)?.watchEnded;

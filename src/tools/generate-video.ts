@@ -130,7 +130,7 @@ function describeStarted({ generation, isRecorded }: NewlyStarted, request: Gene
   return { summary: `The video was started: ${order}. ${state}${unrecorded}`, nextStep: FOLLOW };
 }
 
-/** What the user pays for, so that it can be checked: "30 s, English, story, voice charlotte, no music, normal pacing". */
+/** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
 function describeOrder(request: GenerationRequest): string {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
@@ -164,7 +164,7 @@ function describeSeen(job: AlreadyStarted["job"]): string {
     : `the service gives its status as ${quote(job.status, 60)}`;
 }
 
-/** The sandbox's credits are nobody's account. */
+/** Credits can't be added in the sandbox. */
 function withSandboxCredits(error: unknown): unknown {
   if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
   const nextStep = "Tell the user to restart this server: each sandbox begins with new credits.";
@@ -174,7 +174,7 @@ function withSandboxCredits(error: unknown): unknown {
 const DESCRIPTION =
   /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random)$/i;
 
-/** The ids of native voices are not documented, so any visible word passes; a cloned voice needs one after its prefix. */
+/** Native voices' ids are not documented: any word passes but a description, and `clone:` without an id. */
 function isVoice(voice: string): boolean {
   if (!/^[^\s\p{C}\p{DI}]{1,200}$/u.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
   return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));

@@ -8,11 +8,11 @@ import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, describeProgress, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
-// A client gives a call 60 s; what the service takes comes on top of the wait.
+// A client gives a call 60 s, and the service's answer takes time beside the wait.
 const MAX_WAIT_SECONDS = 50;
-/** A wait begins with an earlier answer of at most this age, such as that of the wait before: it looks again anyway. */
+/** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
-/** For so long a job that this computer has started may be unknown to the service. */
+/** How long a job that this computer has started may be unknown to the service. */
 const NOT_LISTED_MS = 10 * 60_000;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
@@ -73,13 +73,13 @@ export const getVideoStatus = defineTool({
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
     const { result, ...guidance } = await describeJob(job, context);
     if (now.done) return { ...guidance, result };
-    // A caller that has waited for the end has just started it and knows its arguments.
+    // A caller that waited for the end has usually just started the job and knows its arguments.
     const { arguments: _, ...state } = result;
     return { ...guidance, result: state };
   },
 });
 
-/** The job as it was last seen, if it may be read a little later; else throws the error on. */
+/** The job as it was last seen, if reading it may work a little later; else rethrows the error. */
 function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
   const { jobs, signal } = context;
   const job = jobs.get(jobId)?.job;
@@ -89,7 +89,7 @@ function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
   return job;
 }
 
-/** A service may need a moment until it lists a job that it has just started. */
+/** The service may need a moment until it finds a job that it has just started. */
 function explainNotListed(jobId: string, error: unknown, { jobs }: ToolContext): unknown {
   const ageMs = jobs.get(jobId)?.topic === undefined ? undefined : jobs.ageMs(jobId);
   if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;

@@ -73,7 +73,7 @@ export const listVideos = defineTool({
   },
 });
 
-/** A video of the list with what this computer knows of it, in few words. The service's own topic and time come first. */
+/** A video with what this computer knows of it, in few words. The service's own topic and time win. */
 function describeVideo(
   video: Video,
   { arguments: { topic } = {}, createdAtMs, publishedTo = [] }: Partial<JobHistory> = {},
@@ -92,7 +92,7 @@ function describeVideo(
 /** Deeper than this nothing is cut: hostile nesting must not exhaust the stack. */
 const MAX_DEPTH = 5;
 
-/** The service's own fields with their texts cut, so that a page of whole topics does not fill the model's context. Links stay. */
+/** Cuts the texts of the service's fields: whole topics would fill the model's context. Links stay whole. */
 function shortened(fields: object, depth = 0): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value, depth)]));
 }

@@ -1,4 +1,4 @@
-// Why a video can't be published: found out before the user is asked, at no cost, and after the service has refused.
+// Finds out, at no cost, why a video can't be published: before the user is asked, and after a refusal.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
@@ -6,7 +6,7 @@ import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** Before anything is sent there is time. */
+/** Before the request there is time. */
 const LOOK_FIRST_MS = 10_000;
 /** A call has 45 s in all, of which the request may have taken 38. */
 const LOOK_AFTER_MS = 5_000;
@@ -25,7 +25,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 type Sources = Pick<ToolContext, "service" | "jobs" | "lookAtJob" | "signal">;
 
-/** The platforms with a connected account; undefined where that can't be found out quickly. */
+/** The platforms with a connected account; undefined if that can't be found out in time. */
 export async function listConnected(
   service: Sources["service"],
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export async function listConnected(
   }
 }
 
-/** The job, as far as it can be read, and why it can't be published on these platforms, if that is certain. */
+/** The job, if it can be read, and why it can't be published on these platforms, if that is certain. */
 export async function findObstacle(
   { jobId, platforms }: PublishRequest,
   { service, jobs, lookAtJob, signal }: Sources,
@@ -56,7 +56,7 @@ export async function findObstacle(
   };
 }
 
-/** The service's refusal with the reason, where that can be found out: its own codes are not documented. */
+/** Adds the reason to the service's refusal, whose codes are not documented, if it can be found out. */
 export async function explainRefusal(
   refusal: unknown,
   request: PublishRequest,
@@ -98,7 +98,7 @@ function unknownJobError(): BridgeError {
   });
 }
 
-/** Nothing for a job that is ready, and for one whose status says nothing about that. */
+/** undefined for a job that is ready, or whose status does not tell. */
 function jobError(job: Job | undefined): BridgeError | undefined {
   if (job?.status === "failed")
     return notPublished({

@@ -9,7 +9,7 @@ import { defineTool, type Guidance, guidanceFields, type Question, UNRECORDED } 
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
 const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** More than these are counted in the yes instead of being named. */
+/** The yes names up to this many platforms; more are only counted. */
 const MAX_NAMED = 6;
 
 export const publishVideo = defineTool({
@@ -23,7 +23,7 @@ export const publishVideo = defineTool({
     z.strictObject({
       jobId: jobIdArgument(),
       platforms: z
-        // Read generously, since one that is no id is answered with those that are connected.
+        // Any text passes: what is no id is answered with the platforms that are connected.
         .array(
           z.string().trim().toLowerCase().min(1, "must not be empty").meta({ pattern: PLATFORM_ID.source }),
         )
@@ -83,7 +83,7 @@ function questionFor(
     posted.length > 0 && `It was posted to ${inWords(posted)} before, where this posts it a second time.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
-    // Whole: a link that was cut can't be watched.
+    // Whole, since a cut link can't be opened.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   ];
   return {
@@ -97,7 +97,7 @@ function questionFor(
   };
 }
 
-/** What came of each platform, and what to do about it. `connected` is asked for where one has failed. */
+/** What came of each platform, and what to do about it. `connected` is read where one has failed. */
 function describePublished(
   published: Published,
   connected: readonly string[] | undefined,
@@ -143,7 +143,7 @@ function describePublished(
   };
 }
 
-/** The names of the field are not documented. */
+/** The reason's field is not documented, so the likely names are tried. */
 function describeReason({ error, message, reason }: Published["results"][number]): string {
   const nested =
     typeof error === "object" && error !== null && "message" in error ? error.message : undefined;

@@ -1,5 +1,5 @@
-// What a tool is: one declarative object in one file, and the one way to run it: refuse bad input before anything is sent, run, check the
-// result once. Knows neither the SDK nor how the service is reached.
+// What a tool is, one declarative object in one file, and the one way to run it: refuse bad input before
+// anything is sent, run, check the result once. Knows neither the SDK nor how the service is reached.
 
 import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
@@ -14,7 +14,7 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/answers.ts";
 import { quote } from "../text.ts";
 
-/** What the application gives to a tool. Paid and public requests go through `generateOnce` and `publishOnce` alone. */
+/** What a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
@@ -26,15 +26,15 @@ export interface ToolContext {
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
   readonly isSandbox: boolean;
-  /** What this computer knows of jobs, by their ids in lower case; empty where its journal can't be read. */
+  /** What this computer knows of jobs, by their ids in lower case; empty if its journal can't be read. */
   history(): Promise<ReadonlyMap<string, JobHistory>>;
-  /** Waits at most `forMs` for a job to end and gives it as it then stands. Reports progress to the caller. */
+  /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
-  /** How the service says that a job stands, as far as that can be found out in a few seconds. */
+  /** The job's state as the service has it, if that can be found out in a few seconds. */
   lookAtJob(jobId: string): Promise<SeenJob>;
   /**
-   * Returns if the user agrees or can't be asked; only in the latter case `question` is not called. Throws what `question` throws, a
-   * BridgeError for every other answer, and to have them asked.
+   * Returns if the user agrees or, without calling `question`, if they can't be asked. Throws to have the
+   * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<void>;
 }
@@ -49,9 +49,9 @@ export interface Question {
 
 /** What a result means to the caller, in words. */
 export interface Guidance {
-  /** What is so, as one or two sentences. */
+  /** One or two sentences. */
   readonly summary: string;
-  /** What to do next, where there is something to do. */
+  /** Absent where nothing is left to do. */
   readonly nextStep?: string | undefined;
 }
 
@@ -67,11 +67,11 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
   /** What a call that fails may have done. */
   readonly effect: Effect;
-  /** It starts a job: clients that can show it in a card, and call it as a task. */
+  /** It starts a job: clients that can do so show it in a card, and call it as a task. */
   readonly startsJob?: true;
-  /** Strict, as it is advertised. Made when the first call needs it: a list of tools is answered without. */
+  /** Strict where it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
-  /** How arguments are read that say the same in another form, by name; each passes on what it can't read. */
+  /** By argument: reads other forms of the same value, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
@@ -111,7 +111,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   return { ...tool, input: lazyValue(tool.input), output: lazyValue(tool.output) };
 }
 
-/** Runs a tool on arguments as they came and gives its structured result. Throws a BridgeError for bad input, and whatever `run` throws. */
+/** Runs a tool on unchecked arguments. Throws a BridgeError for bad input, and whatever `run` throws. */
 export async function runTool(
   tool: Tool,
   args: unknown,
@@ -124,7 +124,7 @@ export async function runTool(
   return tool.output().parse(withGuidance(guidance, result, context));
 }
 
-/** Models write numbers as texts, and null or nothing for what they leave out: what has one meaning is taken as that. */
+/** Models write numbers as texts, and null or a blank for no value: what has one meaning is accepted. */
 function readArguments({ readers = {} }: Tool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const given = Object.entries(args).filter(([, value]) => value !== null && !isBlank(value));
@@ -164,7 +164,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** In words of ours, with the value if it is short enough to be one. */
+/** In our own words, with the value if it is short. */
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   const isShort = typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";

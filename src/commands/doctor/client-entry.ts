@@ -1,4 +1,4 @@
-// Reads this server's entry from a client's own files and fills in what the client would. Shows no value of an entry.
+// Reads this server's entry from a client's own files and fills it in as the client would. Shows no value.
 
 import { readFile } from "node:fs/promises";
 import { resolve, win32 } from "node:path";
@@ -46,7 +46,7 @@ type Entry = z.infer<typeof entrySchema>;
 
 const NAME = "entry";
 const ROOTS = [...new Set(Object.values(CLIENT_FILES).map(({ root }) => root))];
-/** A variable of the environment as some client writes it. What else is in braces, such as ${input:key}, only the client can know. */
+/** An environment variable as some client writes it. Only the client can fill others, like ${input:key}. */
 const OTHER_PLACEHOLDER =
   /\$\{\{[^}]*\}\}|\$\{(?:env:)?[A-Z][A-Z\d_]*(?::-[^}]*)?\}|\{env:\w+\}|^\$[A-Z]\w*$/;
 const ENV_FIELDS = ["env", "environment", "envs"] as const;
@@ -100,7 +100,7 @@ function printAgain(client: ClientName): string {
 
 /** The entry of this name, or the first that starts this server. */
 function findEntry(document: unknown, root: string, { workingDir, platform }: Machine): unknown {
-  // On Windows one folder has many spellings: the terminal may begin it with c: and the client with C:, or write / for \.
+  // On Windows the terminal and the client may spell one folder differently: c: or C:, / or \.
   const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
   // Claude Code also keeps entries of its own for each project.
   const project = Object.entries(Object(field(document, "projects"))).find(
@@ -179,7 +179,7 @@ async function checkEntry(
   };
 }
 
-/** The variables as the client passes them on, and checks that are named by those that have no value. */
+/** The variables as the client passes them on, and one check, by its name, for each that has no value. */
 async function fillIn(
   client: ClientName,
   entry: Entry,
@@ -232,7 +232,7 @@ async function fillIn(
   return { values, checks };
 }
 
-/** The variables of the file that the entry names, over which its own win. */
+/** The variables of the file that the entry names. The entry's own win. */
 async function readEnvFile(
   { envFile }: Entry,
   { homeDir, workingDir }: Machine,

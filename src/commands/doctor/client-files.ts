@@ -1,5 +1,5 @@
-// Where each client keeps its entries, in which fields, and which placeholders it fills in. Pure. The formats that this server prints
-// are in ../client-formats.ts.
+// Where each client keeps its entries, in which fields, and which placeholders it fills in. Pure.
+// The formats that this server prints are in ../client-formats.ts.
 
 import { join } from "node:path";
 import type { ClientName } from "../../command-line.ts";
@@ -22,13 +22,13 @@ export interface ClientFiles {
   readonly root: string;
   /** The field of the entry that holds the variables. */
   readonly envField: "env" | "environment" | "envs";
-  /** What the client replaces by the variable that the first group names, with the second group as default. */
+  /** What the client replaces by a variable: the first group is its name, the second its default. */
   readonly placeholder?: RegExp;
   /** Files of variables that placeholders are also filled in from. */
   readonly envFiles?: readonly string[];
   /** Whether an entry may name a file with further variables, in `envFile`. */
   readonly readsEnvFile?: true;
-  /** Whether the client may have further values in a store of its own, which nobody else can read. */
+  /** Whether the client may keep further values in a store that only it can read. */
   readonly hasSecrets?: true;
   /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
   readonly hasOwnPath?: true;

@@ -1,4 +1,4 @@
-// Checks what the environment says, before anything is sent. Never shows a value but the service's address. Pure.
+// Checks the environment before anything is sent. Shows no value but the service's address. Pure.
 
 import {
   type Config,
@@ -84,7 +84,7 @@ export interface Target {
   readonly hasKey: boolean;
 }
 
-/** Address and key apart from each other, so that one can be checked while the other is wrong. */
+/** Reads address and key separately, so that one can be checked while the other is wrong. */
 export function readTarget(env: Environment, homeDir: string): Target | undefined {
   const network = Object.fromEntries(
     Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf } from "./check.ts";
 
 /**
- * Why the folder, or the nearest one above it that exists, can't be written; undefined if it can. A disk that does not answer is a
- * problem too.
+ * Why the folder, or the nearest existing one above it, can't be written; undefined if it can. A disk that
+ * does not answer is a problem too.
  */
 export function findFolderProblem(folder: string): Promise<string | undefined> {
   return Promise.race([findProblem(folder), sleep(2_000, "no answer within 2 s", { ref: false })]);
@@ -19,7 +19,7 @@ async function findProblem(folder: string): Promise<string | undefined> {
     const nearest = await nearestFolder(folder);
     await access(nearest, constants.W_OK | constants.X_OK);
     if (nearest !== folder) return undefined;
-    // Not every system tells the right to write without writing.
+    // On some systems only writing shows whether writing is allowed.
     const path = join(folder, `doctor-${randomUUID()}`);
     await (await open(path, "wx", 0o600)).close();
     await rm(path);

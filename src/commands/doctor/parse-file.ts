@@ -1,5 +1,5 @@
-// A client's configuration file as data: JSON with comments, TOML or YAML. The parsers' own messages quote the file, which may hold a
-// key, so only the line of a mistake is kept. Pure.
+// Parses a client's configuration file: JSON with comments, TOML or YAML. The parsers' messages quote the
+// file, which may hold a key, so only the line of a mistake is kept. Pure.
 
 import { load as parseYaml, YAMLException } from "js-yaml";
 import { parse as parseToml, TomlError } from "smol-toml";
@@ -24,7 +24,7 @@ export function parseFile(name: string, text: string): unknown {
   }
 }
 
-/** Comments and commas before a closing bracket are what clients allow beyond JSON. They become blanks, so that positions stay. */
+/** Clients also allow comments and trailing commas. These become blanks, so that positions stay the same. */
 function parseJson(text: string): unknown {
   const blank = (pattern: RegExp) => (content: string) =>
     content.replace(pattern, (part) => (part.startsWith('"') ? part : part.replace(/[^\n]/g, " ")));

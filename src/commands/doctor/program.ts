@@ -1,5 +1,5 @@
-// Checks what an entry starts: that the program and the script are there, that a desktop application finds them, and that the server takes
-// the arguments.
+// Checks what an entry starts: that the program and the script are there, that a desktop application finds
+// them, and that the server accepts the arguments.
 
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -68,7 +68,7 @@ function exists(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** What the server makes of its arguments, or what is wrong with them. Another program's arguments are not known. */
+/** The flags that the server reads, or what is wrong with them. Another program's words are skipped. */
 export function readFlags(words: readonly string[]): Flags | { readonly problem: string } {
   const start = words.findLastIndex((word) => /faceless-video-mcp(?:@[\w.-]+)?$|\.[cm]?js$/.test(word));
   const commandLine = start === -1 ? parseCommandLine([]) : parseCommandLine(words.slice(start + 1));

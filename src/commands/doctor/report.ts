@@ -45,10 +45,10 @@ function headline(ok: boolean, skipped: readonly string[], client: ClientName | 
   return `Before a video can be made, fix this${restart}:`;
 }
 
-/** Takes the keys out of the report, and whatever else looks like one: a key may be set in the wrong variable. */
+/** Removes the keys and whatever looks like one: a key may be set in the wrong variable. */
 export function redactReport(text: string, keys: readonly (string | undefined)[]): string {
   const values = keys.map((key) => key?.trim() ?? "");
-  // Another word in place of the key, such as "status", would take the report apart.
+  // A short word set as the key, such as "status", would be removed from the report itself.
   const likeKeys = values.filter(
     (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),
   );

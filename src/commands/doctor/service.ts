@@ -1,4 +1,4 @@
-// Checks service, key, rate limit and platforms, by the same requests that the server makes.
+// Checks service, key, rate limit and platforms by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
 import { answerSchemas, parseJson } from "../../service/answers.ts";
@@ -11,12 +11,12 @@ import { VERSION } from "../../version.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 import type { Target } from "./environment.ts";
 
-// Together well below the 20 s in which the server answers any call.
+// Together well below the 20 s that such a request has in the server.
 const ANSWER_MS = 8_000;
 const PLATFORMS_MS = 5_000;
 const MAX_NAMED_PLATFORMS = 10;
 
-/** Ends after the first check without which the others make no sense. Nothing is checked without a target. */
+/** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
 export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
   if (target === undefined) return [];
   const options = { version: VERSION, now, random: Math.random };
