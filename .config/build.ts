@@ -1,4 +1,4 @@
-// npm run build: like rolldown's own command, but without its list of files, which would precede the output of other scripts.
+// npm run build: like rolldown's command, but prints no list of files, which would precede others' output.
 
 import { build } from "rolldown";
 import config from "./rolldown.config.ts";

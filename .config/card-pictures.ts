@@ -1,4 +1,4 @@
-// npm run docs:card: opens the card of a sandbox video in chromium and takes docs/card-light.png and docs/card-dark.png.
+// npm run docs:card: takes docs/card-light.png and docs/card-dark.png of a sandbox video's card in chromium.
 
 import { fileURLToPath } from "node:url";
 import { launchBrowser, openChat } from "../test/checks/card/chat.ts";
@@ -17,7 +17,7 @@ for (const theme of ["light", "dark"] as const) {
   const card = await chat.generate({ topic: TOPIC, duration: 45, style: "documentary" });
   await card.getByRole("button", { name: "tiktok @sandbox.clips" }).click();
   await card.getByRole("button", { name: "youtube Sandbox Clips" }).click();
-  // The player shows that it loads for a moment.
+  // The player shows for a moment that it loads.
   await chat.page.waitForTimeout(3_000);
   const path = fileURLToPath(new URL(`../docs/card-${theme}.png`, import.meta.url));
   await card.locator("body").screenshot({ path });

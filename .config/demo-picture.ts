@@ -1,5 +1,5 @@
-// npm run docs:picture: runs the demo and draws its output as docs/demo.svg. Every run has other job ids, so run it only when the
-// text of the demo has changed.
+// npm run docs:picture: runs the demo and draws its output as docs/demo.svg. Every run has other job ids, so
+// run it only when the text of the demo has changed.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

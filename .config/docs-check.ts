@@ -1,5 +1,5 @@
-// npm run docs -- check: finds what the documents say that is not so. Every link, heading, setting, file, script, command and option that
-// they name must exist, and the command blocks that are marked `sh run` must succeed. Changes nothing.
+// npm run docs -- check: finds what the documents say that is not so. Links, headings, settings, files,
+// scripts, commands and options must exist, and command blocks marked `sh run` must succeed. Changes nothing.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -93,7 +93,7 @@ export function runnableBlocks(text: string): string[] {
 /** What `node` runs in place of the package. */
 const SOURCE = ["--import", "tsx", join(ROOT, "src/cli.ts")];
 
-/** Runs a block with this project as the package, and a home folder of its own. Resolves to what it printed, or throws that. */
+/** Runs a block with this project as the package, in a home of its own. Returns its output, or throws it. */
 export async function runBlock(commands: string, program: readonly string[] = SOURCE): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "faceless-docs-"));
   try {

@@ -89,7 +89,7 @@ ${fenced(entryFor("claude-desktop"), "json")}
   [Clients](docs/CLIENTS.md) has all entries, also without npx. Claude Code, Codex, Cursor and Gemini CLI also take a [plugin](docs/plugin/README.md).`;
 }
 
-/** The entry of one client and what users have to know about it, but for what the document says of all. The install links are in the README. */
+/** One client's entry and notes, but for what the document says of all. Install links are in the README. */
 function clientSection(client: ClientName): string {
   const { text, notes } = printedFor(client);
   const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";

@@ -1,5 +1,5 @@
-// npm run docs: writes the generated parts into the documents, server.json and the plugins. `npm run docs -- check` writes nothing and finds
-// what the documents say that is not so.
+// npm run docs: writes the generated parts into the documents, server.json and the plugins. With `-- check`,
+// it writes nothing and finds what the documents say that is not so.
 
 import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

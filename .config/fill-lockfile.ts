@@ -1,5 +1,5 @@
-// npm run lockfile: removes the packages without an integrity from package-lock.json. npm then adds the same versions with it, as long as
-// the registry has them: look at the difference before you commit it.
+// npm run lockfile: removes the packages without an integrity from package-lock.json. npm then adds the same
+// versions with it, as long as the registry has them: look at the difference before you commit it.
 
 import { readFile, writeFile } from "node:fs/promises";
 import * as z from "zod";

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The built server and the plugins with others' programs from npm: gateways, clients, pg-boss. Needs npm's registry. */
+/** The built server and plugins with others' programs from npm: gateways, clients, pg-boss. Needs npm. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",

@@ -1,5 +1,5 @@
-// The plugin's files for each client, made from the code: names, versions and the server's entry, and the skill from the prompts' craft.
-// Pure. `npm run docs` writes them.
+// The plugin's files for each client, made from the code: names, versions and the server's entry, and the
+// skill from the prompts' craft. Pure. `npm run docs` writes them.
 
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
@@ -97,7 +97,7 @@ export const PLUGIN_FILES: Readonly<Record<string, string>> = {
     plugins: [{ name: NAME, source: FOLDER, description }],
   }),
 
-  // Gemini CLI. It asks for the settings when the extension is installed and keeps the key in the system's key store.
+  // Gemini CLI. It asks for the settings at installation and keeps the key in the system's key store.
   [`${FOLDER}/gemini-extension.json`]: json({
     name: NAME,
     version,

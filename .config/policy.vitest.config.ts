@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests for mutation testing: of the modules that decide what may be sent and when, and what may be shown. */
+/** The tests for mutation testing, of what decides what may be sent and when, and what may be shown. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",

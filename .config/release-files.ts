@@ -1,5 +1,5 @@
-// Run by the release workflow after `npm run bundle`: `tsx .config/release-files.ts FOLDER BUNDLE` writes server.json with the bundle and its
-// hash, and notes.md with what CHANGELOG.md says of this version.
+// Run by the release workflow after `npm run bundle`: `tsx .config/release-files.ts FOLDER BUNDLE`. Writes
+// server.json with the bundle and its hash, and notes.md with what CHANGELOG.md says of this version.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

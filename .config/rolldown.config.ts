@@ -11,12 +11,12 @@ import { vendoredNotices } from "./vendored-notices.ts";
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
 const license = licensePlugin as unknown as typeof licensePlugin.default;
 const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
-/** What these modules work out, worked out here. */
+/** Modules that the build replaces with their results. */
 const WORKED_OUT = new Map([
   [source("mcp/advertised.ts"), `export const ADVERTISED = ${JSON.stringify(ADVERTISED)};`],
   [source("mcp/card/html.ts"), `export const CARD_HTML = ${JSON.stringify(CARD_HTML)};`],
 ]);
-/** Parts of undici that only other users of its entry need: without them the package is a seventh smaller. They are loaded as empty. */
+/** Parts of undici that are not used here, loaded as empty: without them the package is a seventh smaller. */
 const UNUSED_OF_UNDICI = /undici.lib.(mock|interceptor|web.(cookies|eventsource|fetch|websocket))./;
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dist = new URL("../dist/", import.meta.url);

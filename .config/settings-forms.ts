@@ -1,5 +1,5 @@
-// How forms ask for the settings and options of the server: those of registry clients, by server.json, and the settings page of the
-// .mcpb bundle. Each title on that page holds the name by which the server's texts call the setting. Pure.
+// How forms ask for the server's settings and options: registry clients', by server.json, and the settings
+// page of the .mcpb bundle, whose titles hold the names that the server's texts use for the settings. Pure.
 
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
@@ -61,7 +61,7 @@ export function serverJson(): string {
   return `${JSON.stringify({ ...server, version: manifest.version, packages }, null, 2)}\n`;
 }
 
-/** The parts of the bundle's manifest that make its settings page, and give the server what was entered there. */
+/** The parts of the bundle's manifest that make its settings page and pass its values to the server. */
 export function settingsPage() {
   const fields = [
     ...settings.map(({ name, title, type, description, isSecret }) => ({

@@ -1,5 +1,5 @@
-// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. Values of package.json and the built server are
-// read from them, so that the manifest always agrees.
+// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. The manifest's values
+// are read from package.json and the built server, so that they always agree.
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";

@@ -1,5 +1,5 @@
-// What the README says of the blind trial of topics: one example and the figures, read from the trial's own record. Another trial is named
-// here and nowhere else.
+// What the README says of the blind trial of topics: one example and the figures, from the trial's own
+// record. Another trial is named here and nowhere else.
 
 import { readFileSync } from "node:fs";
 

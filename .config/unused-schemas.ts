@@ -1,5 +1,5 @@
-// The SDK makes a schema for every type of the protocol as it is loaded, and registers them all by name. It looks up one of them:
-// with only that one registered, the bundler can leave out most of the others.
+// The SDK makes a schema for every type of the protocol as it loads, and registers all by name. It looks up
+// one: with only that one registered, the bundler can leave out most of the others.
 
 import type { Plugin } from "rolldown";
 

@@ -1,5 +1,5 @@
-// Some packages contain others inside their own files, so that node_modules does not show them. Their bundler leaves a `//#region`
-// comment for each: those that the build includes are added to the notices.
+// Some packages contain others in their own files, where node_modules does not show them. Their bundler
+// leaves a `//#region` comment for each: those that the build includes are added to the notices.
 
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import type { Plugin } from "rolldown";

@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-/** Replace a module or the timers of one, or look at what the whole process holds. */
+/** Tests that replace a module or its timers, or look at what the whole process holds. */
 const ISOLATED = [
   "test/idempotency/journal-disk.test.ts",
   "test/service/{leaks,late-answers}.test.ts",
   "test/faults/deadline.test.ts",
 ];
 
-/** `unit` runs the source; `e2e` needs `npm run build` first, for what only the built file in a process of its own shows; `card` needs a browser too. */
+/** `unit` runs the source; `e2e` what only the built file shows (build it first); `card` a browser too. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
@@ -18,7 +18,7 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/e2e/**", "test/faults/**", "test/{card,checks}/**", ...ISOLATED],
-          // Modules have no state of their own, so files may share them: a third of the time went into loading them anew.
+          // Modules have no state, so files share them: loading them anew took a third of the time.
           isolate: false,
         },
       },
@@ -29,7 +29,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
-    // Many tests wait for child processes and timers, so four files fill two cores. Each worker loads the SDKs anew.
+    // Many tests wait for processes and timers, so four workers fill two cores; each loads the SDKs anew.
     maxWorkers: 4,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,

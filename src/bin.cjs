@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The first file that runs. An old Node must be able to read it, so that it can say which one is needed: ES5 alone.
+// The first file that runs. ES5 alone: an old Node must be able to read it, to say which one is needed.
 "use strict";
 (function () {
   // package.json's engines; a test keeps the two in step.
@@ -14,7 +14,7 @@
     return true;
   }
 
-  // eslint-disable-next-line eslint/no-restricted-globals -- cli.ts, which alone touches it, can't be loaded yet
+  // eslint-disable-next-line eslint/no-restricted-globals -- cli.ts, its one user, can't be loaded yet
   var node = process;
   var version = node.versions.node;
   if (suits(version)) {

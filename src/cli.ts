@@ -11,7 +11,7 @@ import { VERSION } from "./version.ts";
 
 /** The process has to end within 250 ms, this included. */
 const FLUSH_MS = 100;
-/** How long a paid or public request that was sent may hold up the end. Together with the rest it stays below 2 s. */
+/** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
 const SANDBOX_FLAGS: Flags = { ...NO_FLAGS, sandbox: true };
@@ -127,7 +127,7 @@ async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: 
   }
 }
 
-/** The only setting of demo and sandbox: no other one can keep them from running. */
+/** Reads the one setting of demo and sandbox: no other one can keep them from running. */
 function readRenderSeconds(): number {
   const { sandboxSeconds, warnings } = configOf(SANDBOX_FLAGS);
   for (const { variable, problem, fix } of warnings)

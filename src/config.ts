@@ -1,5 +1,5 @@
-// The environment becomes the Config, by one table of settings from which the documents are made too. Pure. Never throws for a wrong
-// setting, because the server has to start and say so at each call, and never shows a value.
+// The environment becomes the Config, by one table of settings that the documents are made from too. Pure.
+// Never throws, because the server has to start and report a wrong setting at each call. Never shows a value.
 
 import { isAbsolute, join } from "node:path";
 import { isLoopback } from "./loopback.ts";
@@ -28,8 +28,8 @@ export interface ConfigProblem {
 export interface ServiceConfig {
   readonly apiKey: string;
   /**
-   * Normalized, so that two spellings of one address are equal: host in lower case and without a trailing dot, no default port,
-   * no trailing slashes. A path prefix is kept.
+   * Normalized, so that two spellings of one address are equal: host in lower case without a trailing dot, no
+   * default port, no trailing slashes. A path prefix is kept.
    */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
@@ -74,11 +74,11 @@ export interface Setting<Value> {
   readonly values: string;
   /** What is used without it. */
   readonly default: string;
-  /** The value, or what is wrong with the text; `undefined` if there is nothing better to say than `values`. */
+  /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
   readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;
   /** What to do while it is not set. Absent if it is not needed. */
   readonly whenUnset?: string;
-  /** A wrong value is replaced by the default, with a warning. Others are needed, or guard money, privacy or publicity. */
+  /** A wrong value is replaced by the default, with a warning; for other settings it is a problem. */
   readonly isHarmless?: true;
 }
 
@@ -95,7 +95,7 @@ const SANDBOX_SECONDS_DEFAULT = 20;
 
 const PROXY = { values: "the URL of an HTTP proxy", default: "no proxy", parse: parseProxy };
 
-/** Every setting, in the order of --help. The documents, server.json and the bundle's settings page are made from it too. */
+/** All settings, in --help's order. The documents, server.json and the bundle's form are made from it too. */
 export const SETTINGS = {
   apiKey: {
     name: "FACELESS_API_KEY",
@@ -242,7 +242,7 @@ function isMistake(value: unknown): value is Mistake {
   return value instanceof Object && "problem" in value;
 }
 
-/** An empty value and a placeholder that the client left unexpanded count as unset. Proxies are usual in lower case too. */
+/** Counts empty values and unexpanded placeholders as unset. Proxies are usual in lower case too. */
 function readVariable(env: Environment, name: string): string | undefined {
   const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
   return written.map((text = "") => text.trim()).find((text) => text !== "" && !holdsPlaceholder(text));

@@ -1,5 +1,5 @@
-// The one error type and its codes. An error knows what happened, whether anything may have been done, and what to do next; it knows
-// nothing of HTTP, MCP or tools. Whether the same call may be made again is decided where the error is made.
+// The one error type and its codes. An error knows what happened, whether anything may have been done, and
+// what to do next; whether it is retryable is decided where it is made. Knows nothing of HTTP, MCP or tools.
 
 /** Everything that can go wrong. docs/ERRORS.md explains each code. */
 export type ErrorCode =
@@ -26,7 +26,7 @@ export type ErrorCode =
   | "cancelled"
   | "internal";
 
-/** What is known of the request: it was not sent, the service rejected it, or it was sent and what became of it is not known. */
+/** Whether the request was not sent, was rejected by the service, or was sent with an unknown outcome. */
 export type Outcome = "not_sent" | "rejected" | "unknown";
 
 /** The service's own words about a failure, already cleaned and cut. Data, never instructions. */
@@ -79,8 +79,8 @@ const MAYBE_DONE: Record<Effect, string> = {
 };
 
 /**
- * The whole text of a failure for the user or model that must act on it: what failed, the service's code and status, whether anything
- * was spent or published, whether calling again is safe, and what to do next.
+ * The whole text of a failure for the user or model: what failed, the service's code and status, whether
+ * anything was spent or published, whether calling again is safe, and what to do next.
  */
 export function describeFailure(error: BridgeError, effect: Effect): string {
   const { facts } = error;

@@ -1,6 +1,6 @@
 // Whether an address is this computer's own. Pure.
 
-/** True for the names and addresses of this computer itself. Takes `URL.hostname`. */
+/** Takes `URL.hostname`. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, "");
   return (

@@ -1,23 +1,23 @@
-// Takes the API key out of everything that leaves the process. Pure: works on finished text, whatever it is part of.
+// Takes the API key out of everything that leaves the process. Pure: works on finished text of any kind.
 
 const REDACTED = "[redacted]";
 
 /** Takes the key out of a text. A text that is JSON stays JSON. */
 export type Redact = (text: string) => string;
 
-// The credential of another account. In prose ("the bearer walked on") the word after it has neither a digit nor an
-// underscore. A backslash before the b would be JSON's backspace.
+// The credential of another account. In prose ("the bearer walked on") the next word has neither a digit nor
+// an underscore. A backslash before the b would be JSON's backspace.
 const OTHER_CREDENTIAL =
   /(?<!\\)\bBearer\s{1,16}(?=[A-Za-z.~+/-]{0,8192}[0-9_])[A-Za-z0-9._~+/-]{8,8192}={0,2}/gi;
 
 /**
- * Redacts one key (printable ASCII without quotes and backslashes, as config.ts demands) as it is, JSON-escaped, percent-encoded,
- * in base64, base64url and hex, and any other credential after `Bearer`.
+ * Redacts one key (printable ASCII without quotes and backslashes, as config.ts demands) as it is,
+ * JSON-escaped, percent-encoded, in base64, base64url and hex, and any other credential after `Bearer`.
  */
 export function createRedact(key: string | undefined): Redact {
   if (key === undefined || key === "") return redactOtherCredentials;
   const spellings = spellingsOf(key);
-  // With the start of a JSON escape that the first character would complete, such as \u000f before l_: half of it is no JSON.
+  // Includes half of a JSON escape that the key would complete, \u000 before fl_: alone it is no JSON.
   const pattern = new RegExp(
     String.raw`(?:\\u[\dA-Fa-f]{0,3})?(?:${spellings.map((spelling) => spelling.replace(/\W/g, String.raw`\$&`)).join("|")})`,
     "g",

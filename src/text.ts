@@ -1,4 +1,4 @@
-// Makes text from outside safe to show: removes what hides, moves or reorders text, and keeps what writing needs.
+// Makes outside text safe to show: removes what hides, moves or reorders text, and keeps what writing needs.
 // Pure. Knows neither HTTP nor MCP, nor the key (see redact.ts).
 
 import { lazyValue } from "./lazy.ts";
@@ -6,20 +6,20 @@ import { lazyValue } from "./lazy.ts";
 /** The longest piece of the service's text that is passed on, in characters. */
 export const SERVICE_TEXT_LIMIT = 500;
 
-// Terminal sequences: CSI, then OSC and other string sequences with their terminator, then two-character ones. They go as a
-// whole, so that no letters of them stay behind. Of a string sequence without an end only the introducer goes.
+// Terminal sequences, which go as a whole, with their letters: CSI, then OSC and other string sequences with
+// their terminator, then two-character ones. Of a string sequence without an end only the introducer goes.
 const ESCAPE_SEQUENCES =
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*(?:\u0007|\u001B\\|\u009C)|\u001B[ -/]{0,8}[0-~]?/g;
 
-// Characters whose use depends on their neighbours: joiners, variation selectors (with Mongolian's own) and tags.
+// Characters that depend on their neighbours: joiners, variation selectors (Mongolian's too) and tags.
 const CONTEXTUAL = String.raw`\u200C\u200D\u180B-\u180F\uFE00-\uFE0F\u{E0020}-\u{E007F}\u{E0100}-\u{E01EF}`;
 const CONTEXTUAL_RUN = new RegExp(`[${CONTEXTUAL}]+`, "gu");
 
-// Controls other than newline and tab, format characters (bidi controls, zero width spaces, soft hyphens), fillers and other
-// invisible characters, lone surrogates, and the blank Braille pattern. Arabic number signs count as format characters, but
-// are visible.
-// Made with the first text that is not plain ASCII: Unicode's sets of characters cost a start 3 ms.
+// Controls other than newline and tab, format characters (bidi controls, zero width spaces, soft hyphens),
+// fillers and other invisible characters, lone surrogates, and the blank Braille pattern. Not Arabic number
+// signs, which are visible format characters.
+// Made on first use: Unicode's sets of characters would cost every start 3 ms.
 const neverNeeded = lazyValue(
   () =>
     new RegExp(
@@ -28,7 +28,7 @@ const neverNeeded = lazyValue(
     ),
 );
 
-/** Scripts whose letters change their form at a joiner: Arabic and its like, and the scripts with a virama. */
+/** Scripts whose letters change form at a joiner: Arabic and its like, and those with a virama. */
 const JOINING_SCRIPTS = [
   "Arabic",
   "Syriac",
@@ -53,12 +53,12 @@ const JOINING_SCRIPTS = [
 ];
 const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.map((script) => String.raw`\p{scx=${script}}`).join("")}]`;
 
-// The runs that stay, each matched with the visible characters before and after it. Any longer run hides data.
+// The runs that stay, each matched with the visible characters around it. Any longer run hides data.
 const neededRun = lazyValue(
   () =>
     new RegExp(
       [
-        // Persian, Hindi, Sinhala, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
+        // Persian, Hindi, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
         `${JOINING_LETTER}(?:\\u200D|\\u200C${JOINING_LETTER})`,
         // Emoji: a presentation selector, a ZWJ that joins two of them, or both.
         String.raw`\p{Extended_Pictographic}(?:\uFE0F?\u200D\p{Extended_Pictographic}|[\uFE0E\uFE0F])`,
@@ -81,13 +81,13 @@ const neededRun = lazyValue(
 // The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
 const KEY_AT_END = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
 
-// What looks like a key, such as an old one or another user's, to the end of its word. In prose only: ids, cursors and links are
-// passed on as they are, because the caller sends them back.
+// What looks like a key, such as an old one or another user's, to the end of its word. In prose only: ids,
+// cursors and links are passed on as they are, because the caller sends them back.
 const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\S{0,512}/g;
 
 /**
- * Removes control characters, terminal sequences, bidi controls, lone surrogates and invisible characters. Newlines and tabs stay,
- * and so do joiners, variation selectors and tags where emoji or a script need them. Linear in time, and idempotent.
+ * Removes terminal sequences, control, bidi and invisible characters and lone surrogates. Keeps newlines,
+ * tabs, and joiners, variation selectors and tags where emoji or a script need them. Linear and idempotent.
  */
 export function stripUnsafeCharacters(text: string): string {
   return text
@@ -98,15 +98,15 @@ export function stripUnsafeCharacters(text: string): string {
       const end = start + run.length;
       const before = Array.from(whole.slice(Math.max(0, start - 2), start)).at(-1) ?? "";
       const [after = ""] = whole.slice(end, end + 2);
-      // Matched up to the run's end: a run that goes on beyond what is needed goes as a whole.
+      // Matched up to the run's end: a run that is longer than what is needed is removed as a whole.
       const needed = neededRun().exec(before + run + after)?.[0].length ?? 0;
       return needed >= before.length + run.length ? run : "";
     });
 }
 
 /**
- * A text of the service on one line, without unsafe characters and without anything that looks like an API key, cut at `limit`
- * characters (code points).
+ * A text of the service on one line, without unsafe characters or anything that looks like an API key, cut at
+ * `limit` characters (code points).
  */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
   const start = text.slice(0, limit * 20);
@@ -114,7 +114,7 @@ export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMI
   const characters = Array.from(clean);
   if (characters.length <= limit && start.length === text.length) return clean;
   const cut = characters.slice(0, limit - 1).join("");
-  // Redaction would not recognise a key of which the end is missing, and a joiner must not dangle.
+  // Redaction would not recognise a key whose end is cut off, and a joiner must not dangle.
   return `${stripUnsafeCharacters(cut.replace(KEY_AT_END, ""))}…`;
 }
 
@@ -123,7 +123,7 @@ export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string 
   return JSON.stringify(cleanServiceText(text, limit));
 }
 
-/** A name that the service gave: bare if it is one plain word, else quoted, so that it can't read as a sentence of ours. */
+/** A name from the service, quoted unless it is one plain word, so that it can't pose as words of ours. */
 export function quoteName(text: string): string {
   const name = cleanServiceText(text, 64);
   return /^[\p{L}\p{N}._-]+$/u.test(name) ? name : JSON.stringify(name);

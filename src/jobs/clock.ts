@@ -1,7 +1,7 @@
 // Time as a parameter, so that tests and benches can run an hour in a second.
 
 export interface Clock {
-  /** Wall-clock milliseconds since the epoch. May jump: for what the service or a user dates, never for durations. */
+  /** Epoch milliseconds. May jump: for what the service or a user dates, never for durations. */
   now(): number;
   /** Monotonic milliseconds since some moment: for durations and due times. */
   monotonicMs(): number;

@@ -1,5 +1,5 @@
-// Reads a job's whole state from the service: concurrent reads of the same job share one request, and a completed job whose
-// status names no final video gets it from the video list.
+// Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
+// job whose status names no final video gets it from the video list.
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/answers.ts";
@@ -26,7 +26,7 @@ export interface JobSource {
 }
 
 export interface ReadOptions {
-  /** No user waits for it. A completed job may then lack its final video, which the next read for a user looks up. */
+  /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */
   readonly background: boolean;
   /** Ends this caller's waiting. The request goes on, since others may share it. */
   readonly signal?: AbortSignal | undefined;
@@ -80,7 +80,7 @@ export class JobReader {
     return (await this.#ask(jobId, options)).job;
   }
 
-  /** The same as the service itself puts it, even where the job is known to have ended and the service denies that. */
+  /** As `read`, but as the service has the job, even where it denies an end that is already known. */
   async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
     return (await this.#ask(jobId, options)).latest;
   }
@@ -93,7 +93,7 @@ export class JobReader {
     try {
       return await untilAborted(inFlight.answer, signal);
     } catch (error) {
-      // A poll is sent once, where a user's request is retried: a user who joined a poll that failed sends their own.
+      // A poll is sent once, a user's request is retried: a user who joined a failed poll sends their own.
       const mayRetry = error instanceof BridgeError && error.facts.retryable;
       if (background || !inFlight.background || !mayRetry) throw error;
       return this.#ask(jobId, options);
@@ -101,8 +101,8 @@ export class JobReader {
   }
 
   /**
-   * The last answer if it is no older than `maxAgeMs`, else as `read`. While little of the rate limit is left, an answer of the last minute
-   * will do, and so will the start of a job within that minute.
+   * The last answer if it is no older than `maxAgeMs`, else as `read`. While little of the rate limit is
+   * left, an answer of the last minute will do, and so will the start of a job within that minute.
    */
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
     const { source, store, clock } = this.#options;
@@ -118,8 +118,8 @@ export class JobReader {
   }
 
   /**
-   * As `readRecent` for a user, but a job that runs is asked as polls are: where there is no room for polls, or the poll fails, the last
-   * answer will do.
+   * As `readRecent` for a user, but a running job is asked as polls are: where there is no room for polls, or
+   * the poll fails and may succeed later, the last answer will do.
    */
   async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
     const { source, store } = this.#options;
@@ -128,7 +128,7 @@ export class JobReader {
       if (source.backgroundWaitMs() > 0) return last;
       const poll = this.readRecent(jobId, maxAgeMs, { background: true, signal });
       const job = await poll.catch((error: unknown) => {
-        // What calling again can't mend, the reader has to know.
+        // What calling again can't fix, the reader has to know.
         if (error instanceof BridgeError && !error.facts.retryable) throw error;
         return last;
       });
@@ -137,18 +137,18 @@ export class JobReader {
     return this.readRecent(jobId, maxAgeMs, { background: false, signal });
   }
 
-  /** Looks up the final video of a job that has ended, which may mean that the job itself is read. Rejects as `read` does. */
+  /** Looks up the final video of an ended job, which may read the job itself. Rejects as `read` does. */
   async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const { job, fetchedAtMs } = store.get(jobId) ?? {};
-    // Of a job that only the list calls ended not even the clips are known.
+    // Where only the list says that the job has ended, not even its clips are known.
     if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
     else await untilAborted(this.#lookUpInList(job, clock.monotonicMs() - fetchedAtMs), signal);
   }
 
   /**
-   * Updates the store from the newest page of the video list, unless that was asked for in the last `maxAgeMs`. Resolves in any case: if the
-   * service doesn't answer, what is known has to do. Sent as a user's request.
+   * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
+   * Sent as a user's request. Never rejects: if the service doesn't answer, what is known has to do.
    */
   refreshFromList(maxAgeMs: number): Promise<void> {
     const { source, store, clock } = this.#options;
@@ -177,7 +177,7 @@ export class JobReader {
     return inFlight;
   }
 
-  /** By its documentation a status answer has no final video, and a list that is not older than that answer may have it. */
+  /** As documented, a status has no final video; a list that is no older than that answer may have it. */
   async #lookUpInList({ jobId, status, finalVideoUrl }: Job, ageMs: number): Promise<void> {
     const isKnown = (finalVideoUrl ?? this.#options.store.get(jobId)?.finalVideoUrl) !== undefined;
     if (status === "completed" && !isKnown) await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));

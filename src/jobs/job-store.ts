@@ -1,5 +1,5 @@
-// The last known state of each job that this process started, read or saw in a list. Emits a change only where the state
-// really changed. Its size is bounded; it sends no requests.
+// The last known state of each job that this process started, read or saw in a list. Emits only real changes.
+// Its size is bounded; it sends no requests.
 
 import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
@@ -7,9 +7,9 @@ import { isEnded } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;
-  /** As last seen anywhere; the list's word where the job itself was never read, and `unknown` where it was never seen. */
+  /** As last seen: the list's word where the job was never read, and `unknown` where it was never seen. */
   readonly status: string;
-  /** Of a job that was started on this computer. */
+  /** Known where the job was started on this computer. */
   readonly topic?: string;
   /** Milliseconds since the epoch, where known. */
   readonly createdAtMs?: number;
@@ -47,7 +47,7 @@ export class JobStore {
     this.#clock = clock;
   }
 
-  /** Calls `listener` with each job whose state changes, its end being the last change, or that this process starts. */
+  /** Calls `listener` with each job that changes, its end being the last change, or that starts here. */
   on(event: "change" | "start", listener: Listener): Unsubscribe {
     this.#listeners[event].add(listener);
     return () => void this.#listeners[event].delete(listener);
@@ -93,8 +93,8 @@ export class JobStore {
   }
 
   /**
-   * Updates a job from its own answer and returns the job as it is now known: with the final video from the list, and still
-   * ended where it had ended before, since a lagging replica of the service may answer with an older state.
+   * Updates a job from its own answer and returns it as now known: with the final video from the list, and
+   * still ended where it had ended, since a lagging replica of the service may answer with an older state.
    */
   put(answer: Job): Job {
     const { watchEnded, listedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
@@ -135,8 +135,8 @@ export class JobStore {
   }
 
   /**
-   * Takes the video list's word that a job has ended, where the rate limit leaves no room to ask the job itself. It has no clips, so the next
-   * read asks the job for them.
+   * Believes the video list that a job has ended, where the rate limit leaves no room to ask the job itself.
+   * The list has no clips, so the next read asks the job for them.
    */
   putListedEnd(jobId: string, status: string): void {
     const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
@@ -190,7 +190,7 @@ function hasChanged(before: Job | undefined, after: Job): boolean {
   return !before.done && !isSameState(before, after);
 }
 
-/** Compares the documented fields only: a service may stamp every answer, and sign its links anew each time. */
+/** Compares documented fields only: a service may stamp every answer, and sign its links anew each time. */
 function isSameState(a: Job, b: Job): boolean {
   return (
     a.status === b.status &&
@@ -209,7 +209,7 @@ function isSameLink(a: string | undefined, b: string | undefined): boolean {
   return a === b || a?.split(/[?#]/, 1)[0] === b?.split(/[?#]/, 1)[0];
 }
 
-/** Reads a field that the documentation doesn't show, so that any other shape of it is no error. */
+/** Reads an undocumented field, so any other shape of it is no error. */
 function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
   const createdAtMs =
     typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;

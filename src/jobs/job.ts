@@ -1,6 +1,6 @@
-// What a job is called: the one place that knows.
+// The ids and URIs of jobs: the one place that knows their form.
 
-/** Any UUID, of whatever version. Both cases are spelt out: the pattern is advertised as JSON Schema, which knows no flags. */
+/** Any UUID. Both cases are spelt out: the pattern is advertised as JSON Schema, which has no flags. */
 export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 const URI_PREFIX = "faceless://jobs/";

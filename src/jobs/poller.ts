@@ -1,5 +1,5 @@
-// Polls all watched jobs in the background, one poller per process however many subscriptions and waiting calls watch. The job that
-// has been due for the longest time goes first; the schedule says when one is due, and the rate limiter how much may be sent.
+// Polls all watched jobs in the background: one poller per process for all subscriptions and waiting calls.
+// The most overdue job goes first. The schedule says when one is due, the rate limiter how much may be sent.
 
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -34,7 +34,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #jobs = new Map<string, WatchedJob>();
   readonly #unsubscribe: Unsubscribe;
-  /** Of the timer for the next request; there is none while nothing is due or too many are in flight. */
+  /** Cancels the timer for the next request; there is none while nothing is due or too many are in flight. */
   #cancelTimer = () => {};
   /** How many requests are in flight, and whether one of them is for the list. */
   #inFlight = 0;
@@ -54,14 +54,14 @@ export class Poller {
   }
 
   /**
-   * Polls the job until it ends or the returned function was called as often as this one. A job that is known to have ended is not
-   * polled, nor is one too many: watching it ends at once.
+   * Polls the job until it ends or every caller has unsubscribed. A job that is known to have ended is not
+   * polled, nor is one beyond the limit: its watch ends at once.
    */
   watch(jobId: string): Unsubscribe {
     const { store, clock, log } = this.#options;
     if (this.#isClosed || store.get(jobId)?.job?.done === true) return () => {};
     if (!this.#jobs.has(jobId) && this.#jobs.size >= MAX_WATCHED) {
-      // Not before whoever watches is ready to be notified.
+      // Not before the caller is ready to be notified.
       return clock.after(0, () => {
         log.warn(`${jobId}: ${TOO_MANY}`);
         store.endWatch(jobId, TOO_MANY);
@@ -81,8 +81,8 @@ export class Poller {
   }
 
   /**
-   * Polls the job as soon as the rate limiter allows, if it is watched: there may be news of it. Needs no trust, because a hint costs
-   * one request at most, and those of one job come at least 5 s apart.
+   * Polls the job, if it is watched, as soon as the rate limiter allows: there may be news. Hints need no
+   * trust, because each costs one request at most, and those of one job come at least 5 s apart.
    */
   hint(jobId: string): void {
     if (this.#jobs.get(jobId)?.hint() !== true) return;
@@ -127,7 +127,7 @@ export class Poller {
     return Math.max(0, source.backgroundWaitMs(), this.#pausedUntilMs - clock.monotonicMs());
   }
 
-  /** Sends one request: the rate limiter counts it only when it is really sent, which may be a little later. */
+  /** Sends one request per tick: the rate limiter counts it only when it is really sent, perhaps later. */
   #tick(): void {
     this.#endOverdueWatches();
     if (this.#waitMs() === 0) this.#sendNext();
@@ -150,8 +150,8 @@ export class Poller {
   }
 
   /**
-   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then: if enough of the rate limit is
-   * left, and never just before a request that is worth more.
+   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then: if
+   * enough of the rate limit is left, and never just before a request that is worth more.
    */
   #nextForClips(
     idle: readonly WatchedJob[],
@@ -200,15 +200,15 @@ export class Poller {
   }
 
   /**
-   * A job that the list calls ended is asked for its own status, which has the clips. The news must not wait for the rate limiter, though:
-   * a reader of the job then asks for them.
+   * Passes on the ends that the list shows while the rate limiter leaves no room for the jobs' own statuses,
+   * which have the clips: the next read of such a job asks for them.
    */
   #believeListedEnds(): void {
     for (const { jobId, listedEnd } of this.#idleJobs())
       if (listedEnd !== undefined) this.#options.store.putListedEnd(jobId, listedEnd);
   }
 
-  /** Sends a request. A failure that is about the key or the rate concerns all requests; any other goes to `onFailure`. */
+  /** Sends a request. A failure about the key or the rate concerns all requests; others go to `onFailure`. */
   async #send(request: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {
     this.#inFlight += 1;
     this.#lastSentMs = this.#options.clock.monotonicMs();

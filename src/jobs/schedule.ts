@@ -29,7 +29,7 @@ const BANDS: readonly { readonly untilMs: number; readonly intervalMs: number }[
   { untilMs: 135_000, intervalMs: 8_000 },
   { untilMs: TAIL.fromMs, intervalMs: 6_000 },
 ];
-/** A job that shares the video list with others is asked for its own status, which has the clips, at least this often. */
+/** A job that shares the list is asked for its own status, which has the clips, at least this often. */
 const MAX_STATUS_AGE_MS = 30_000;
 const CLIPS_DISTANCE_MS = 3_000;
 
@@ -59,8 +59,8 @@ export class Schedule {
   }
 
   /**
-   * How long no other request may have been sent before one for clips alone, so that the rate limiter has room for news. A fixed interval
-   * may leave no such pause.
+   * How long no other request may have been sent before one for clips alone, so that news finds room in the
+   * rate limit. A fixed interval may leave no such pause.
    */
   get clipsDistanceMs(): number {
     return this.#fixedMs === undefined ? CLIPS_DISTANCE_MS : 0;
@@ -88,8 +88,8 @@ export class Schedule {
   }
 
   /**
-   * Records how long a job took from creation to `completed`: best the middle between the last poll that saw it before its end and the
-   * one that saw it done. Failed jobs say nothing about the duration of a render: leave them out.
+   * Records how long a job took from creation to `completed`: best the middle between the last poll before
+   * its end and the one that saw it. Leave out failed jobs: they say nothing about how long a render takes.
    */
   recordCompletion(durationMs: number): void {
     if (!Number.isFinite(durationMs) || durationMs <= 0) return;
@@ -110,14 +110,14 @@ function intervalAt(ageMs: number): number {
 }
 
 /**
- * Time until the job should be done, judged by its clips. It only ever makes a poll sooner, and matters for short jobs: one of
- * 20 s would otherwise be seen done at 42 s, since the bands expect nothing between 12 and 95 s.
+ * Time until the job should be done, judged by its clips. Only makes polls sooner, which matters for short
+ * jobs: one of 20 s would otherwise be seen done at 42 s, since the bands expect nothing between 12 and 95 s.
  */
 function forecastMs(ageMs: number, progress: PollState["progress"]): number {
   const { total = 0, completed = 0, failed = 0 } = progress ?? {};
   const finished = completed + failed;
   if (total <= 0 || finished <= 0) return Infinity;
-  // The clip in work counts as nearly done: a poll too early costs one request, one too late costs the user the whole delay.
+  // The clip in work counts as nearly done: a poll too early costs a request, one too late the user's time.
   const share = Math.min(1, (finished + 0.75) / total);
   return Math.max(FORECAST.minMs, FORECAST.minShareOfAge * ageMs, ageMs / share - ageMs);
 }

@@ -30,8 +30,8 @@ const FRESH_MS = 500;
 const FINAL_VIDEO_MS = 3_000;
 
 /**
- * The job when it has ended, or as it stands when the time is over, the signal fires or the job is no longer polled. Never rejects:
- * where the last look fails or takes too long, the last known state is the answer.
+ * The job when it has ended, or as it stands when the time is over, the signal fires or its polling ends.
+ * Never rejects: where the last look fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
   const { reader, store, clock } = options;

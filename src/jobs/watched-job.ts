@@ -1,5 +1,5 @@
-// The polling state of one watched job: when it is due, and what an answer or a failure means for that. Sends nothing and sets
-// no timer.
+// The polling state of one watched job: when it is due, and what an answer or a failure means for that. Sends
+// nothing and sets no timer.
 
 import type { Clock } from "./clock.ts";
 import { isEnded } from "../service/options.ts";
@@ -27,7 +27,7 @@ export class WatchedJob {
   /** How often in a row the service did not know it. */
   notFoundCount = 0;
   readonly #options: WatchedJobOptions;
-  /** When the schedule has it polled. */
+  /** When the schedule says to poll it. */
   #scheduledMs: number;
   /** After a failure, when it may be polled again. */
   #retryMs = -Infinity;
@@ -39,7 +39,7 @@ export class WatchedJob {
   listedEnd: string | undefined;
   /** Since when the list shows it; Infinity if it doesn't. */
   #endListedMs = Infinity;
-  /** Since when a hint waits for an answer to a later request. */
+  /** Since when a hint waits for the answer to a request sent after it. */
   #hintedMs = Infinity;
   /** When the request was sent that answered the last hint. */
   #hintAskedMs = -Infinity;
@@ -60,7 +60,7 @@ export class WatchedJob {
         : Math.max(this.watchedSinceMs, this.#seenMs + this.#nextDelayMs());
   }
 
-  /** When it is to be polled: as scheduled, or at once where the list says that it has ended or a hint waits. */
+  /** When to poll it: as scheduled, or at once where the list says that it has ended or a hint waits. */
   get dueMs(): number {
     return Math.max(this.#retryMs, Math.min(this.#scheduledMs, this.#endListedMs, this.#hintDueMs()));
   }
@@ -71,21 +71,21 @@ export class WatchedJob {
     return Math.max(this.#retryMs, fetchedAtMs + this.#options.schedule.maxStatusAgeMs);
   }
 
-  /** Whether a poll of it may be one of the list: not the first look at its clips, which later ones are compared with. */
+  /** Whether the list, which has no clips, may answer for it: not as its first answer, nor on news of it. */
   get sharesList(): boolean {
     return (
       this.#isListed && this.#isKnown() && Math.min(this.#endListedMs, this.#hintDueMs()) > this.#nowMs()
     );
   }
 
-  /** Has its own status asked soon. False if a hint waits already. */
+  /** Makes a poll of its own status due. False if a hint waits already. */
   hint(): boolean {
     if (this.#hintedMs < Infinity) return false;
     this.#hintedMs = this.#nowMs();
     return true;
   }
 
-  /** Updates it from its own status, which was asked for then and says that it has not ended. */
+  /** Updates it from its own status, requested at `askedMs`, which says that it has not ended. */
   updateFromStatus(askedMs: number): void {
     this.#retryMs = -Infinity;
     this.#failures = 0;
@@ -102,7 +102,7 @@ export class WatchedJob {
     if (scheduledMs > this.#nowMs()) this.#scheduledMs = Math.min(scheduledMs, this.#scheduledMs);
   }
 
-  /** Updates it from a list, which is believed about ends only. @param status undefined where the list doesn't show it */
+  /** Updates it from a list, which is believed about ends only. `status` is undefined if it isn't listed. */
   updateFromList(status: string | undefined): void {
     if (status === undefined) {
       this.#isListed = false;
@@ -125,8 +125,8 @@ export class WatchedJob {
   }
 
   /**
-   * How long it took from creation to its end, which was just seen: the middle between now and the last time that it was seen before its
-   * end. Undefined where either is not known.
+   * How long it took from creation to its end, which was just seen: until the middle between now and when it
+   * was last seen before its end. Undefined where its creation or that time is not known.
    */
   durationMs(): number | undefined {
     const ageMs = this.#options.store.ageMs(this.jobId);

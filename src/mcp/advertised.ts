@@ -1,5 +1,5 @@
-// The tools' schemas as JSON Schema, by the tool's name. The build puts the finished JSON in this file's place, so that a
-// list of tools is answered without making a schema.
+// The tools' schemas as JSON Schema, by the tool's name. The build replaces this file with the finished JSON,
+// so that a list of tools is answered without making a schema.
 
 import * as z from "zod";
 import { toolsFor } from "../tools/catalog.ts";
@@ -20,7 +20,7 @@ function toJson(schema: z.ZodObject, io: "input" | "output"): Record<string, unk
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
-      // zod spells "anything" as {}, which says it in a way that checkers of schemas warn of.
+      // zod writes "anything" as {}, which schema checkers warn of; `true` says the same.
       if (typeof jsonSchema.additionalProperties === "object") jsonSchema.additionalProperties = true;
     },
   });

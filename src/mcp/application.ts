@@ -1,4 +1,4 @@
-// The state that outlives connections: made once by commands/serve.ts and shared by every connection's server.
+// State that outlives connections: made once by commands/serve.ts, shared by the servers of all connections.
 
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";

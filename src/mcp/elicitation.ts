@@ -1,5 +1,5 @@
-// Asks the user before something public happens, where their client can ask. A modern client is answered with the question and calls again
-// with the answer; a legacy client is asked while its call waits. Only the words of the yes to this very question count as a yes.
+// Asks the user before something public happens, where the client can. A modern client gets the question as
+// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -16,7 +16,7 @@ import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
-/** Thrown out of a tool to answer its call with a question; the client then calls again with the user's answer. */
+/** Thrown out of a tool to answer its call with a question; the client calls again with the answer. */
 export class AskUser extends Error {
   override readonly name = "AskUser";
   readonly result: InputRequiredResult;
@@ -57,7 +57,7 @@ export class Elicitation {
     this.#options = options;
   }
 
-  /** Returns if the user says yes, or where nobody can be asked. Throws AskUser to have them asked, what `describe` throws, or a BridgeError. */
+  /** Returns on yes or if nobody can be asked. Throws AskUser, a BridgeError, or what `describe` throws. */
   async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<void> {
     const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
     const mayAsk = this.#options.isEnabled && canAsk(server, request);
@@ -115,7 +115,7 @@ interface Answered {
   readonly afterMs: number;
 }
 
-/** One choice in words, with nothing chosen in advance. Some clients mark the first choice all the same: that is the no. */
+/** One choice, nothing chosen in advance. Some clients mark the first all the same: that is the no. */
 function formFor({ message, yes, no }: Question) {
   return {
     message,

@@ -4,7 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "../service/answers.ts";
 
-/** Less than a clip: the step of a change without a new clip, since progress must grow with every notification. */
+/** The step of a change without a new clip, less than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
 /** A client that gets the last notification together with the result takes it for one of an unknown call. */
 const BEFORE_RESULT_MS = 50;

@@ -1,5 +1,5 @@
-// Registers the prompts with the SDK. Listing them needs the catalog only; a prompt is loaded when a client first gets it or
-// completes one of its arguments.
+// Registers the prompts with the SDK. Listing them needs the catalog only; a prompt is loaded when a client
+// first gets it or completes one of its arguments.
 
 import { completable, type McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
@@ -25,7 +25,7 @@ export function registerPrompts(server: McpServer, application: Application): vo
   }
 }
 
-/** Lists the arguments from the catalog. Validation and completion load the prompt, whose schema turns them into its text. */
+/** Lists the arguments from the catalog. Validation, which makes the text, and completion load the prompt. */
 function lazySchema(
   listed: CatalogPrompt,
   load: () => Promise<Prompt>,

@@ -27,7 +27,7 @@ const JOB = {
 const LISTED_JOBS = 20;
 /** A client reads the resource after each update: the poll that found the change has the answer. */
 const FRESH_MS = 5_000;
-/** How old an answer a card gets, which reads every 3 s. */
+/** A card reads every 3 s and may get an answer this old. */
 const CARD_FRESH_MS = 10_000;
 /** Completion lists with every keystroke. */
 const LIST_FRESH_MS = 10_000;
@@ -72,7 +72,7 @@ export function registerResources(server: McpServer, application: Application): 
         if (isCard && !job.done) savedVideos.saveWhenFinished(jobId);
         return await jobContents(href, job);
       } catch (error) {
-        // What ended the polling mostly fails this read too: the subscriber reads why, beside the last known state.
+        // What ended the polling mostly fails this read too: the last known state and the reason do.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
         if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");

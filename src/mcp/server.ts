@@ -1,4 +1,4 @@
-// What a connection is served with. Only wires: serveStdio may call it twice, and all state is the application's.
+// What a connection is served with. Only wires: serveStdio may call it twice; the application has all state.
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { WEBSITE } from "../version.ts";
@@ -56,7 +56,7 @@ export function createServer(application: Application, { era, subscriptions, tas
   return server;
 }
 
-/** Mentions only what is offered. Some clients cut it at 512 characters, so the first paragraph stands alone. */
+/** Mentions only what is offered. The first paragraph stands alone: some clients cut at 512 characters. */
 function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
   const what = "Makes faceless short videos from a text topic.";
   const unset =

@@ -1,6 +1,6 @@
-// The job subscriptions of one connection, in both protocol versions. resources/subscribe is a request of the legacy protocol. Of
-// subscriptions/listen, which the SDK answers and routes by itself, the transport shows the acknowledgement going out and the
-// cancellation coming in. Knows nothing of how jobs are polled.
+// The job subscriptions of one connection, in both protocols. resources/subscribe is a legacy request. The
+// SDK answers and routes the modern subscriptions/listen by itself: the transport shows the acknowledgement
+// going out and the cancellation coming in. Knows nothing of how jobs are polled.
 
 import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../jobs/job.ts";
@@ -11,7 +11,7 @@ import { subscriptionIdOf } from "./transport/json-rpc.ts";
 import { valueAt } from "./value-at.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
-/** The legacy protocol has one subscription per URI, the modern one any number, each under an id and with many URIs. */
+/** A legacy client has one subscription per URI, a modern one any number, each with an id and many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
 const MAX_REMEMBERED_ENDS = 2_000;
@@ -23,8 +23,8 @@ export class Subscriptions {
   /** Listens that the SDK has not acknowledged yet. */
   readonly #opening = new Set<SubscriptionKey>();
   /**
-   * Keys and URIs under which the client was notified of the end, the oldest first. The legacy protocol has one key per URI: a client that
-   * subscribes anew with every update would otherwise do so for ever.
+   * Keys and URIs under which the client was notified of the end, oldest first. A legacy client has one key
+   * per URI: one that subscribes anew with every update would otherwise do so for ever.
    */
   readonly #endNotified = new Set<string>();
   readonly #stopListening: Unsubscribe;
@@ -36,7 +36,7 @@ export class Subscriptions {
     this.#stopListening = application.jobs.on("change", (jobId) => this.#notify(jobId));
   }
 
-  /** Serves resources/subscribe on a server of this connection, and sends the connection's notifications through it. */
+  /** Serves resources/subscribe on a server of this connection, which also sends the notifications. */
   attach(mcpServer: McpServer): void {
     this.#server = mcpServer;
     mcpServer.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -53,7 +53,7 @@ export class Subscriptions {
     });
   }
 
-  /** The SDK answers and routes subscriptions/listen by itself. */
+  /** For the transport, by method. They follow the listens, which the SDK answers by itself. */
   get hooks(): Readonly<Record<string, Hook>> {
     const end = (key: SubscriptionKey) => {
       this.#opening.delete(key);
@@ -68,7 +68,7 @@ export class Subscriptions {
         answered: (id) => end(listenKey(id)),
       },
       "notifications/cancelled": {
-        // The cancellation may overtake the acknowledgement, since the SDK handles one message after the other.
+        // It may overtake the acknowledgement, since the SDK handles one message after the other.
         inbound: (message) => {
           if ("method" in message) end(listenKey(message.params?.["requestId"]));
         },
@@ -96,8 +96,8 @@ export class Subscriptions {
   }
 
   /**
-   * Notifies all subscribers of a job; the end is sent once per subscription. The exception: the SDK sends an update to every
-   * listen that names the URI, so a listen that was notified before is notified again with a later one.
+   * Notifies all subscribers of a job; the end is sent once per subscription. The exception: the SDK sends an
+   * update to every listen that names the URI, so one that was notified is notified again with a later one.
    */
   #notify(jobId: string): void {
     const done = this.#application.jobs.get(jobId)?.job?.done === true;
@@ -127,7 +127,7 @@ export class Subscriptions {
     this.#subscriptions.set(key, byUri.set(uri, poller.watch(jobId)));
     unwatchBefore?.();
     savedVideos.saveWhenFinished(jobId);
-    // A subscriber that comes after the end may have read an older state, so it is notified, but not before its own response.
+    // A subscriber after the end may have read an older state: it is notified, but after its own response.
     if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
   }
 

@@ -1,5 +1,5 @@
-// Turns what a tool returned or threw into a protocol result. Text and structure say the same, since some clients show the model only the
-// one and some only the other. The facts of a failure are in _meta.
+// Turns what a tool returned or threw into a protocol result. Text and structure say the same, since some
+// clients show the model only the one and some only the other. The facts of a failure are in _meta.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect } from "../errors.ts";

@@ -1,5 +1,5 @@
-// Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like every other
-// failure; to the SDK a schema is only what it advertises.
+// Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like any
+// other failure; to the SDK a schema is only what it advertises.
 
 import type { McpServer, ServerContext, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
@@ -69,7 +69,7 @@ function toolContext(
     signal,
     isSandbox: config.sandbox,
     lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
-    // Of a server that is not set up the user is asked nothing: the request says what is missing.
+    // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => {
       if (config.problems.length === 0) await elicitation.confirm(server, mcpReq, question);
     },

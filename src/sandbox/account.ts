@@ -1,5 +1,5 @@
-// The one account of the sandbox: its jobs, credits, posts and connected platforms, and the operations on them.
-// Knows nothing of HTTP or MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
+// The one account of the sandbox: its jobs, credits, posts and platforms, and the operations on them. Knows
+// no HTTP and no MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
 
 import { randomUUID } from "node:crypto";
 import { planRender, renderEndsAfterMs, renderStateAt } from "./render.ts";
@@ -30,7 +30,7 @@ interface Job {
   readonly jobId: string;
   readonly topic: string;
   readonly startedAtMs: number;
-  /** Strictly increasing from job to job, so that a page's last createdAt is a cursor that skips and repeats nothing. */
+  /** Strictly increasing, so that a page's last createdAt is a cursor that skips and repeats nothing. */
   readonly createdAtMs: number;
   readonly plan: RenderPlan;
 }

@@ -1,4 +1,4 @@
-// The way of one request: key, rate limit, route, and the rate-limit headers on whatever the answer is.
+// Answers one request: key, rate limit, route, and the rate-limit headers on every answer.
 // Knows nothing of servers and sockets.
 
 import type { IncomingMessage } from "node:http";
@@ -25,7 +25,7 @@ export interface Route {
 }
 
 export interface AppOptions {
-  /** Tried in this order. Paths under /api need the key and count against the rate limit; others need neither. */
+  /** Tried in this order. Paths under /api need the key and count against the rate limit; others don't. */
   readonly routes: readonly Route[];
   readonly apiKey: string;
   readonly rateLimit: RateLimit;
@@ -59,7 +59,7 @@ export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
   };
 }
 
-/** The first route whose path matches answers. Throws a 404 if none does, and a 405 if the route lacks the method. */
+/** The answer of the first route whose path matches. Throws a 404 for none, a 405 if it lacks the method. */
 async function route(routes: readonly Route[], request: Omit<RouteRequest, "match">): Promise<Reply> {
   for (const { path, methods } of routes) {
     const match = path.exec(request.url.pathname);

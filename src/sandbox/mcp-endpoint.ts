@@ -1,4 +1,4 @@
-// /api/mcp: the service's own MCP tools, on the same account as the REST endpoints, in both protocol versions.
+// /api/mcp: the service's own MCP tools in both protocol versions, on the account of the REST endpoints.
 // Loaded by the first request to it, because the SDK is most of the sandbox's weight.
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

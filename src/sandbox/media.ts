@@ -1,5 +1,5 @@
-// The files behind the sandbox's links: three looks that a job's clips take in turn, one voiceover and one final video for all jobs. A file
-// exists once its job is that far. No key is needed: players have none.
+// The files behind the sandbox's links: three looks that clips take in turn, one voiceover and one final
+// video for all jobs. A file exists once its job is that far. No key is needed: players have none.
 
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -56,8 +56,8 @@ function serve(file: Buffer, type: string, rangeHeader: string | undefined): Rep
 }
 
 /**
- * The bytes that a Range header (RFC 9110) asks for in a file of `size` bytes: a range, "unsatisfiable" (a 416), or undefined if
- * the header is ignored, because it is absent, malformed, in another unit, or asks for several ranges.
+ * The bytes that a Range header (RFC 9110) asks for in a file of `size` bytes: a range, "unsatisfiable" (a
+ * 416), or undefined if it is ignored: absent, malformed, in another unit, or for several ranges.
  */
 function parseRange(
   header: string | undefined,

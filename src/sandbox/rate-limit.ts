@@ -1,4 +1,4 @@
-// The account's rate limit: a fixed window of one minute that begins with its first request, and the headers that report it.
+// The account's rate limit: a fixed window of one minute from its first request, and the headers for it.
 // Knows nothing of HTTP beyond those headers.
 
 import { rateLimited } from "./service-error.ts";

@@ -1,4 +1,4 @@
-// The progress of a render as a pure function of the time since its start: no timers, so that tests can use their own clock.
+// A render's progress as a pure function of the time since its start: no timers, so tests can set the clock.
 // Knows nothing of accounts, URLs or HTTP.
 
 export interface RenderPlan {

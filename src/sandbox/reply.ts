@@ -1,4 +1,4 @@
-// An HTTP answer as plain data, and the one place that writes it to the socket. Knows nothing of routes or jobs.
+// An HTTP answer as plain data, and the one place that writes it to the socket. Knows no routes or jobs.
 
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -27,7 +27,7 @@ export function jsonReply(
   };
 }
 
-/** The documented envelope of a ServiceError. Anything else that was thrown is a bug of the sandbox and becomes a 500. */
+/** The documented envelope of a ServiceError. Anything else thrown is a bug of the sandbox: a 500. */
 export function errorReply(error: unknown): Reply {
   const refusal =
     error instanceof ServiceError
@@ -45,7 +45,7 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
   try {
     await pipeline(reply.body, response);
   } catch {
-    // The client disconnected or the stream broke. The headers are sent, so closing the connection is all that is left.
+    // The client disconnected or the stream broke. The headers are sent: closing is all that is left.
     response.destroy();
   }
 }

@@ -1,4 +1,4 @@
-// Reads the body of a request: size limit, JSON, schema. Every failure is a ServiceError that names the field.
+// Reads the body of a request: size limit, JSON, schema. Every failure is a ServiceError.
 
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
@@ -6,7 +6,7 @@ import { ServiceError } from "./service-error.ts";
 
 const MAX_BYTES = 1_000_000;
 
-/** The body, or a 413. An oversized body is still read to its end: a client reads no answer while it is writing. */
+/** The body, or a 413. Even then all of it is read: a client reads no answer while it is writing. */
 export async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// The documented REST endpoints: what each reads from the request, and which operation of the account it calls.
+// The documented REST endpoints: what each reads from the request, and which account operation it calls.
 
 import type { Account } from "./account.ts";
 import type { Route } from "./app.ts";

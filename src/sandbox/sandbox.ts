@@ -1,5 +1,5 @@
 // The embedded sandbox: the documented service on 127.0.0.1, to try the bridge with and to test it against.
-// It is the other side of the wire and imports nothing of ours, so that client and service can't agree on a mistake.
+// It is the other side of the wire and imports nothing of ours, so client and service can't share a mistake.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
-// Tells one address how renders end, as the documentation says: render.completed and render.failed, signed, and sent again while the
-// answer is not 2xx. The documentation leaves the signature open: it is made the way of https://www.standardwebhooks.com.
+// Delivers render.completed and render.failed to one address, as documented: again while the answer is not
+// 2xx. The signature is not documented: it is made the way of https://www.standardwebhooks.com.
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 

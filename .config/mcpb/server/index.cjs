@@ -1,5 +1,5 @@
-// What Claude Desktop starts: the switches of its settings page become the options of the server. In old syntax, since
-// some of its surfaces start a bundle with whatever Node the machine has.
+// What Claude Desktop starts: turns the switches of its settings page into options of the server. In old
+// syntax, since some of its surfaces start a bundle with whatever Node the machine has.
 "use strict";
 (function () {
   var SWITCHES = {
@@ -16,7 +16,7 @@
   for (var variable in process.env) {
     if (process.env[variable].indexOf("${user_config.") === 0) delete process.env[variable];
   }
-  // Nothing else comes in by this way: a host may have put words of its own in front.
+  // Drops all other arguments: a host may have put words of its own in front.
   process.argv = process.argv.slice(0, 2).concat(options);
   // eslint-disable-next-line import/no-unassigned-import -- it is there for what it does
   require("../dist/bin.cjs");

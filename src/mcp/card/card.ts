@@ -1,5 +1,5 @@
-// The card of generate_video (MCP Apps): a page that follows the video in the chat. It is loaded when a client reads it; a client
-// without MCP Apps never does, and resources/list does not name it.
+// The card of generate_video (MCP Apps): a page that follows the video in the chat. It is loaded when a
+// client reads it; a client without MCP Apps never does, and resources/list does not name it.
 
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
 import { canAsk, declaredCapabilities } from "../elicitation.ts";
@@ -12,7 +12,7 @@ const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 const LIST_FRESH_MS = 10_000;
 const MAX_ORIGINS = 12;
 const RECENT_JOBS = 50;
-/** Stands in a policy: a host name with a ; or a * in it would say more than it should. */
+/** For a policy, in which a host name with a ; or a * would say more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
 /** Whether the client shows cards. */
@@ -48,8 +48,8 @@ async function readCard(application: Application, asks: boolean): Promise<ReadRe
 }
 
 /**
- * The service's own origin, then those of the jobs that this process knows and of the newest videos: a host holds a card to the origins
- * that it names when it is read, and that may be before the links of its own video are known. Never rejects.
+ * The service's own origin, then those of known jobs and the newest videos: a host holds a card to the
+ * origins named when it is read, which may be before the links of its own video are known. Never rejects.
  */
 async function findMediaOrigins({ service, jobs, reader }: Application): Promise<readonly string[]> {
   const [own] = await Promise.all([service.origin().catch(() => ""), reader.refreshFromList(LIST_FRESH_MS)]);

@@ -1,4 +1,4 @@
-// The card as one HTML document: markup, style and script. The build puts the finished text in this file's place.
+// The card as one HTML document: markup, style and script. The build replaces this file with the result.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

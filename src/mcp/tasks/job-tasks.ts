@@ -1,5 +1,5 @@
-// A task is a job under the job's own id: how it stands is in the job store, which the poller keeps fresh. Kept here is only which jobs a
-// client waits for, and for which it has cancelled that. Knows the words that both protocols share, and no method of either.
+// A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. Kept
+// here is which jobs a client waits for, or cancelled waiting for. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
@@ -55,8 +55,8 @@ export class JobTasks {
   }
 
   /**
-   * The task of a job that generate_video has just named. Undefined for a job that has ended, which is no work in progress. `onChange` is
-   * called with each change of the job until its task ends, the end included.
+   * The task of a job that generate_video has just named; undefined if that has ended, as no work is in
+   * progress. `onChange` is called with each change of the job until its task ends, the end included.
    */
   start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
     if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
@@ -65,14 +65,14 @@ export class JobTasks {
     return this.get(jobId);
   }
 
-  /** Brings a task up to date, and waits for its job from now on. Throws a ProtocolError where there is no such job. */
+  /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
   async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
     if (!isJobId(taskId)) throw unknownTask(taskId);
     const { jobs, reader, recallJobs } = this.#application;
     await recallJobs();
     const known = jobs.get(taskId)?.job;
     try {
-      // Asks once for what this process has not seen yet, as after a restart, and for the link of a finished video.
+      // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
       if (known?.done !== false) await reader.lookUpFinalVideo(taskId, signal);
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
@@ -105,7 +105,7 @@ export class JobTasks {
     };
   }
 
-  /** What get_video_status says of the job, with the field that generate_video's output schema wants beside that. */
+  /** What get_video_status says of the job, with the field that generate_video's output schema adds. */
   async result(taskId: string): Promise<CallToolResult> {
     const { jobs } = this.#application;
     const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
@@ -146,7 +146,7 @@ export class JobTasks {
     savedVideos.saveWhenFinished(jobId);
   }
 
-  /** Ends with the waiting. */
+  /** Calls `onChange` until the waiting ends. */
   #follow(jobId: string, onChange: (job: Job) => void): void {
     const { jobs } = this.#application;
     const wait = this.#waits.get(jobId);

@@ -1,5 +1,5 @@
-// generate_video as a task, in the words of both protocols that know tasks: the extension of 2026-07-28 and the experimental tasks of
-// 2025-11-25. What a task is and how it stands is the affair of job-tasks.ts.
+// generate_video as a task in the words of both protocols: the extension of 2026-07-28 and the experimental
+// tasks of 2025-11-25. job-tasks.ts knows what a task is and how it stands.
 
 import {
   type CallToolResult,
@@ -31,7 +31,7 @@ const POLL_INTERVAL_MS = 2_000;
 /** What both protocols say in words of their own. */
 const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
 const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
-/** Marks a legacy call that asks for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
+/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
 const TASK_REQUESTED = "faceless/task-requested";
 
 /** The tasks of one connection. */
@@ -81,7 +81,7 @@ export class Tasks {
     const isModern = request.envelope !== undefined;
     if (isModern ? !declaresExtension(request) : valueAt(request, "_meta", TASK_REQUESTED) === undefined)
       return result;
-    // The progress token of a legacy call is good until the end of its task; that of a modern one until its answer.
+    // A legacy call's progress token is good until its task ends; a modern one's until its answer.
     const task = this.#jobTasks.start(jobId, isModern ? undefined : reportTo(request));
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.

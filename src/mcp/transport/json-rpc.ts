@@ -12,7 +12,7 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
-/** The SDK's type of an error response has no null id, which JSON-RPC requires where the id can't be known. */
+/** The SDK's error response has no null id, which JSON-RPC requires where the id can't be known. */
 export interface ErrorResponse {
   readonly jsonrpc: "2.0";
   readonly id: RequestId | null;

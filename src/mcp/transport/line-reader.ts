@@ -1,4 +1,4 @@
-// Cuts a byte stream into lines of UTF-8 text, at a cost linear in the bytes received, however they were chunked.
+// Cuts a byte stream into lines of UTF-8, at a cost linear in the bytes received, however they were chunked.
 // Keeps one line of at most `maxLineBytes` and what has not been read yet. Knows nothing of JSON or streams.
 
 import { isUtf8 } from "node:buffer";

@@ -1,5 +1,5 @@
-// The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end. The SDK's own
-// closes the connection at a long line, answers no invalid one and reads without limit. Knows no tool and no process.
+// The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end.
+// The SDK's own closes at a long line, answers no invalid one, reads without limit. Knows no tool or process.
 
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
@@ -25,13 +25,13 @@ export interface Hook {
 }
 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** No message is delivered while more than this waits in the output stream. More than the stream's high-water mark. */
+/** No message is delivered while more waits in the output stream. Above its high-water mark. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 /** No message is delivered while this many requests are in flight. */
 const MAX_IN_FLIGHT = 64;
-/** How far the input is read while nothing is delivered, so that its end is noticed unless the client is far ahead. */
+/** How far to read while nothing is delivered, to notice the end unless the client is far ahead. */
 const MAX_READ_AHEAD_BYTES = 64 * 1024;
-/** A paused input does not keep the process running, and neither do the timers that requests in flight wait for. */
+/** Keeps the process running, as neither a paused input nor the timers of requests in flight do. */
 const KEEP_ALIVE_MS = 2 ** 30;
 
 export class StdioTransport implements Transport {
@@ -67,8 +67,8 @@ export class StdioTransport implements Transport {
   }
 
   /**
-   * Resolves when the line is in the output stream's buffer, without waiting for the client to read it: serveStdio awaits
-   * this before it takes the next message and before it closes.
+   * Resolves when the line is in the output stream's buffer, without waiting for the client to read it:
+   * serveStdio awaits this before it takes the next message and before it closes.
    */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#state === "closed") throw new Error("The connection is closed");

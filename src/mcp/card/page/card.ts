@@ -1,5 +1,5 @@
-// The card: follows one job, plays what is there, and publishes after two clicks. What it shows comes from the job's resource, since
-// hosts strip tool results. This file connects it with the host.
+// The card: follows one job, plays what is there, and publishes after two clicks. Shows the job's resource,
+// since hosts strip tool results. This file connects it with the host.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { body, on } from "./dom.ts";

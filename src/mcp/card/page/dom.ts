@@ -39,7 +39,7 @@ export function on<Type extends keyof HTMLElementEventMap>(
   target.addEventListener(type, listener as EventListener);
 }
 
-/** Left alone if it says that already: a live region would say it again. What is empty is not shown. */
+/** Leaves a text that is already there alone: a live region would say it again. Empty elements are hidden. */
 export function setText(element: HTMLElement, text = ""): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -61,7 +61,7 @@ export function appendButton(place: HTMLElement, text: string, onClick: () => un
   return button;
 }
 
-/** Shows the video at this link, unless it is the one that is shown, signed anew. Without a link the place is emptied. */
+/** Shows the video at this link, unless only its signature is new. Without a link the place is emptied. */
 export function play(place: HTMLElement, label: string, url = "", onFailure?: () => void): void {
   const [address] = url.split("?");
   if (place.dataset["url"] === address) return;

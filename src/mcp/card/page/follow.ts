@@ -1,5 +1,5 @@
-// Follows the job of the call: reads it until it has ended, and looks for it in the list where the result does not name it in time. Never
-// while nobody sees the card.
+// Follows the job of the call: reads it until it has ended, and looks for it in the list where the result
+// does not name it in time. Never while nobody sees the card.
 
 import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
@@ -10,12 +10,12 @@ const SEARCH_MS = 6_000;
 const MAX_MISSES = 100;
 const MAX_FAILURES = 6;
 
-/** Follows the job that the result names. While that has named none, or never will, the job is looked for in the list. */
+/** Follows the job that the result names; `isSearching` looks for it in the list while none is named. */
 export function settle(card: Card, notice: string, id = "", isSearching = false): void {
   clearTimeout(card.readTimer);
   card.notice = notice;
   card.isSearching = isSearching;
-  // Another job goes from the card.
+  // The card drops the job of another id.
   if (card.id !== id) card.job = undefined;
   card.id = id;
   card.misses = 0;

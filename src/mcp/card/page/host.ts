@@ -10,10 +10,7 @@ export interface Host {
   notify(name: string, params: Params): void;
 }
 
-/**
- * Handles messages from the moment it returns, each by the last part of its method. Requests of the host are answered with an empty
- * result.
- */
+/** Handles messages from now on, by their method's last part. The host's requests get an empty result. */
 export function connectHost(handlers: Readonly<Record<string, (params: Params) => void>>): Host {
   const pending = new Map<unknown, (message: { result?: unknown; error?: { message: string } }) => void>();
   let lastId = 0;

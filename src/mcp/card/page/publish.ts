@@ -1,5 +1,5 @@
-// Publishes by two clicks: the first arms the button, which then names the platforms; the second calls publish_video, with its guard,
-// limits and question.
+// Publishes by two clicks: the first arms the button, which then names the platforms; the second calls
+// publish_video, with its guard, limits and question.
 
 import { body } from "./dom.ts";
 import { read } from "./follow.ts";
@@ -71,7 +71,7 @@ function inWords({ code, message, outcome }: Failure): Answer {
   return { outcome, summary: code === "declined" ? "Not published: you did not say yes." : message };
 }
 
-/** The button is off meanwhile. `action` gives the remark that follows. */
+/** Runs `action` with the button off. It gives the remark that follows. */
 async function run(card: Card, remark: string, action: () => Promise<string>): Promise<void> {
   card.isBusy = true;
   card.remark = remark;

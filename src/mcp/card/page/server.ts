@@ -1,4 +1,4 @@
-// What our server says, in the words of its tools. It has checked them; hosts may strip the structure of a result, and its _meta.
+// What our server says, in its tools' words, already checked. Hosts may strip a result's structure and _meta.
 
 import type { Host, Params } from "./host.ts";
 
@@ -31,7 +31,7 @@ export interface Job {
   readonly watchEnded?: string;
 }
 
-/** On a platform: as the job names it, or as publish_video says what became of it. */
+/** A post on a platform, as the job names it, or as publish_video says what became of it. */
 export interface Post {
   readonly platform: string;
   readonly url?: string;
@@ -79,7 +79,7 @@ export async function callTool(host: Host, name: string, args: Params = {}): Pro
   return answerOf((await host.request("tools/call", { name, arguments: args })) as ToolResult);
 }
 
-/** From the job's resource, which the server answers from its polls; where the host reads none, from the tool. */
+/** Reads the job's resource, which is answered from polls; from the tool where the host reads none. */
 export async function readJob(host: Host, jobId: string, hasResources: unknown): Promise<Job> {
   if (!hasResources) return callTool(host, "get_video_status", { jobId }) as Promise<Job>;
   const uri = `faceless://jobs/${encodeURIComponent(jobId)}`;

@@ -1,4 +1,4 @@
-// What the card knows, in one object. follow.ts and publish.ts change it, and view.ts shows all of it after each change.
+// What the card knows, in one object. follow.ts and publish.ts change it; view.ts shows it after each change.
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Host } from "./host.ts";
@@ -20,7 +20,7 @@ export class Card {
   notice = "Starting…";
   trouble = "";
 
-  /** The result is late: the card looks for its job in the list. It may find another video, so nothing is published meanwhile. */
+  /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
   isSearching = false;
   isReading = false;
   isInView = true;
@@ -28,7 +28,7 @@ export class Card {
   failures = 0;
   /** Reads that found no job, or no link of a finished one. */
   misses = 0;
-  /** Of the next read, or of the search that begins if no result comes. */
+  /** The timer of the next read, or of the search that begins if no result comes. */
   readTimer = 0;
 
   /** undefined while they are not known. */

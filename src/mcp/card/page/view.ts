@@ -75,7 +75,7 @@ export function createView(card: Card): () => void {
       if (!ok) append(posts, "li", `${platform}: not posted${typeof error === "string" ? `: ${error}` : ""}`);
     for (const { platform, url } of published)
       if (url) offerToOpen(url, append(posts, "li"), `Open on ${platform}`);
-    // To the card's end, which a host may cut off. An armed button stays under the pointer.
+    // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.
     if (card.remark && !armedAt) scrollTo(0, 10_000);
   }
 
@@ -93,7 +93,7 @@ export function createView(card: Card): () => void {
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
-  // What is no tag throws.
+  // DisplayNames throws at what is no language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
   const length = duration && `${parseFloat(`${duration}`)} s`;
