@@ -1,4 +1,4 @@
-// What the workflows may do, that their downloads are those that were reviewed, and that a release is what was tested.
+// What the workflows may do, that their downloads were reviewed, and that a release is what was tested.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,5 +1,5 @@
-// npm run test:matrix -- 22 24: runs the end-to-end tests with the built file on other Nodes, each from the npm package `node`. `this` is
-// the Node that runs the script. A Node that is too old must be refused in one line, so the first file must parse on it.
+// npm run test:matrix -- 22 24: tests the built file on other Nodes, each from the npm package `node`; `this`
+// is the running one. A Node that is too old must be refused in one line, so the first file must parse on it.
 
 import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
@@ -11,7 +11,7 @@ import { run } from "../fixtures/run.ts";
 
 /** The lowest of package.json's engines, the even releases since, and three that are too old. */
 const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
-/** The test files that start the built file, if SERVER_NODE is set. The tests themselves run on the Node that runs this script. */
+/** The test files that start the built file, on the Node of SERVER_NODE. Tests stay on the running Node. */
 const SUITES = [
   "e2e/stdio",
   "e2e/stdio-fuzz",
@@ -34,7 +34,7 @@ for (const wanted of asked.length > 0 ? asked : NODES) {
   if (!isKept) process.exitCode = 1;
 }
 
-/** Starts the first file of the package and that of the .mcpb bundle, which loads it. */
+/** Whether this Node is refused by the first file of the package, and of the bundle, which loads it. */
 async function isRefused(node: string): Promise<boolean> {
   const folder = makeFolder();
   try {

@@ -1,4 +1,4 @@
-// Each entry that `config` prints, read and filled in as its client does. test/e2e/commands.test.ts starts what is printed.
+// Reads and fills in each entry that `config` prints as its client does. e2e/commands.test.ts starts them.
 
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
@@ -6,7 +6,7 @@ import { runConfig, type Surroundings } from "../../src/commands/client-config.t
 import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
 
 const PLACEHOLDER_URL = "https://videos.example.com";
-/** What these clients do to find npx.cmd is in their sources, or in those of the SDK that they use. */
+/** They find npx.cmd by themselves, as their sources show, or those of the SDK that they use. */
 const FIND_NPX: readonly ClientName[] = ["vscode", "codex", "gemini", "zed", "cline", "continue"];
 const INSTALLATION = { node: "/opt/node/bin/node", script: "/opt/faceless-video-mcp/dist/bin.cjs" };
 

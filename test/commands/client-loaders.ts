@@ -111,7 +111,7 @@ export function fillInputs(start: Start, inputs: readonly z.infer<typeof promptS
 
 const plainServers = z.object({ mcpServers: z.object({ "faceless-video": z.object(plain) }) });
 
-/** For a client with `mcpServers` in JSON, with these fields besides, which fills in variables written like this. */
+/** Reads `mcpServers` in JSON, with `more` allowed in the entry, and fills in variables of this pattern. */
 const mcpServers =
   (more: z.ZodRawShape = {}, variable?: RegExp) =>
   (printed: string) => {

@@ -1,4 +1,4 @@
-// The .mcpb bundle: staged from the built files, validated, packed, unpacked, and started as Claude Desktop starts it.
+// The .mcpb bundle: staged from the built files, validated, packed, unpacked, started as in Claude Desktop.
 
 import { getMcpConfigForManifest, packExtension, unpackExtension, v0_3 } from "@anthropic-ai/mcpb";
 import { readdirSync } from "node:fs";

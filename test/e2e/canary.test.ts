@@ -1,5 +1,5 @@
-// The built server never writes its key anywhere, not even if the service echoes it in every encoding. test/faults looks for it after
-// every fault of the network.
+// The built server never writes its key anywhere, not even if the service echoes it in every encoding.
+// test/faults looks for it after every fault of the network.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The commands and settings of the built file: what only its process shows. The rest is in test/commands and test/config.test.ts.
+// Commands and settings: what only the built process shows. The rest: test/commands, test/config.test.ts.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The public surface, one reviewed file for each tool, prompt and template. `npm test -- -u` updates them on purpose.
+// The public surface, a reviewed file per tool, prompt and template. `npm test -- -u` updates these files.
 
 import { expect, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern } from "../fixtures/clients.ts";

@@ -1,5 +1,5 @@
-// How the built file ends: exit code 0, nothing on stderr but the id of a job that was paid for, no orphan process. How fast it ends
-// is measured by test/checks/stress/exits.ts, where nothing else runs.
+// How the built file ends: exit code 0, nothing on stderr but the id of a paid job, no orphan process. How
+// fast it ends is measured by test/checks/stress/exits.ts, where nothing else runs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import { until } from "../fixtures/until.ts";
 // Far above what a busy machine needs: ends the wait for a server that never exits.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** One protocol for each event and state, alternating. All signals share one code path, so that SIGTERM stands for them. */
+/** One protocol per case, alternating. Signals share one code path: only an idle server gets all of them. */
 const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
   if (state !== "idle" && (event === "SIGINT" || event === "SIGHUP")) return false;
   return (

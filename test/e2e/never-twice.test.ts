@@ -1,5 +1,5 @@
-// Nothing is paid or posted twice, with clients of both protocols: the same call again, a lost answer, a killed server, two
-// processes. test/idempotency has the cases that need no process.
+// Nothing is paid or posted twice, with clients of both protocols: the same call again, a lost answer, a
+// killed server, two processes. test/idempotency has the cases that need no process.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
   test("twelve equal calls at once over two processes send one request, and all get its answer", async () => {
     const clients: TestClient[] = [];
-    // A process that answers a later call has read its six.
+    // Each process has read its six calls once it answers a later one.
     const lastly = async (json: object) => {
       for (const client of clients) await client.call("list_videos");
       return { json };

@@ -1,5 +1,5 @@
-// What npm would publish: its files and their size, the licences of bundled packages, and the package installed in an empty folder
-// and started with npx.
+// What npm would publish: its files and their size, the licences of bundled packages, and the package
+// installed in an empty folder and started with npx.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -127,7 +127,7 @@ async function bundledPackages(): Promise<string[]> {
     if (chunk.type !== "chunk") continue;
     for (const [id, { renderedLength }] of Object.entries(chunk.modules)) {
       if (renderedLength === 0 || !id.includes("node_modules")) continue;
-      // A package that was bundled itself says so in comments such as `//#region ../../node_modules/ajv/lib/core.js`.
+      // A package that is itself a bundle names its parts: `//#region ../../node_modules/ajv/lib/core.js`.
       const origins = [id, ...((await readFile(id, "utf8")).match(/^\/\/#region .*node_modules.*$/gm) ?? [])];
       for (const origin of origins) {
         const [, name] = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(origin) ?? [];

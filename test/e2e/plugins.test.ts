@@ -1,4 +1,4 @@
-// What the plugins' entries start, with the values that clients hand over before and after the user has given their own.
+// What the plugins' entries start, with the values that clients pass before and after the user has set them.
 
 import { expect, test } from "vitest";
 import * as z from "zod";

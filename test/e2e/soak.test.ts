@@ -1,4 +1,4 @@
-// Memory and handles after long use of the built file; test/checks/stress/soak.ts runs a hundred times as long.
+// Memory and handles after long use of the built file; checks/stress/soak.ts runs a hundred times as long.
 
 import { expect, test } from "vitest";
 import { soak, stallReader } from "../fixtures/soak.ts";

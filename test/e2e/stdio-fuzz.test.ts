@@ -1,5 +1,5 @@
-// Whatever bytes a client sends to the built file, each request is answered once, stdout carries only JSON-RPC, and the server
-// keeps running. `npm test` always sends the same lines; LINES sets how many, SEED which ones.
+// Whatever bytes a client sends to the built file, each request is answered once, stdout carries only
+// JSON-RPC, and the server keeps running. Runs send the same lines; LINES sets how many, SEED which ones.
 
 import * as fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -116,7 +116,7 @@ interface Received {
   readonly other: unknown[];
 }
 
-/** Sends the bytes and collects what the server writes until the expected number of answers and the answer to a ping arrived. */
+/** Sends the bytes and collects what comes back, until all expected answers and that to a ping have come. */
 async function answersTo(
   server: RawServer,
   bytes: Buffer,
@@ -144,7 +144,7 @@ async function answersTo(
   return received;
 }
 
-/** In chunks of these sizes, repeated. */
+/** Sends the bytes in chunks of these sizes, repeated. */
 async function send({ stdin }: RawServer, bytes: Buffer, sizes: readonly number[]): Promise<void> {
   let from = 0;
   for (let turn = 0; from < bytes.length; turn += 1) {

@@ -1,4 +1,4 @@
-// Webhooks as hints, end to end: real sockets, and senders that can't be trusted. Polling by itself would take an hour here, so whatever is noticed is noticed because of a delivery.
+// Webhooks as hints, over real sockets, with untrusted senders. Polls are hourly: all news is delivered.
 
 import { spawn } from "node:child_process";
 import { request } from "node:http";

@@ -1,5 +1,5 @@
-// Makes a self-signed certificate, so that the repository holds no key and no certificate that expires. Writes just enough DER
-// for one: RFC 5280, section 4.1.
+// Makes a self-signed certificate, so that the repository holds no key and no certificate that expires.
+// Writes just enough DER for one: RFC 5280, section 4.1.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 

@@ -1,5 +1,5 @@
-// One case of the fault matrix: a fault at one point of the exchange, with one method, directly or through a proxy. Runs it and
-// returns everything that can be observed.
+// One case of the fault matrix: a fault at one point of the exchange, with one method, directly or through a
+// proxy. Runs it and returns everything that can be observed.
 
 import { createSecureContext } from "node:tls";
 import { startFaultServer } from "../service/fault-server.ts";
@@ -87,7 +87,7 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
   try {
     if (point.kept !== undefined) {
       await tools.status(OTHER_JOB_ID);
-      // undici returns the connection to its pool a moment after the answer, and notices that it was closed a moment later.
+      // undici returns the connection to its pool a moment after the answer, and notices its end after that.
       do await new Promise((resolve) => setImmediate(resolve));
       while (point.kept === "closed" && server.open() > 0);
     }

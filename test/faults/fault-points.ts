@@ -1,5 +1,5 @@
-// Every point at which an exchange can fail, each with the failure that is expected: a request that cannot have been sent may be
-// sent again, a paid one that may have been sent never is.
+// Every point at which an exchange can fail, each with the expected failure: a request that cannot have been
+// sent may be sent again, a paid one that may have been sent never is.
 
 import type { Socket } from "node:net";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -12,7 +12,7 @@ export type Method = "GET" | "POST";
 
 export interface Point {
   readonly name: string;
-  /** Set if it can only happen on this way. */
+  /** Set if it can happen only directly or only through a proxy. */
   readonly only?: Via;
   /** An address without a server, instead of the server's. */
   readonly unreachable?: "closed port" | "unknown name";
@@ -22,9 +22,9 @@ export interface Point {
   /** What the server does with the request. */
   readonly answer?: (socket: Socket) => void;
   readonly server?: "plain" | "untrusted";
-  /** A successful exchange comes first, over a connection that then fails, or that the server then closes. */
+  /** A successful exchange comes first, over a connection that then fails or that the server then closes. */
   readonly kept?: "open" | "closed";
-  /** Set if the fault would otherwise last for ever or too long for a test. Default: time for a second attempt at a POST. */
+  /** Set if the fault would last too long for a test. Default: time for a second attempt at a POST. */
   readonly deadlineMs?: number;
   /** `none`: the fault is not noticed. */
   readonly expected: "none" | ExpectedFailures | Readonly<Record<Via, ExpectedFailures>>;

@@ -1,5 +1,5 @@
-// A fault at every point of an exchange × GET and POST × direct and through a proxy, over real sockets and real TLS: the outcome,
-// how often the request was sent, the text of the error, the journal, and no trace of the key.
+// A fault at every point of an exchange × GET and POST × direct and through a proxy, over real sockets and
+// TLS: the outcome, how often the request was sent, the error's text, the journal, and no trace of the key.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectedOf, type FaultCase, faultCases, observe } from "./fault-case.ts";

@@ -1,5 +1,5 @@
-// One random run: some calls, up to four at a time, to a service that treats every connection and request differently. Throws if
-// a request was carried out twice, an outcome is wrong, or the key was written anywhere.
+// One random run: some calls, up to four at a time, to a service that treats every connection and request
+// differently. Throws if a request was carried out twice, an outcome is wrong, or the key is in any output.
 
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
@@ -26,11 +26,11 @@ const USED = POINTS.filter(({ kept, deadlineMs = 0, unreachable, server }) => {
   return kept === undefined && deadlineMs <= 3_000 && unreachable === undefined && server === undefined;
 });
 
-/** How often the service … one POST. */
+/** How often one POST was … by the service. */
 interface Received {
   /** received completely */
   complete: number;
-  /** may have carried out */
+  /** possibly carried out */
   executed: number;
   /** answered as documented */
   answered: number;

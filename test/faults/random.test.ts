@@ -1,4 +1,4 @@
-// Random faults at random points of random calls. The seed is fixed; SEED=… tries another one and RUNS=10000 more runs.
+// Random faults at random points of random calls. The seed is fixed; SEED=… tries another, RUNS=10000 more.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../fixtures/durations.ts";
@@ -25,7 +25,7 @@ test(
       }),
     );
 
-    // The runs show nothing unless each outcome occurs. A refused POST is too rare to expect it of both kinds.
+    // Without each outcome the runs show nothing. A refused POST is rare: one of both kinds is enough.
     const common = KINDS.flatMap((kind) =>
       ["done", "not_sent", "unknown"].map((outcome) => `${kind} ${outcome}`),
     );

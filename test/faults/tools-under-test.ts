@@ -1,5 +1,5 @@
-// The tools as the server runs them, from a call down to the network, with a real journal and log but without stdio. For tests
-// whose service fails at some point. Output is redacted as on stdio.
+// The tools as the server runs them, from a call down to the network, with a real journal and log but without
+// stdio. For tests whose service fails at some point. Output is redacted as on stdio.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,8 +43,8 @@ export type ToolsUnderTest = ReturnType<typeof openTools>;
 export const CERTIFICATE: Certificate = createCertificate("127.0.0.1");
 
 /**
- * Makes node:tls trust CERTIFICATE and returns what undoes that. The server has no setting for it, and NODE_EXTRA_CA_CERTS is
- * read before any test runs.
+ * Makes node:tls trust CERTIFICATE and returns what undoes that. The server has no setting for it, and
+ * NODE_EXTRA_CA_CERTS is read before any test runs.
  */
 export function trustCertificate(): () => void {
   const create = tls.createSecureContext;

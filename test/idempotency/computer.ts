@@ -1,5 +1,5 @@
-// One computer with several server processes that make paid and public requests, each with its own journal object for the same folder. The
-// test controls the clocks, and the service by its interface: how a failure comes over the network is not the question here.
+// One computer with several server processes that make paid and public requests, each with its own journal
+// object for one folder. The test sets the clocks and the service's answers, which use no network.
 
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import {
@@ -49,13 +49,13 @@ export class Computer {
   /** The requests that reached the service, in order. */
   readonly generations: GenerationRequest[] = [];
   readonly posts: PublishRequest[] = [];
-  /** What each of these was given. */
+  /** The options of each of these requests. */
   readonly options: { deadlineMs?: number | undefined; signal?: AbortSignal | undefined }[] = [];
   /** The status of each job by its id; "processing" unless said. */
   readonly statuses = new Map<string, string>();
   /** Of completed jobs. */
   finalVideoUrl: string | undefined;
-  /** What passes while a call waits for another one. */
+  /** How much time passes while a call waits for another one. */
   waitMs = 1_000;
   readonly started: string[] = [];
   readonly warnings: string[] = [];

@@ -1,4 +1,4 @@
-// The real store, reader and poller on a virtual clock, with a service whose state the test changes and that records its requests.
+// The real store, reader and poller on a virtual clock. Tests change the service, which records requests.
 
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
@@ -63,7 +63,7 @@ export class PolledWorld {
   readonly failing = new Map<string, Error>();
   /** Every change that the store emitted: seconds since the start, the job and its state. */
   readonly changes: string[] = [];
-  /** Every request: seconds since the start, "list" or the job, and "user" for a request that isn't a poll. */
+  /** Every request: seconds since the start, "list" or the job, and "user" if it isn't a poll. */
   readonly #requests: string[] = [];
   /** When the next background request is due at an even pace. */
   #nextBackgroundMs = 0;

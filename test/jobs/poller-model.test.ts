@@ -1,5 +1,5 @@
-// Subscribers, users and waiting calls come and go in any order, while jobs end, the service fails and time passes: the poller keeps
-// its promises. The seed is fixed; SEED=… tries another one and RUNS=20000 more runs. A failure prints what replays it.
+// The poller keeps its promises while subscribers, users and waits come and go, jobs end and the service
+// fails. The seed is fixed; SEED=… tries another, RUNS=20000 more runs. A failure prints what replays it.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";

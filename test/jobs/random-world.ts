@@ -1,5 +1,5 @@
-// Subscribers, users and waiting calls of the real poller, and a service that fails and whose list may be wrong. Violations are
-// collected, because an error thrown inside would be caught there.
+// Subscribers, users and waiting calls of the real poller, and a service that fails and whose list may be
+// wrong. Violations are collected, because an error thrown inside would be caught there.
 
 import { BridgeError } from "../../src/errors.ts";
 import type { RequestOptions } from "../../src/jobs/job-reader.ts";
@@ -15,7 +15,7 @@ export const JOBS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
 export type JobId = (typeof JOBS)[number];
 /** Less than the shortest interval of the schedule, with its jitter. */
 const MIN_INTERVAL_MS = 4_500;
-/** Of the schedule of a new job, as long as it is not scaled. */
+/** The first interval of a new job's schedule, unless it is scaled. */
 const FIRST_INTERVAL_MS = 30_000;
 /** Hints of one job may cause polls this often. */
 const HINT_INTERVAL_MS = 5_000;

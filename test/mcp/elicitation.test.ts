@@ -1,5 +1,5 @@
-// Nothing is published without the user's consent if the client can ask for it: real clients of both protocols, for whose user the
-// test answers.
+// Nothing is published without the user's consent if the client can ask for it: real clients of both
+// protocols, for whose user the test answers.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -29,7 +29,7 @@ const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
 const NOT_AGREED = "The user was asked and did not agree to publish. This call published nothing.";
 const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
 const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up.`;
-/** However fast the test is, more than 2 s pass for the server, and however slow it is, fewer. */
+/** By the server's clock, more than 2 s pass with the first and fewer with the second on any machine. */
 const [SLOWLY, QUICKLY] = [{ clockSpeed: 100_000 }, { clockSpeed: 0.001 }];
 
 interface SetUpOptions extends Omit<ClientStart, "elicitation"> {

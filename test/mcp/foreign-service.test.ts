@@ -1,6 +1,6 @@
-// A server for a service that differs from the sandbox in everything that the documentation leaves open: a path
-// prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values, and the names of our own fields
-// for something else.
+// A server for a service that differs from the sandbox in everything that the documentation leaves open: a
+// path prefix, another paging parameter, platforms by MCP only, extra fields, nulls, unknown status values,
+// and the names of our own fields for something else.
 
 import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";

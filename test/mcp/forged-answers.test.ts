@@ -1,6 +1,6 @@
 // In the modern protocol the client keeps the state of a question and sends it back. A client that invents,
-// keeps or swaps states must not publish anything that the user was not asked about. No real client does this:
-// the messages are written by hand.
+// keeps or swaps states must not publish anything that the user was not asked about. No real client does
+// this: the messages are written by hand.
 
 import { expect, test } from "vitest";
 import { KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";

@@ -1,4 +1,4 @@
-// What only clients of the modern protocol do with subscriptions: several listens, each with several resources.
+// What only modern clients do with subscriptions: several listens, each with several resources.
 
 import { expect, test } from "vitest";
 import { connectModern } from "../fixtures/clients.ts";

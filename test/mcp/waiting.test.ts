@@ -16,7 +16,7 @@ import { completed, jobService, processing } from "./job-service.ts";
 
 const ended = { jobId: JOB_ID, done: true, ...completed };
 
-/** Progress that a client has read together with the result: its SDK no longer knows the call, and reports an error. */
+/** Progress that was read together with the result: the SDK has forgotten the call and reports an error. */
 function lateProgress(errors: readonly Error[]): Progress[] {
   return errors.map(({ message }) => {
     const { params } = lateSchema.parse(JSON.parse(/unknown token: (.*)$/.exec(message)?.[1] ?? "null"));

@@ -14,7 +14,7 @@ import {
 import { until } from "../fixtures/until.ts";
 import { startedAt, testSandbox } from "./fixture.ts";
 
-/** A sandbox whose clock and timers the test advances, and the receiver that it delivers to, which is scripted. */
+/** A sandbox whose clock and timers the test advances, and the scripted receiver that it delivers to. */
 async function deliveringSandbox({
   answers = { status: 204 },
   port,

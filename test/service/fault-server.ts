@@ -1,5 +1,5 @@
-// A TCP server that fails at a chosen point of the exchange and records the complete requests that it received. The scripted service
-// can't be it: Node's HTTP server does not break off a TLS handshake, answer what is no HTTP, or tell half a request from a whole one.
+// A TCP server that fails at a chosen point of the exchange and records complete requests. The scripted one,
+// on Node's HTTP server, can't break off a TLS handshake, answer with garbage, or see half a request.
 
 import { createServer, type Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";

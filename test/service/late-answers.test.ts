@@ -32,7 +32,7 @@ async function slowService(before = "") {
   return { server, sockets, service: connect({ baseUrl: server.url }) };
 }
 
-/** Calls generate and lets its deadline pass: how the call failed, and the late answers that were promised by then. */
+/** Lets the deadline of generate pass. Returns how it failed, and the late answers promised by then. */
 async function tooSlow(service: Service, hasArrived: () => boolean, deadlineMs = DEADLINE_MS) {
   const late: Promise<Generation>[] = [];
   const calling = failureOf(service.generate(TIDES, { deadlineMs, onLate: (each) => void late.push(each) }));

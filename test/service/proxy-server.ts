@@ -1,4 +1,4 @@
-// A small HTTP proxy on loopback that tunnels, or fails as a test wants. No service: the scripted one is behind it.
+// A small HTTP proxy on loopback that tunnels, or fails as a test wants. The scripted service is behind it.
 
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
 import { listen } from "../fixtures/free-port.ts";
 
-/** `tunnelTo`: leads to that loopback port, whatever was asked for. A number: the status with which each CONNECT is refused. */
+/** `tunnelTo`: tunnels to that loopback port instead. A number: refuses each CONNECT with that status. */
 export type ProxyBehaviour = "tunnel" | { readonly tunnelTo: number } | "drop" | "reset" | "stall" | number;
 
 export interface ProxyServer {

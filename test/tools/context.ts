@@ -1,4 +1,4 @@
-// What a tool is given, with the real guard of one process and everything else left out: for tests of one tool at a time.
+// What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
 import { systemClock } from "../../src/jobs/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";

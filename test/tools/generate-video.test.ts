@@ -12,7 +12,7 @@ const VOICE =
 
 const bench = () => benchFor(generateVideo);
 
-// Stands first: the schema is made once, and a bug that is planted in it shows only in the test that makes it.
+// Must be the first test: the schema is made once, and only the test that makes it shows bugs planted in it.
 test("generate_video tells the model what it spends, the service's defaults and bounds, and that it may be a task", () => {
   const { properties } = z.toJSONSchema(generateVideo.input());
 

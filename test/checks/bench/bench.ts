@@ -1,5 +1,5 @@
-// npm run bench: measures the built server against the minimum that it could cost, prints one table and writes it to
-// docs/PERFORMANCE.md. Fails if a figure is not reached.
+// npm run bench: measures the built server against the minimum that it could cost, prints one table and
+// writes it to docs/PERFORMANCE.md. Fails if a figure is not reached.
 
 import { table } from "../../../.config/docs-parts.ts";
 import { nodeProgram } from "../../fixtures/npm-tools.ts";
@@ -11,7 +11,7 @@ interface Row {
   readonly figure: string;
   readonly measured: string;
   readonly details: string;
-  /** Absent for a floor, which is there to be compared with. */
+  /** Absent for a minimum, which is there for comparison. */
   readonly goal?: { readonly toReach: string; readonly met: boolean };
 }
 

@@ -1,5 +1,5 @@
-// Measures get_video_status through the built server, the same request sent directly, and the least that a call over stdio can cost:
-// the same answer as a constant, from a server of the same SDK and without it.
+// Measures get_video_status through the built server, the same request sent directly, and the minimum of a
+// call over stdio: the same answer as a constant, from a server of the same SDK and without it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -14,7 +14,7 @@ export interface Start {
   readonly megabytes: number;
 }
 
-/** The built file, also with a cache of its compiled code where this Node can keep one, and a minimal process that answers the same lines. */
+/** Compares the built file to a minimal process with the same answers, also with Node 22's compile cache. */
 export async function benchStart(node: string) {
   const cache = makeFolder();
   try {

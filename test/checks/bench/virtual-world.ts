@@ -1,5 +1,5 @@
-// The real poller behind the real rate limiter, with a service that answers after a delay and counts requests in fixed windows.
-// Measures what watching costs.
+// Measures what watching costs: the real poller behind the real rate limiter, with a service that answers
+// after a delay and counts requests in fixed windows.
 
 import type { RequestOptions } from "../../../src/jobs/job-reader.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
@@ -7,7 +7,7 @@ import { failure, LimitedWorld } from "../../jobs/polled-service.ts";
 
 export interface WatchedWorldOptions {
   readonly random: Random;
-  /** Requests in a minute. */
+  /** Requests per minute. */
   readonly limit: number;
   readonly fixedMs?: number;
   /** A webhook of each end arrives. */

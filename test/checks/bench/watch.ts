@@ -1,5 +1,5 @@
-// npm run bench:watch: what watching costs and how soon an end is seen. Runs the real schedule, poller and rate limiter on a virtual
-// clock, so that the figures do not depend on the machine. Writes them to docs/PERFORMANCE.md.
+// npm run bench:watch: what watching costs and how soon an end is seen, with the real schedule, poller and
+// rate limiter on a virtual clock: the machine makes no difference. Writes it to docs/PERFORMANCE.md.
 
 import { table } from "../../../.config/docs-parts.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";

@@ -1,4 +1,4 @@
-// What a client gets of the card: who is told of it, how large it is, and which origins it may play from. Needs no browser.
+// What a client is told of the card: who gets it, its size, and where it may play from. Needs no browser.
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../../fixtures/clients.ts";

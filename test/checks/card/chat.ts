@@ -1,5 +1,5 @@
-// A chat that shows cards: Debian's chromium with the page of browser/chat.ts, over the built server on stdio. Each card is served from
-// another origin than the chat, sandboxed, with the policy that MCP Apps prescribes.
+// A chat that shows cards: Debian's chromium with the page of browser/chat.ts, over the built server. Each
+// card has another origin than the chat, a sandbox, and the policy that MCP Apps prescribes.
 //
 //   const { open } = useChats();
 //   const chat = await open({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
@@ -30,7 +30,7 @@ export const PLATFORMS_DOCUMENT = {
   json: { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } },
 };
 
-/** One that is named has to be there. */
+/** The browser that CARD_BROWSER names must exist. */
 export const BROWSER = process.env["CARD_BROWSER"] ?? findBrowser();
 
 export async function launchBrowser(): Promise<Browser> {
@@ -65,21 +65,21 @@ type InChat = {
 
 export interface Chat extends InChat {
   readonly page: Page;
-  /** What the page sent to the server, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
+  /** What the page sent, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
   readonly sent: readonly string[];
   /** Errors in the console, and uncaught ones. */
   readonly errors: readonly string[];
   readonly questions: readonly string[];
   /** Calls generate_video and gives its card, which comes below those of earlier calls. */
   generate(args: Record<string, unknown>): Promise<FrameLocator>;
-  /** Moves the stopped time by so many seconds, and gives the page time to send what that brings about. */
+  /** Moves the stopped time by so many seconds, and lets the page send what is due. */
   pass(seconds: number): Promise<void>;
   openedLinks(): Promise<readonly string[]>;
   modelContext(): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-/** Opens chats in one browser, which is closed after the tests of the file; each chat is closed after its test. */
+/** Opens chats in one browser. Chats are closed after their test, the browser after those of the file. */
 export function useChats() {
   let browser: Browser;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// The card follows its video: as a user of a chat has it, in a real browser, with the real AppBridge, over the built server on stdio.
+// The card follows its video in a real browser, with the real AppBridge, over the built server on stdio.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -100,7 +100,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
         }),
         "GET /1.mp4": VIDEO,
       },
-      // A call looks anew, where the resource may be some seconds old.
+      // A tool call asks the service each time; the resource may be some seconds old.
       { hostCapabilities: { serverTools: {} } },
     );
     const card = await chat.generate(TOPIC);

@@ -1,5 +1,5 @@
-// The card of a call whose result is late, or never comes: VS Code runs the call as a task and gives the card its result when the video is
-// ready. So the card looks for its job itself.
+// The card of a call whose result is late, or never comes: VS Code runs the call as a task and gives the card
+// its result when the video is ready. So the card looks for its job itself.
 
 import type { FrameLocator } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ const rendering = (total: number) => ({
 describe.skipIf(BROWSER === undefined)("late results", () => {
   const { openScripted, openSandbox } = useChats();
 
-  /** Its time stands still; JOB_ID has 4 clips and is listed as the test says; OTHER_JOB_ID has 6 clips. */
+  /** A chat whose time stands still: JOB_ID has 4 clips, OTHER_JOB_ID has 6, and `list` sets the list. */
   async function openHeld(scripts: Scripts = {}, start: Partial<ChatStart> = {}) {
     const { service, chat } = await openScripted(
       {

@@ -1,4 +1,4 @@
-// The applications: how each is told about this server and the scripted model, and how it is started with the job. One entry each.
+// The applications: how each is told about this server and the scripted model, and started with the job.
 
 import { join } from "node:path";
 import * as z from "zod";
@@ -24,7 +24,7 @@ export interface Given extends Place {
   readonly modelUrl: string;
   /** A folder for pictures of its window, if it has one. */
   readonly pictures: string;
-  /** Runs the application for something else than the job. */
+  /** Runs the application for something other than the job. */
   ask(...args: readonly string[]): Promise<unknown>;
 }
 

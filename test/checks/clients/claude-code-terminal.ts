@@ -1,10 +1,10 @@
-// Claude Code as a user has it: in a terminal, with a question before publishing that the user answers by keys.
+// Claude Code as a user has it: in a terminal, where keys answer the question before publishing.
 
 import { write } from "./place.ts";
 import type { Start } from "./processes.ts";
 import { ENTER, startInTerminal, type Terminal } from "./pty.ts";
 
-/** Any text: the scripted model does not check it, but Claude Code asks the user about a key that it does not know. */
+/** Any text: the model does not check it, but Claude Code asks the user about a key that is not approved. */
 const CLAUDE_API_KEY = "example";
 
 /** The last words below the prompt, while it is open and while the model works. */
@@ -21,7 +21,7 @@ export const claudeCodeEnv = (modelUrl: string) => ({
   ANTHROPIC_API_KEY: CLAUDE_API_KEY,
 });
 
-/** Settles in its home directory what it asks a new user, and starts it. Its prompt is open when this resolves. */
+/** Starts it with the answers to what it asks a new user. Resolves when its prompt is open. */
 export async function startClaudeCode(start: Start & { readonly home: string }): Promise<Terminal> {
   const { home, cwd } = start;
   const settled = {
@@ -31,13 +31,13 @@ export async function startClaudeCode(start: Start & { readonly home: string }):
     projects: { [cwd]: { hasTrustDialogAccepted: true } },
   };
   await write(home, ".claude.json", settled);
-  // Its own mode by default has the model judge each call.
+  // Without this mode it would have the model judge each call.
   const terminal = startInTerminal({ ...start, args: ["--permission-mode", "default", ...start.args] });
   await terminal.waitFor(PROMPT_OPEN);
   return terminal;
 }
 
-/** Types a message and sends it when it has arrived: keys that come at once with Enter would be a pasted text. */
+/** Types a message, and sends it once it is shown: Enter at once would be taken for part of a pasted text. */
 export async function say(terminal: Terminal, message: string): Promise<void> {
   terminal.type(message);
   await terminal.waitFor(new RegExp(message.slice(-20).replaceAll(/\W/g, ".")));

@@ -1,4 +1,4 @@
-// The job that each client does: from a topic to a published video. The script goes by what the model is offered and shown, as a model would.
+// The job of each client: from a topic to a published video. Goes by what the model is offered and shown.
 
 import type { Reply, Turn } from "./scripted-model.ts";
 

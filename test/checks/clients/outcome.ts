@@ -1,4 +1,4 @@
-// What a run says about its client, from what the model was offered and shown and from what went over the wire.
+// What a run says about its client: from what the model was offered and shown, and from the messages.
 
 import { ownName } from "./job.ts";
 import type { LeftProcess } from "./processes.ts";

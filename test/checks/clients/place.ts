@@ -1,5 +1,5 @@
-// A home directory and a project for one run of an application, with a copy of the built server that records what goes over its stdin and
-// stdout. npx finds this copy in the project, so that the entry is used as it was printed.
+// A home directory and a project for one run of an application. npx finds a copy of the built server in the
+// project, so the entry is used as printed; the copy records its stdin and stdout.
 
 import { chmod, copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

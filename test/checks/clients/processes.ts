@@ -39,7 +39,7 @@ export interface LeftProcess {
 /** VS Code takes four seconds on a busy machine. */
 const LEAVING_MS = 10_000;
 
-/** The processes of a run that are still there some time after its client has ended. They have its home directory in their environment. */
+/** The processes with this HOME that are still there some time after their client has ended. */
 export async function leftProcesses(home: string): Promise<LeftProcess[]> {
   const deadline = performance.now() + LEAVING_MS;
   let left = await processesOf(home);

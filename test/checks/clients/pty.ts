@@ -1,4 +1,4 @@
-// A program in a terminal of its own, as a user would have it, with `script` of util-linux. What it shows is kept as text, without colours.
+// A program in a terminal of its own, by `script` of util-linux. Keeps what it shows as text without colours.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,10 +6,10 @@ import { stripVTControlCharacters } from "node:util";
 import type { Start } from "./processes.ts";
 
 export interface Terminal {
-  /** Waits until a text is shown that was not there at the last `waitFor`, and returns it. Rejects if the program ends before. */
+  /** Waits for a text after the last one waited for, and returns it. Rejects if the program ends first. */
   waitFor(text: RegExp): Promise<string>;
   type(keys: string): void;
-  /** Types keys, again every second until what they lead to is shown: a program may miss keys while it draws. */
+  /** Types keys every second until this is shown: a program may miss keys while it draws. */
   typeUntil(keys: string, text: RegExp): Promise<string>;
   readonly ended: Promise<void>;
   /** Ends it at once. */
@@ -18,7 +18,7 @@ export interface Terminal {
 
 export const ENTER = "\r";
 
-/** As wide as possible, so that no line is broken. */
+/** Wide enough that no line is broken. */
 const COLUMNS = 400;
 const ROWS = 60;
 const AGAIN_MS = 1_000;

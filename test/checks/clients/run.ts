@@ -1,6 +1,6 @@
-// npm run test:clients: real applications from npm do a whole job with the entry that `config` prints for them, against the sandbox and a
-// scripted model on loopback. Writes the table of docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing, `-- --latest` takes
-// their latest versions. Names the folder of VS Code's screenshots. Linux only.
+// npm run test:clients: real applications from npm do a whole job with the entry that `config` prints, the
+// sandbox and a scripted model. Writes docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing,
+// `-- --latest` takes their latest versions. Names the folder of VS Code's screenshots. Linux only.
 
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";

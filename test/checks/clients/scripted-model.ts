@@ -1,5 +1,5 @@
-// A model server on loopback whose answers are written by a script. It speaks the APIs that real clients call: Anthropic messages, OpenAI
-// chat completions and responses, and Gemini. The script sees what a model would see: the tools that were offered and the results it was shown.
+// A model server on loopback that answers by a script, over the APIs of real clients: Anthropic messages,
+// OpenAI chat completions and responses, Gemini. The script sees the tools and results that a model would.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Takes the place of the server's first file in the copy that a client starts: records what goes over stdin and stdout, then runs the server.
-// It runs in the server's own process, so that starting, ending and orphans stay as they are. tapped.json beside it holds the folder of the
-// records and settings, which some clients would not pass on.
+// Replaces the server's first file in the copy that a client starts: records stdin and stdout, then runs the
+// server in the same process, so that starting, ending and orphans stay as they are. tapped.json beside it
+// holds the folder of the records and settings, which some clients would not pass on.
 
 "use strict";
 const { appendFileSync, readFileSync } = require("node:fs");

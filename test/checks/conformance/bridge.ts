@@ -1,5 +1,5 @@
-// Puts the built server behind HTTP, because the conformance suite knows no stdio: one process for each session of the legacy protocol, and
-// one for each request of the modern one, so that no message has to be told apart from another's.
+// Puts the built server behind HTTP, since the conformance suite knows no stdio: one process per session of
+// the legacy protocol and per request of the modern one, so that no messages can be mixed up.
 
 /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's transports have no other way */
 import { StdioClientTransport, type StdioServerParameters } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -45,7 +45,7 @@ export async function startBridge(server: StdioServerParameters): Promise<Bridge
   };
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { host = "", origin } = incoming.headers;
-    // A web page that has its name resolved to this computer must not reach the server.
+    // DNS rebinding: a web page whose name resolves to this computer must not reach the server.
     if (![host, ...(origin === undefined ? [] : [new URL(origin).host])].every(isLoopback))
       return fail(outgoing, 403, -32000, "Not a loopback host.");
     const message = incoming.method === "POST" ? await json(incoming) : undefined;
@@ -79,7 +79,7 @@ function isModern(message: unknown): boolean {
   return Object(meta)["io.modelcontextprotocol/protocolVersion"] !== undefined;
 }
 
-/** All that this process writes belongs to this request. It ends with the answer, or when the client has left. */
+/** Sends the client all that this process writes. Ends it after the answer, or when the client has left. */
 async function answerModern(
   message: JSONRPCMessage,
   outgoing: ServerResponse,
@@ -99,7 +99,7 @@ async function answerModern(
   if (id === undefined) outgoing.writeHead(202).end();
 }
 
-/** In the modern protocol HTTP has a status of its own for some errors. */
+/** In the modern protocol some errors have an HTTP status of their own. */
 function statusOf(answered: JSONRPCMessage): number {
   const code = "error" in answered ? answered.error.code : 0;
   return code === -32601 ? 404 : [-32602, -32021, -32022].includes(code) ? 400 : 200;

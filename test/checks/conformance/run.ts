@@ -1,5 +1,5 @@
-// npm run test:conformance: the official suite before the built server, for both protocol versions. It fails on anything that is not in the
-// baseline beside it, and on an entry of the baseline that passes. `npm run test:conformance -- caching` runs one scenario.
+// npm run test:conformance: the official suite with both protocol versions. Fails on a result that differs
+// from the baselines beside it, for better or worse. `npm run test:conformance -- caching` runs one scenario.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// docs/examples/backend: its own workers with pg-boss and a real Postgres, before a sandbox that is reached through a faulty proxy.
+// docs/examples/backend: its own workers, pg-boss and a real Postgres, with a sandbox behind a faulty proxy.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -38,7 +38,7 @@ const postgresSchema = z.object({
   PGPASSWORD: z.string(),
 });
 type Order = z.infer<typeof orderSchema>;
-/** The proxy keeps what the service answers to them. */
+/** The proxy withholds the service's answers to these. */
 const UNANSWERED = ["[lost] one", "[lost] two", "[hold] one", "[499] one"];
 
 const hasPostgres = spawnSync("pg_virtualenv", ["-h"]).error === undefined;
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
     doomed.kill("SIGKILL");
     await Promise.all([startWorker(), startWorker()]);
 
-    // The worker was killed before or after it had sent what it was about to send: a person looks whether there is a video.
+    // The worker may have been killed before or after it sent: a person looks whether there is a video.
     for (;;) {
       await expect
         .poll(async () => isSettled(await orders()), { timeout: 240_000, interval: 1_000 })
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
         headers: { authorization, "content-type": "application/json" },
         ...(body !== "" && { body }),
       });
-    /** Loses the answer to a topic with [lost], keeps that to [hold] for ever, and gives 499 instead of that to [499]. */
+    /** Loses the answer to a topic with [lost], withholds that to [hold], and makes that to [499] a 499. */
     const generate: Handler = async (request) => {
       const answer = await forward(request);
       if (!answer.ok) return answer;
@@ -208,7 +208,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
       startProxy,
       command,
       add: (topic: string) => ask("add", topic),
-      /** For what is open now, that hour has passed. */
+      /** Makes all orders an hour older: their requests may be under way for ten minutes. */
       anHourLater: () => sql(database, "update orders set sent_at = sent_at - interval '1 hour'"),
       orders: async () => z.array(orderSchema).parse(await ask("list")),
       unanswered: async () => unansweredSchema.parse(await ask("unanswered")),
@@ -225,10 +225,10 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
   }
 });
 
-/** A server of its own, from Debian's tool for tests, which removes it when its command ends. */
+/** Starts Postgres with pg_virtualenv, Debian's tool for tests, which removes it when its command ends. */
 async function startPostgres() {
   const child = spawn("pg_virtualenv", ["-t", "sh", "-c", "env; echo ready; cat"], {
-    // Where the user whom it runs Postgres as may read.
+    // Postgres may run as another user, who must be able to read this folder.
     env: { ...process.env, TMPDIR: "/tmp" },
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -247,7 +247,7 @@ async function startPostgres() {
   };
 }
 
-/** Nothing happens any more without a person. */
+/** Whether nothing happens any more without a person. */
 function isSettled(orders: readonly Order[]): boolean {
   return orders.every(({ state }) => state === "completed" || state === "unanswered");
 }

@@ -1,4 +1,4 @@
-// Gateways put a stdio server behind HTTP. These tests run real ones before the built server, with real clients.
+// Real gateways, which put a stdio server behind HTTP, between real clients and the built server.
 
 import {
   Client as ModernClient,

@@ -1,4 +1,4 @@
-// A team on one key: twelve processes of the built server before one account, whose rate limit they share without knowing of each other.
+// A team on one key: twelve server processes share an account's rate limit without knowing of each other.
 
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,7 +97,7 @@ async function subscribeToAll(client: LegacyClient, started: readonly z.infer<ty
   return [...ended.values()];
 }
 
-/** Nothing lost, nothing doubled, and how many requests were refused. */
+/** Prints the figures, and returns those that show that nothing is lost or doubled and few are refused. */
 function outcome(sandbox: Sandbox, ended: readonly z.infer<typeof jobSchema>[]) {
   const sent = sandbox.requests();
   const refused = sent.filter(({ status }) => status === 429).length;
@@ -114,8 +114,8 @@ function paid(sandbox: Sandbox) {
 }
 
 /**
- * Calls until it succeeds: again after what the answer calls safe to repeat, and after `duplicate`, never with its code. That comes back
- * while another process has sent the same request and has no answer yet.
+ * Calls until it succeeds: again after an error that is safe to repeat, and after `duplicate`, never with its
+ * code. `duplicate` comes back while another process waits for the answer to the same request.
  */
 async function call(
   client: TestClient,

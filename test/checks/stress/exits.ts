@@ -1,5 +1,5 @@
-// How long the built file takes to end, for each event, state and protocol, with nothing else running. The median counts: other load
-// delays some rounds, a defect delays all of them.
+// How long the built file takes to end, for each event, state and protocol, with nothing else running. The
+// median counts: other load delays some rounds, a defect delays all of them.
 
 import { isDeepStrictEqual } from "node:util";
 import { exitCases, expectedOutcome, limitMs, runExitCase } from "../../fixtures/exit-cases.ts";

@@ -1,5 +1,5 @@
-// Loaded before a server: puts its clocks ahead by the numbers of milliseconds in the file CLOCK_FILE. The first has passed on all clocks,
-// the second is how far the wall clock alone was set.
+// Loaded before a server: puts its clocks ahead by the milliseconds in CLOCK_FILE. The first number has
+// passed on all clocks, the second is how far the wall clock alone was set.
 
 const { readFileSync } = require("node:fs");
 const os = require("node:os");

@@ -1,9 +1,9 @@
-// What must hold of what a service has carried out and of the codes that its callers were given. Pure. Times are milliseconds of
-// performance.now().
+// What must hold of what a service has carried out and of the codes that callers were given. Pure. Times are
+// milliseconds of performance.now().
 
 import type { Charge } from "./paying-service.ts";
 
-/** How far the servers' clocks are ahead, from a moment on. No request is on its way to the service at that moment. */
+/** How far ahead the servers' clocks are from a moment on. No request is under way at that moment. */
 export interface ClockSetting {
   readonly atMs: number;
   /** What has passed on all their clocks. */
@@ -36,7 +36,7 @@ export interface Happened {
 
 const DAY_MS = 24 * 3_600_000;
 const UNDER_WAY_MS = 60_000;
-/** Between the clock readings of the service and a server. */
+/** The difference allowed between the clock readings of the service and a server. */
 const SLACK_MS = 2_000;
 
 export function violations(happened: Happened): string[] {
@@ -75,7 +75,7 @@ function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happen
   );
 }
 
-/** Whether the call was given a code although something it asked for was under way, for less than a minute, all the time. */
+/** Whether a code was given although something asked for was under way all along, for less than a minute. */
 function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }: Happened): boolean {
   const machineMs = (atMs: number) => atMs + settingAt(atMs, clocks).passedMs;
   return charges.some(

@@ -1,6 +1,6 @@
-// Two server processes share one journal, under random calls of both paid tools with two keys, cancellations, lost answers, kill -9, time
-// that passes and wall clocks that are set. law.ts says what must hold. SEED=… ROUNDS=1 replays the steps of a round; the timing of
-// processes still varies.
+// Two server processes share one journal, under random calls of both paid tools with two keys, cancellations,
+// lost answers, kill -9, passing time and set wall clocks. law.ts says what must hold. SEED=… ROUNDS=1
+// replays the steps of a round; the timing of processes still varies.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -20,7 +20,7 @@ const CLOCK = fileURLToPath(new URL("jumping-clock.cjs", import.meta.url));
 const STEPS = 14;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** For so long nothing happens before the clocks are set. */
+/** Nothing happens for this long before the clocks are set. */
 const QUIET_MS = 400;
 /** Far above what a round needs on a busy machine. */
 const MAX_ROUND_MS = 60_000;

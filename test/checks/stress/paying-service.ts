@@ -1,4 +1,4 @@
-// A service that records each paid and public request that it carries out, and answers, refuses, loses its answer or hangs at random.
+// A service that records what it carries out, and answers, refuses, loses its answer or hangs at random.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -29,7 +29,7 @@ export interface PayingService extends Pick<ScriptedService, "url" | "close"> {
 }
 
 const MAX_LATE_MS = 60;
-/** How an exchange goes on; as often as all of these together, it is answered at once. */
+/** Half of all exchanges are answered at once, the others go on in one of these ways. */
 const BEHAVIOURS = [
   "answer late",
   "answer and break off",

@@ -1,6 +1,6 @@
-// npm run stress: runs all stress tests one after the other, prints the figures of each and writes it to docs/PERFORMANCE.md. Fails if a
-// promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry` the mutants of one module. The
-// command in the document has the seed that repeats a run.
+// npm run stress: runs all stress tests in turn and writes their figures to docs/PERFORMANCE.md. Fails if a
+// promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry`
+// the mutants of one module. The command in the document has the seed that repeats a run.
 
 import { MACHINE, report, TODAY } from "../report.ts";
 import { MODULES, type Row, SEED, TESTS } from "./tests.ts";

@@ -1,5 +1,5 @@
-// 100,000 calls and 10,000 subscriptions with each protocol, a client that stops reading, and a flood of 100,000 calls that the service
-// never answers.
+// 100,000 calls and 10,000 subscriptions with each protocol, a client that stops reading, and a flood of
+// 100,000 calls that the service never answers.
 
 import { flood, soak as callAndSubscribe, stallReader } from "../../fixtures/soak.ts";
 

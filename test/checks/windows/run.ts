@@ -1,5 +1,5 @@
-// npm run test:windows: drives the built server from a Node for Windows, on Windows itself or under Wine, against the sandbox, and prints
-// what was found.
+// npm run test:windows: drives the built server from a Node for Windows, on Windows itself or under Wine,
+// against the sandbox, and prints what was found.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

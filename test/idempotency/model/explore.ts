@@ -1,4 +1,4 @@
-// Explores every order of events of a scenario, the shortest runs first, and recognises states that it has seen.
+// Explores every order of events of a scenario, the shortest runs first, and visits no state twice.
 
 import { createHash } from "node:crypto";
 import { keyOf, type Scenario, type State, World } from "./world.ts";
@@ -14,7 +14,7 @@ interface Run {
   readonly before: Run | undefined;
 }
 
-/** `faults` is how many crashes, lost answers, jumps of the clock and removed folders one run may have. */
+/** `faults`: how many crashes, lost answers, clock jumps and other faults a run may have. */
 export async function explore(scenario: Scenario, faults: number): Promise<Exploration> {
   const world = new World(scenario);
   const start = await world.start(faults);

@@ -1,4 +1,4 @@
-// The law of paid and public requests, held against every order of events of two calls. The stress tests explore more of both.
+// The law of paid and public requests, in every order of events of two calls. The stress tests explore more.
 
 import { expect, test } from "vitest";
 import { describeCounterexample, explore } from "./explore.ts";

@@ -1,5 +1,5 @@
-// A process of the model: the real code of src/idempotency, which waits before each operation until the scheduler lets it go on. What it
-// does then is a function of what it has met, so each step is run once and remembered.
+// A process of the model: the real code of src/idempotency, which waits for the scheduler before each
+// operation. What it does then depends only on its steps so far, so each step is run once and remembered.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -53,7 +53,7 @@ export interface Surroundings {
   readonly machineMs: number;
 }
 
-/** A request. Its keys are equal for those of which only one may be carried out. */
+/** A request. Of those that have a key in common only one may be carried out. */
 export interface Sent {
   readonly entryId: string;
   readonly keys: readonly string[];
@@ -81,7 +81,7 @@ export type Operation = { readonly call: string } & (
 );
 type Wanted = Operation extends infer One ? (One extends Operation ? Omit<One, "call"> : never) : never;
 
-/** What comes of an operation, where it is not always the same. */
+/** How an operation ends, if there are several ways. */
 export type Word = "" | "time over" | "carried out" | Outcome | "in time" | "lost" | "late";
 
 /** What a call was answered. */
@@ -90,11 +90,11 @@ export interface Answer {
   readonly code?: string | undefined;
   /** What the code confirms. */
   readonly keys: readonly string[];
-  /** That it failed for no reason of the model. */
+  /** An error that the model did not cause. */
   readonly failure?: string;
 }
 
-/** A process between two steps: all that it can go on by. */
+/** A process between two steps: all that its next steps depend on. */
 export interface ProcessState {
   readonly program: Program;
   readonly pending: readonly Operation[];
@@ -105,12 +105,12 @@ export interface ProcessState {
   readonly unread: readonly Line[];
   /** The newest file of the last look. */
   readonly newest: string | undefined;
-  /** The last one of those by which it came to be, in one of the ways. */
+  /** The last step of one of the runs that lead to this state. */
   readonly step: Step;
   readonly next: Map<string, Next>;
 }
 
-/** All that its local variables hold. Where the code keeps more from one operation to the next, it belongs here. */
+/** All that local variables of the code hold between operations. New variables must be added here. */
 export interface Call {
   readonly name: string;
   /** How many calls it has made, one after the other. */
@@ -133,7 +133,7 @@ export interface Call {
 
 interface Step {
   readonly before: Step | undefined;
-  /** Which of the pending ones goes on; none at the start. */
+  /** The index of the pending operation that goes on; -1 at the start. */
   readonly operation: number;
   readonly word: Word;
   readonly around: Surroundings;
@@ -195,7 +195,7 @@ class Process {
     this.#program = program;
   }
 
-  /** Lets the real code run until all of it waits for the scheduler: nothing in it waits for anything else. */
+  /** Runs the real code until all of it waits for the scheduler, which is all that it ever waits for. */
   async go({ operation, word, around }: Step): Promise<void> {
     this.#around = around;
     this.answers = [];
@@ -332,7 +332,7 @@ class Process {
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
         code: issued,
-        // One that has sent a part gives the code of its look before that. If anything has come since, the code is not valid any more.
+        // Having sent a part, it gives the code of its earlier look: invalid if anything has come since.
         keys: results.every(({ alreadyPublished }) => alreadyPublished) ? keys : [],
       }),
       (error: unknown) => {
@@ -353,7 +353,7 @@ class Process {
     const call = this.#caller();
     const { code, entryId } = call;
     const seen = call.seen.map((line) => line.replace(/ .*/, ""));
-    // What it has seen and the time that is left have decided that it is sent, and matter no more.
+    // These have decided that it is sent, and matter no more.
     Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
     const latestMs = this.#around.machineMs + deadlineMs - MIN_POST_MS;
     const fate = await this.#until({ kind: "ask", keys, entryId, seen, code, latestMs });
@@ -378,7 +378,7 @@ class Process {
           .filter(({ platforms }) => platforms?.some((platform) => call.keys.includes(platform)) ?? true)
           .map(keyOf);
         if (texts.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
-        // Its text tells a file apart from what it was as well as any version.
+        // The text serves as the version: it changes with the file.
         return [...texts].map(([name, text]) => ({ name, version: text }));
       },
       read: async (name) => this.#around.files.texts.get(name) ?? "",

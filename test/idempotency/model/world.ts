@@ -1,5 +1,5 @@
-// A small model of the world around the guard: two processes with the real code of src/idempotency, and the disk, the service and the clocks
-// that they share. A state never changes: its actions say what can happen next, and lead to other states.
+// A small model of the world around the guard: two processes with the real code of src/idempotency, and their
+// disk, service and clocks. A state never changes: its actions lead to other states.
 
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
   type Word,
 } from "./process.ts";
 
-/** What the calls of the processes do, by the process's name. Those of one process run at once. */
+/** The calls, each with the process that makes it. All calls of a process run at once. */
 export interface Scenario {
   readonly name: string;
   readonly accounts?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Scenario {
 }
 
 export interface State {
-  /** By name. None once it has crashed, or has nothing left to do. */
+  /** By name. Undefined once it has crashed or has nothing left to do. */
   readonly processes: Readonly<Record<string, ProcessState | undefined>>;
   readonly files: Files;
   readonly wallMs: number;
@@ -62,7 +62,7 @@ export class World {
     this.#scenario = scenario;
   }
 
-  /** The state in which all calls begin. A run may have so many crashes, lost answers, jumps of the clock and removed folders. */
+  /** The state in which all calls begin. A run may have so many crashes, lost answers and other faults. */
   async start(faults: number): Promise<State> {
     let state: State = {
       processes: {},
@@ -95,7 +95,7 @@ export class World {
           label: `${operation.call} ${label}`,
           apply: async () => {
             const next = await this.#goOn({ ...state, ...change }, operation, word);
-            // Nothing but its look depends on when a call has ended to wait, so it does both in one step.
+            // When a wait ends matters only for the look that follows, so both are one step.
             const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
             return look === undefined ? next : this.#goOn(next, look, "");
           },
@@ -104,7 +104,7 @@ export class World {
     return actions.length === 0 || state.faultsLeft === 0 ? actions : [...actions, ...this.#faults(state)];
   }
 
-  /** What must hold when nothing can happen any more: all calls have ended, and a later call of a new process repeats nothing. */
+  /** What must hold when nothing more can happen: all calls have ended, and repeating them later is safe. */
   async violationAtEnd(state: State): Promise<string | undefined> {
     const stuck = Object.keys(state.processes).find((name) => state.processes[name] !== undefined);
     if (stuck !== undefined) return `A call of ${stuck} never ends.`;
@@ -124,7 +124,7 @@ export class World {
       case "look":
         return [["looks at the journal"]];
       case "wait":
-        // A process looks for one call after the other.
+        // A process looks at the journal for one call at a time.
         if (lookOf(state, processOf(operation.call)) !== undefined) return [];
         if (operation.endsAtMs <= state.machineMs) return [["looks again"]];
         return [["looks again"], ["looks again when its time is over", "time over"]];
@@ -197,11 +197,11 @@ export class World {
 }
 
 /**
- * Two states with the same key go on in the same way: it has what the journal, the processes and the law can still tell apart. Of times that
- * is how long ago something under way was begun, and nothing once that is a minute.
+ * States with the same key go on in the same way: it has all that the journal, the processes and the law can
+ * still tell apart. Of times that is the age of what is under way, up to a minute.
  */
 export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: State): string {
-  // Clocks jump and lines are removed no more.
+  // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (ms >= 0 && ms < UNDER_WAY_MS ? ms : isLastFault || ms > 0 ? "past" : "future");
   const left = (ms: number) => Math.max(ms - machineMs, 0);
@@ -212,8 +212,8 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
   const newest = (...some: readonly string[]) => some.toSorted().at(-1);
   const today = `journal-${new Date(wallMs).toISOString().slice(0, 10)}.jsonl`;
   const toWrite = isLastFault ? newest(today, ...names) : today;
-  // A call looks before it decides anything. So it makes no difference whether its process has read a line already, unless that can be
-  // removed, or has another place among the lines of another file.
+  // A call looks before it decides. So whether its process has already read a line makes no difference,
+  // unless the line can be removed, or moved by the lines of another file.
   const looked = isLastFault && names.length < 2 ? files.lines : [];
   const key = JSON.stringify([
     toWrite,
@@ -245,7 +245,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
     ),
     state,
   ]);
-  // An entry that guards nothing any more has left no trace but the numbers of the later ones.
+  // Renumbers the entries: one that guards nothing any more only shows in the numbers of later ones.
   const ids = new Map<string, string>();
   return key.replace(/\b([PQR]\d?)-\d+/g, (id, call: string) => {
     const canonical = ids.get(id) ?? `${call}-${ids.size}`;
@@ -298,7 +298,7 @@ function afterAnswer(state: State, entries: readonly Line[], { call, keys, code,
   return { ...state, codes: { ...state.codes, [call]: { code, known } }, ...(isUnderWay && { violation }) };
 }
 
-/** What was recorded in a folder that is gone, no other process can know but those that have read it. */
+/** Other processes know an entry of a removed folder only if they have read it. */
 function canKnow({ lost }: State, call: string, entryId: string, seen: readonly string[] = []): boolean {
   return processOf(call) === processOf(entryId) || !lost.includes(entryId) || seen.includes(entryId);
 }

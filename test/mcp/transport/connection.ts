@@ -1,4 +1,4 @@
-// The client's end of a StdioTransport: streams to write to, stall and break, and the messages that go over them.
+// The client's end of a StdioTransport: streams to write to, stall and break, and their messages.
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { PassThrough, Writable } from "node:stream";
@@ -36,7 +36,7 @@ export interface Connection {
   send(...values: unknown[]): void;
 }
 
-/** A started transport over this output; its messages go to `received`, or to `onmessage` if that is set later. */
+/** A started transport over this output. Messages go to `received`, unless `onmessage` is set later. */
 export async function connect(
   output: Writable,
   options: Partial<StdioTransportOptions> = {},

@@ -1,5 +1,5 @@
-// A chat with MCP Apps in a page: the SDK's real client and the real AppBridge. The server's messages come and go through functions
-// that the test puts into the page.
+// A chat with MCP Apps in a page: the SDK's real client and the real AppBridge. The server's messages pass
+// through functions that the test puts into the page.
 
 import {
   Client,

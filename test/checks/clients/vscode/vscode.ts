@@ -1,5 +1,5 @@
-// VS Code as a client: its settings, and the job in its chat. It needs a browser, and code-server's install needs what builds its native
-// modules: on Debian chromium, build-essential, python3, libkrb5-dev, libx11-dev, libxkbfile-dev and libsecret-1-dev.
+// VS Code as a client: its settings, and the job in its chat. Needs a browser and what builds code-server's
+// modules: chromium build-essential python3 libkrb5-dev libx11-dev libxkbfile-dev libsecret-1-dev on Debian.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

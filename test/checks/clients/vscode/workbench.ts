@@ -1,5 +1,5 @@
-// VS Code's workbench in a real browser, used as a user does: a prompt is typed into the chat, and what VS Code or the server asks is
-// answered by clicking.
+// VS Code's workbench in a real browser, used as a user does: types a prompt into the chat, and answers what
+// VS Code or the server asks by clicking.
 
 import { join } from "node:path";
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from "playwright-core";
@@ -24,7 +24,7 @@ export class Workbench {
   readonly #context: BrowserContext;
   readonly #page: Page;
   readonly #pictures: string;
-  /** What shows an MCP App. The app is in the frame within. */
+  /** The frame around the frame of an MCP App. */
   readonly #appFrame: Locator;
 
   private constructor(context: BrowserContext, page: Page, pictures: string) {
