@@ -6,9 +6,10 @@ import { factsOf, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clie
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 
+/** Ready by the first poll: the sandbox's rate limit holds back what follows the second. */
 const FAST_SANDBOX = {
   args: ["--sandbox"],
-  env: { FACELESS_SANDBOX_SECONDS: "0.3", FACELESS_POLL_SECONDS: "0.1" },
+  env: { FACELESS_SANDBOX_SECONDS: "0.1", FACELESS_POLL_SECONDS: "0.1" },
 };
 
 const ajv = new Ajv2020({ strict: false });

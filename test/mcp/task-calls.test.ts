@@ -178,7 +178,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   );
 
   test("a client with tasks gets the end from a new server after the first has ended", async () => {
-    const service = await startingService(0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    const service = await startingService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
     const first = await connect(service.start);
     await first.call("generate_video", TIDES);
     await first.raw.close();
@@ -215,7 +215,9 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks is told why a task is no longer polled, and waits again with get_video_status", async () => {
-    const { service, client } = await setUpStarting(connect, 0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    const { service, client } = await setUpStarting(connect, undefined, {
+      FACELESS_STATE_DIR: temporaryFolder(),
+    });
     await client.call("generate_video", TIDES);
     service.answer(JOB_ID, envelope(401, "unauthorized", "Who are you?"));
 
