@@ -24,12 +24,12 @@ async function life(): Promise<void> {
   // Long enough for a request to reach the service on a busy machine.
   const short = { deadlineMs: 1_000 };
   await service.getJob(JOB_ID);
-  await failureOf(service.getJob(JOB_ID, short));
   await service.listVideos({ limit: 1 });
   await service.generate({ topic: "x" });
   await failureOf(service.generate({ topic: "x" }));
   await failureOf(service.generate({ topic: "x" }));
-  await failureOf(service.generate({ topic: "x" }, { ...short, onLate: () => {} }));
+  const late = service.generate({ topic: "x" }, { ...short, onLate: () => {} });
+  await Promise.all([failureOf(late), failureOf(service.getJob(JOB_ID, short))]);
   await failureOf(service.listConnectedPlatforms());
   const sent = rest.requests.length;
   const pending = failureOf(service.getJob(JOB_ID));
