@@ -22,7 +22,7 @@ async function life(): Promise<void> {
   await using rest = await startScriptedService(SCRIPTS);
   const service = connect({ baseUrl: rest.url, minPostMs: 0 });
   // Long enough for a request to reach the service on a busy machine.
-  const short = { deadlineMs: 1_000 };
+  const short = { deadlineMs: 500 };
   await service.getJob(JOB_ID);
   await service.listVideos({ limit: 1 });
   await service.generate({ topic: "x" });
