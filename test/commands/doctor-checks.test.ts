@@ -176,13 +176,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Try again in a minute$/,
   },
   {
-    what: "a service that never answers",
-    env: () => at("hang"),
-    name: "service",
-    detail: /^http:\/\/127\.0\.0\.1:\d+ takes the request, but does not answer: it took longer than \d s$/,
-    fix: /^Try again in a minute$/,
-  },
-  {
     what: "a redirect to another origin",
     env: () => at({ status: 301, headers: { location: "https://www.videos.test/api/v1/videos" } }),
     name: "service",

@@ -1,14 +1,7 @@
 // How doctor prints its report, at a terminal and elsewhere.
 
 import { expect, test } from "vitest";
-import type { Reply } from "../fixtures/scripted-service.ts";
-import { doctor, serviceWith } from "./run-doctor.ts";
-
-/** Of a service with this answer for the video list. */
-const account = async (videos: Reply) => ({
-  FACELESS_API_KEY: "fl_account",
-  FACELESS_BASE_URL: (await serviceWith(videos)).url,
-});
+import { doctor } from "./run-doctor.ts";
 
 /** The report of an environment in which nothing is set, so that nothing is sent. */
 const report = async (env: Readonly<Record<string, string>>, isTerminal: boolean) =>
@@ -33,18 +26,4 @@ test.each([
   expect(text).toContain("ok    Node.js");
   // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
   expect(text).not.toMatch(/[\u001B✔✖]/);
-});
-
-test("doctor prints what to fix first, and the skipped checks in one line", async () => {
-  const { code, lines } = await doctor({ env: await account({ status: 503 }) });
-
-  expect(code).toBe(1);
-  expect(lines.slice(0, 3)).toEqual([
-    "Before a video can be made, fix this:",
-    "",
-    "fail  service   Try again in a minute.",
-  ]);
-  expect(lines.filter((line) => line.startsWith("Not checked"))).toEqual([
-    "Not checked: key, requests, platforms.",
-  ]);
 });

@@ -4,15 +4,14 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { run } from "../fixtures/run.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const PRELOAD = fileURLToPath(new URL("../fixtures/node-version.cjs", import.meta.url));
 const NEEDED = manifest.engines.node.replace(/^>=/, "");
 
 const runAs = (version: string, ...args: string[]) =>
-  run(SERVER_NODE, ["-r", PRELOAD, BIN, ...args], { env: { FAKE_NODE: version } });
+  run(SERVER_NODE, ["-r", PRELOAD, BUILT_FILE, ...args], { env: { FAKE_NODE: version } });
 
 test.each(["0.10.48", "18.20.8", "20.9.0", "20.18.0"])(
   "Node %s is refused with exit code 1 and one line that names the required version",
@@ -39,19 +38,9 @@ test.each([NEEDED, "20.18.10", "100.0.0", "26.0.0-nightly20260101"])(
 );
 
 test("arguments and exit codes pass through the first file", async () => {
-  expect(await run(SERVER_NODE, [BIN, "--nonsense"])).toEqual({
+  expect(await run(SERVER_NODE, [BUILT_FILE, "--nonsense"])).toEqual({
     code: 2,
     stdout: "",
     stderr: "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n",
   });
-});
-
-test("a client can start the first file as a server", async () => {
-  const client = await connectLegacy({ file: BIN, args: ["--sandbox"] });
-  const { structuredContent } = await client.call("generate_video", { topic: "The tide" });
-  expect(structuredContent).toMatchObject({ status: "processing" });
-});
-
-test("npx starts the first file", () => {
-  expect(manifest.bin).toEqual({ "faceless-video-mcp": "dist/bin.cjs" });
 });

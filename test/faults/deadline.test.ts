@@ -1,13 +1,15 @@
-// Every call ends within 45 s when the service accepts requests and never answers: the tools with their real deadlines, over real
-// sockets and in virtual time.
+// Every call ends within 45 s when the service accepts requests and never answers: the tools and doctor with their real deadlines, over
+// real sockets and in virtual time.
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { doctor } from "../commands/run-doctor.ts";
+import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.ts";
 
 /** Small compared with what is measured. */
-const STEP_MS = 10;
+const STEP_MS = 50;
 const PROMISED_SECONDS = 45;
 
 // Fake timers do not replace the timers of node:timers/promises.
@@ -21,7 +23,7 @@ vi.mock("node:timers/promises", async (original) => ({
 }));
 // What is loaded on first use would take virtual time.
 beforeAll(() => import("../../src/service/connected-platforms.ts"));
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 /** The tools and a service that never answers unless a test scripts it; `waiting` counts the requests without an answer. */
@@ -41,8 +43,8 @@ async function silentService() {
   return { rest, tools, slow, waiting: () => waiting };
 }
 
-/** How a call ends if time passes only while a request waits for its answer. */
-async function outcomeOf(calling: Promise<Called>, waiting: () => number) {
+/** What a call comes to, and when, if time passes only while a request waits for its answer. */
+async function inVirtualTime<Result>(calling: Promise<Result>, waiting: () => number) {
   const startMs = Date.now();
   let over = false;
   const call = calling.finally(() => (over = true));
@@ -52,8 +54,12 @@ async function outcomeOf(calling: Promise<Called>, waiting: () => number) {
     vi.advanceTimersByTime(STEP_MS);
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
-  const { error } = await call;
-  return { seconds: (Date.now() - startMs) / 1000, code: error?.code, outcome: error?.outcome };
+  return { result: await call, seconds: (Date.now() - startMs) / 1000 };
+}
+
+async function outcomeOf(calling: Promise<Called>, waiting: () => number) {
+  const { result, seconds } = await inVirtualTime(calling, waiting);
+  return { seconds, code: result.error?.code, outcome: result.error?.outcome };
 }
 
 const IN_TIME = {
@@ -94,9 +100,32 @@ test("generate_video ends within 45 s though the service never answers and the s
   expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
 });
 
-test("an OpenAPI document that never comes delays the first call alone, by two seconds", async () => {
-  const { rest, tools, waiting } = await silentService();
+test("doctor ends within 20 s though the service never answers, and prints what to fix first and what it skipped", async () => {
+  const { rest, waiting } = await silentService();
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: rest.url };
+
+  const { result, seconds } = await inVirtualTime(doctor({ env }), waiting);
+
+  expect({ code: result.code, inTime: seconds < 20 }).toEqual({ code: 1, inTime: true });
+  expect(result.lines.slice(0, 5)).toEqual([
+    "Before a video can be made, fix this:",
+    "",
+    "fail  service   Try again in a minute.",
+    `                (${rest.url} takes the request, but does not answer: it took longer than 8 s)`,
+    expect.stringMatching(/^ok /),
+  ]);
+  expect(result.lines.at(-1)).toBe("Not checked: key, requests, platforms.");
+});
+
+test("an OpenAPI document that comes late delays the first call alone, by two seconds, and is used from then on", async () => {
+  const { rest, tools, slow, waiting } = await silentService();
   rest.on(VIDEOS, { json: { videos: [] } });
+  let answer: (reply: Reply) => void = () => {};
+  const late = new Promise<Reply>((resolve) => (answer = resolve));
+  rest.on(
+    DOCUMENT,
+    slow(() => late),
+  );
 
   const delays = [await outcomeOf(tools.list(5), waiting), await outcomeOf(tools.list(5), waiting)];
 
@@ -104,4 +133,11 @@ test("an OpenAPI document that never comes delays the first call alone, by two s
     [2, undefined],
     [0, undefined],
   ]);
+  const limit = { name: "limit", in: "query", schema: { type: "integer", maximum: 3 } };
+  answer({ json: { paths: { "/api/v1/videos": { get: { parameters: [limit] } } } } });
+  await vi.waitFor(async () => {
+    await tools.list(5);
+    expect(rest.lines().at(-1)).toBe(`${VIDEOS}?limit=3`);
+  });
+  expect(rest.lines().slice(0, 3)).toEqual([DOCUMENT, `${VIDEOS}?limit=5`, `${VIDEOS}?limit=5`]);
 });

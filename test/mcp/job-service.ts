@@ -20,10 +20,13 @@ export const UNAUTHORIZED = envelope(401, "unauthorized", "Who are you?");
 
 const CLOCK = "cccccccc-0000-4000-8000-000000000003";
 
+/** Seconds between polls of a server in this process. The setting, which the built file takes, allows no fewer than 0.1. */
+const POLL_SECONDS = 0.02;
+
 export type JobService = Awaited<ReturnType<typeof jobService>>;
 
 /** `start` is how a server for it is started, with this environment besides. */
-export async function jobService(pollSeconds = 0.1, env: Readonly<Record<string, string>> = {}) {
+export async function jobService(pollSeconds = POLL_SECONDS, env: Readonly<Record<string, string>> = {}) {
   const rest = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const replies = new Map<string, Reply>();
   const answer = (jobId: string, reply: Reply) => {
@@ -38,10 +41,11 @@ export async function jobService(pollSeconds = 0.1, env: Readonly<Record<string,
   return {
     rest,
     start: {
+      pollSeconds,
       env: {
         FACELESS_API_KEY: KEY,
         FACELESS_BASE_URL: rest.url,
-        FACELESS_POLL_SECONDS: String(pollSeconds),
+        FACELESS_POLL_SECONDS: String(Math.max(0.1, pollSeconds)),
         ...env,
       },
     },

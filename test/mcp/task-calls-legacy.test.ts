@@ -2,6 +2,7 @@
 
 import { ProgressNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
+import { valueAt } from "../../src/mcp/value-at.ts";
 import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";
@@ -81,7 +82,10 @@ test("a legacy client with tasks is answered tasks/result when the task is cance
 
 test("a legacy client with tasks follows a task with its SDK's stream, and gets a result that fits the tool's schema", async () => {
   const service = await startingService();
-  const { raw } = await connectLegacyWithTasks(service.start);
+  // It asks again when the task says.
+  const onMessage = (message: unknown) =>
+    void Object.assign(Object(valueAt(message, "result")), { pollInterval: 20 });
+  const { raw } = await connectLegacyWithTasks({ ...service.start, onMessage });
   if (!("experimental" in raw)) throw new Error("This is not the v1 SDK.");
   await raw.listTools();
   const stream = raw.experimental.tasks.callToolStream({ name: "generate_video", arguments: TIDES });

@@ -5,7 +5,6 @@ import { factsOf, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope } from "../fixtures/scripted-service.ts";
-import { jobIdOf } from "../fixtures/soak-service.ts";
 import { TASK_CLIENTS, type TaskClient } from "../fixtures/tasks-clients.ts";
 import { completed, processing, setUpStarting, startingService } from "./job-service.ts";
 
@@ -178,7 +177,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   );
 
   test("a client with tasks gets the end from a new server after the first has ended", async () => {
-    const service = await startingService(0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    const service = await startingService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
     const first = await connect(service.start);
     await first.call("generate_video", TIDES);
     await first.raw.close();
@@ -215,7 +214,9 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test("a client with tasks is told why a task is no longer polled, and waits again with get_video_status", async () => {
-    const { service, client } = await setUpStarting(connect, 0.1, { FACELESS_STATE_DIR: temporaryFolder() });
+    const { service, client } = await setUpStarting(connect, undefined, {
+      FACELESS_STATE_DIR: temporaryFolder(),
+    });
     await client.call("generate_video", TIDES);
     service.answer(JOB_ID, envelope(401, "unauthorized", "Who are you?"));
 
@@ -232,20 +233,6 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     await service.polled(JOB_ID, 2);
     service.become(JOB_ID, completed);
     expect((await again).result.structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
-  });
-
-  test("a client with tasks is told that a video can't be watched, since too many are", async () => {
-    const { client } = await setUpStarting(connect, 3600);
-    const uris = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
-    await client.subscribe(...uris);
-
-    await client.call("generate_video", TIDES);
-
-    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({
-      jobId: JOB_ID,
-      status: "processing",
-      watchEnded: "Not watched. The limit of 200 watched jobs is reached.",
-    });
   });
 
   test("a client with tasks gets no tasks from a server that only reads", async () => {

@@ -76,17 +76,6 @@ test("the links of a job lead to whole files, without a key", async () => {
   expect(post === whole).toBe(true);
 });
 
-test("the links of a job show three looks among its clips", async () => {
-  const sandbox = await testSandbox({ renderSeconds: 0 });
-  const jobId = await sandbox.generate({ duration: 45 });
-
-  const clips = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map((clip) => load(`${sandbox.url}/media/clips/${jobId}/${clip}.mp4`)),
-  );
-
-  expect(new Set(clips.map(({ length }) => length)).size).toBe(3);
-});
-
 test("the links of a job answer 404 until the file is ready", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });
   const jobId = await sandbox.generate({ duration: 15 });

@@ -130,14 +130,6 @@ test.each<[string, string, string, (service: Service) => Promise<unknown>]>([
   },
 );
 
-test("a request to generate omits what the caller omitted", async () => {
-  const { service, rest } = await bridge({ [GENERATE]: GENERATED });
-
-  await service.generate({ topic: "Why cats knead", language: undefined, duration: undefined });
-
-  expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"Why cats knead"}']);
-});
-
 test("a request for a further page has limit and cursor, encoded", async () => {
   const { service, rest } = await bridge({ [VIDEOS]: { json: { videos: [] } } });
 
