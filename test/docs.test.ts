@@ -1,5 +1,7 @@
 // The documents say what is so. `npm run docs -- check` does the same from a terminal.
 
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DOCUMENTS, findFaults, readDocument, runBlock } from "../.config/docs-check.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -60,4 +62,14 @@ test("the clients' document names the versions that the tests run", () => {
   ]);
   const { node: _, ...applications } = packages;
   expect(Object.values(applications).filter((version) => !document.includes(` ${version} `))).toEqual([]);
+});
+
+test("no comment in the code is wider than 110 columns", () => {
+  const files = ["src", "test", ".config"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
+  const wideComments = (file: string) =>
+    readFileSync(file, "utf8").match(/^(?=.{111}) *(?:\/\/|\/?\*).*/gm) ?? [];
+
+  expect(files.filter((file) => /\.(ts|cjs|mjs)$/.test(file)).flatMap(wideComments)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// The first file that runs refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix` runs it on real
-// old Nodes.
+// The first file refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix`
+// runs it on real old Nodes.
 
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Every call ends within 45 s when the service accepts requests and never answers: the tools and doctor with their real deadlines, over
-// real sockets and in virtual time.
+// Every call ends within 45 s when the service accepts requests and never answers: the tools and doctor
+// with their real deadlines, over real sockets and in virtual time.
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { doctor } from "../commands/run-doctor.ts";
@@ -26,7 +26,7 @@ beforeAll(() => import("../../src/service/connected-platforms.ts"));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** The tools and a service that never answers unless a test scripts it; `waiting` counts the requests without an answer. */
+/** The tools and a service that answers only as scripted; `waiting` counts the requests without an answer. */
 async function silentService() {
   let waiting = 0;
   const slow =

@@ -20,7 +20,7 @@ export const UNAUTHORIZED = envelope(401, "unauthorized", "Who are you?");
 
 const CLOCK = "cccccccc-0000-4000-8000-000000000003";
 
-/** Seconds between polls of a server in this process. The setting, which the built file takes, allows no fewer than 0.1. */
+/** Seconds between polls of a server in this process. The setting of the built file allows 0.1 or more. */
 const POLL_SECONDS = 0.02;
 
 export type JobService = Awaited<ReturnType<typeof jobService>>;
@@ -57,7 +57,7 @@ export async function jobService(pollSeconds = POLL_SECONDS, env: Readonly<Recor
     polls,
     /** Resolves after so many more of them. */
     polled,
-    /** Resolves when another job has been polled several times, so that all earlier polls and notifications are over. */
+    /** Resolves after several polls of another job: all earlier polls and notifications are over by then. */
     async letPollsPass({ subscribe }: Pick<TestClient, "subscribe">) {
       answer(CLOCK, { json: processing() });
       const stop = await subscribe(`faceless://jobs/${CLOCK}`);
