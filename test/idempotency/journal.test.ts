@@ -222,14 +222,13 @@ test("A file that has not changed is not read again, and a foreign one is never 
 });
 
 test.runIf(process.platform !== "win32")(
-  "A file that is gone when it is looked at holds nothing",
+  "A file that is gone when it is looked at hides no other file",
   async () => {
     const folder = temporaryFolder();
     symlinkSync(join(folder, "nowhere"), join(folder, "journal-2026-11-20.jsonl"));
-    const { journal } = openJournal(openDisk(folder));
-    await journal.begin(withTopic("first"));
+    await openJournal(openDisk(folder)).journal.begin(withTopic("first"));
 
-    expect(await topics(journal)).toEqual(["first"]);
+    expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first"]);
   },
 );
 
@@ -394,4 +393,16 @@ test("A disk that can't be written warns, and the entries stay in memory", async
 
   expect(warnings).toEqual(["ENOSPC", "ENOSPC"]);
   expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
+});
+
+test("A journal without a folder keeps its entries in memory, as recorded and without a warning", async () => {
+  const { journal, warnings } = openJournal(undefined);
+  const { id, isOnDisk } = await journal.begin(VIDEO);
+  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
+    true,
+    true,
+  ]);
+
+  expect(warnings).toEqual([]);
+  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", file: "memory" }]);
 });
