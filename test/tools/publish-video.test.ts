@@ -97,18 +97,23 @@ test("publish_video says the service's names for platforms cleaned and cut", asy
   });
 });
 
-test("publish_video says which accounts are connected where one that failed is not", async () => {
+test("publish_video says which accounts are connected where one that failed is not, and counts a success beside a failure", async () => {
   const { call, computer } = bench({ connected: ["TikTok", "youtube", "facebook"] });
   computer.onPublish = async () => ({
     results: [
       { platform: "vimeo", ok: false },
-      { platform: "youtube", ok: false, error: "upload timed out" },
+      { platform: " YouTube ", ok: false, error: "upload timed out" },
+      { platform: "facebook", ok: true },
+      { platform: "facebook", ok: false },
     ],
   });
 
   expect(await call(on("youtube", "facebook"))).toMatchObject({
     summary:
-      'Not posted to vimeo: no such account is connected. Connected: tiktok, youtube and facebook. Not posted to youtube: the service says "upload timed out". The service did not say whether it was posted to facebook.',
+      'Posted to facebook. Not posted to vimeo: no such account is connected. Connected: tiktok, youtube and facebook. Not posted to YouTube: the service says "upload timed out".',
+    nextStep: expect.stringMatching(
+      /^Tell the user to connect vimeo on the service's website if they want it there\. Tell the user why it was not posted to YouTube\. /,
+    ),
   });
 });
 
