@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../../fixtures/clients.ts";
 import { DOCUMENT, JOB_ID, KEY, STATUS, VIDEOS } from "../../fixtures/constants.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
-import { PATIENCE } from "./user.ts";
 
 const CARD_URI = "ui://faceless-video/card";
 
@@ -110,7 +109,7 @@ test("the card may play from the service, from the hosts of the newest videos an
   const read = async () => (await raw.readResource({ uri: CARD_URI })).contents.map(originsOf);
   // A busy machine may not get the list in time for the first card.
   await expect
-    .poll(read, PATIENCE)
+    .poll(read)
     .toEqual([[service.url, "https://cdn.example", "https://cdn.example:8443", "https://clips.example"]]);
 });
 
@@ -126,7 +125,7 @@ test("no link can widen the card's policy, by what it says or by how many there 
   const { service, start } = await scripted({ [VIDEOS]: { json: { videos } } });
 
   await expect
-    .poll(async () => originsOf(await readCard(start)), PATIENCE)
+    .poll(async () => originsOf(await readCard(start)))
     .toEqual([service.url, ...many.slice(0, 11).map((link) => new URL(link).origin)]);
 });
 
