@@ -57,9 +57,9 @@ export const FOURS: readonly Scenario[] = [
   withTwoKeys(
     scenario("overlapping platforms twice from each of two processes with two keys", [
       ["P", publish("a")],
-      ["P", publishWithCode("b")],
-      ["Q", publish("a", "b")],
-      ["Q", publishWithCode("a")],
+      ["P", publishWithCode("a", "b")],
+      ["Q", publish("b")],
+      ["Q", publishWithCode("a", "b")],
     ]),
   ),
 ];
