@@ -14,7 +14,7 @@ import {
   generationFingerprint,
   generationsOfLastDay,
   isOvertaken,
-  recordedBefore,
+  entriesAhead,
   sameGenerations,
 } from "./same-request.ts";
 
@@ -139,7 +139,7 @@ export class GenerateOnce {
           arguments: argumentsOf(request),
         },
         isOvertaken: (entries, own) => {
-          this.#checkLimit(recordedBefore(entries, own));
+          this.#checkLimit(entriesAhead(entries, own));
           return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
         },
         request: async (options) => {

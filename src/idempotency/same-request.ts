@@ -113,11 +113,11 @@ export function isOvertaken(
   // It was written and is gone: nobody else can see it.
   if (own.isOnDisk && now.find(({ id }) => id === own.id)?.file === undefined) return true;
   const states = new Set(seen.map(stateKey));
-  return recordedBefore(now, own).some((entry) => !states.has(stateKey(entry)));
+  return entriesAhead(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
-/** The entries before one's own, those in other files, with no known order, and those that were sent. */
-export function recordedBefore(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
+/** Those that one's own gives way to: before it, in another file, whose order is not known, or already sent. */
+export function entriesAhead(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
   return entries.filter(

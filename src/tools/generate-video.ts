@@ -43,7 +43,7 @@ export const generateVideo = defineTool({
         .number()
         .min(DURATION.min, OUT_OF_BOUNDS)
         .max(DURATION.max, OUT_OF_BOUNDS)
-        .meta({ default: DEFAULTS.duration, description: "Seconds; longer: several videos, each paid" })
+        .meta({ default: DEFAULTS.duration, description: "Seconds; over 90: several videos, each paid" })
         .optional(),
       style: z
         .enum(STYLES)

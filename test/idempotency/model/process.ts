@@ -63,7 +63,7 @@ export interface Sent {
 export interface Ask extends Sent {
   readonly kind: "ask";
   /** The ids of the entries that matter to it, as its last look has shown them. */
-  readonly seen: readonly string[];
+  readonly seenIds: readonly string[];
   /** Confirms it. */
   readonly code: string | undefined;
   /** When it is sent at the latest, on the machine's clock. */
@@ -352,11 +352,11 @@ class Process {
   ): Promise<Result> {
     const call = this.#caller();
     const { code, entryId } = call;
-    const seen = call.seen.map((line) => line.replace(/ .*/, ""));
+    const seenIds = call.seen.map((line) => line.replace(/ .*/, ""));
     // These have decided that it is sent, and matter no more.
     Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
     const latestMs = this.#around.machineMs + deadlineMs - MIN_POST_MS;
-    const fate = await this.#until({ kind: "ask", keys, entryId, seen, code, latestMs });
+    const fate = await this.#until({ kind: "ask", keys, entryId, seenIds, code, latestMs });
     if (fate !== "carried out") throw failure(fate);
     const arrival = await this.#until({ kind: "answer", entryId });
     if (arrival === "in time") return resultOf(entryId);

@@ -232,8 +232,8 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
           process.pending.map((operation) => {
             const { call, kind } = operation;
             if (kind === "ask") {
-              const seen = operation.seen.filter((id) => state.lost.includes(id));
-              return { ...operation, seen, latestMs: left(operation.latestMs + 1) };
+              const seenIds = operation.seenIds.filter((id) => state.lost.includes(id));
+              return { ...operation, seenIds, latestMs: left(operation.latestMs + 1) };
             }
             return [
               call,
@@ -255,7 +255,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
 }
 
 /** The law: nothing is carried out twice unless a code that was given with all of it known confirms that. */
-function carryOut(state: State, { call, entryId, keys, seen, code, latestMs }: Operation & Ask): Choice {
+function carryOut(state: State, { call, entryId, keys, seenIds, code, latestMs }: Operation & Ask): Choice {
   const label = "asks the service, which carries it out";
   // As the request sender does.
   if (state.machineMs > latestMs) return [label, "not_sent"];
@@ -264,7 +264,7 @@ function carryOut(state: State, { call, entryId, keys, seen, code, latestMs }: O
   const unconfirmed = state.carriedOut.filter(
     (other) =>
       other.keys.some((key) => keys.includes(key)) &&
-      canKnow(state, call, other.entryId, seen) &&
+      canKnow(state, call, other.entryId, seenIds) &&
       canKnow(state, other.entryId, entryId) &&
       !known.includes(other.entryId),
   );
@@ -299,8 +299,8 @@ function afterAnswer(state: State, entries: readonly Line[], { call, keys, code,
 }
 
 /** Other processes know an entry of a removed folder only if they have read it. */
-function canKnow({ lost }: State, call: string, entryId: string, seen: readonly string[] = []): boolean {
-  return processOf(call) === processOf(entryId) || !lost.includes(entryId) || seen.includes(entryId);
+function canKnow({ lost }: State, call: string, entryId: string, seenIds: readonly string[] = []): boolean {
+  return processOf(call) === processOf(entryId) || !lost.includes(entryId) || seenIds.includes(entryId);
 }
 
 /** The look that a call waits for, or one of a process's calls. */
