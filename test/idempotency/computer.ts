@@ -175,3 +175,10 @@ export async function errorOf(call: Promise<unknown>): Promise<BridgeError["fact
   if (error instanceof BridgeError) return error.facts;
   throw new Error("The call did not fail with a BridgeError.", { cause: error });
 }
+
+/** A promise that the test settles. */
+export function resolvers() {
+  let resolve: (value: { jobId: string; status: string }) => void = () => {};
+  const promise = new Promise<{ jobId: string; status: string }>((settle) => (resolve = settle));
+  return { promise, resolve };
+}

@@ -2,7 +2,6 @@
 
 import {
   appendFileSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,38 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Journal, type Intent } from "../../src/idempotency/journal.ts";
-import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
-import { createRedact } from "../../src/redact.ts";
+import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-
-const NOON = Date.UTC(2026, 10, 21, 12);
-const DAY_MS = 24 * 3_600_000;
-const KEY = "fl_example_of_a_key_0123456789";
-const VIDEO: Intent = {
-  operation: "generate",
-  account: "account",
-  fingerprint: "tides",
-  arguments: { topic: "Tides" },
-};
-const TODAY = "journal-2026-11-21.jsonl";
-
-function openJournal(disk: Disk | undefined, clock = { epochMs: NOON, machineMs: 9_000_000 }) {
-  const warnings: string[] = [];
-  const journal = new Journal({
-    disk,
-    now: () => clock.epochMs,
-    machineMs: () => clock.machineMs,
-    redact: createRedact(KEY),
-    onUnwritable: (reason) => void warnings.push(reason),
-  });
-  return { journal, warnings, clock };
-}
-
-const topics = async (journal: Journal) =>
-  (await journal.entries()).map((entry) => entry.operation === "generate" && entry.arguments["topic"]);
-const withTopic = (topic: string): Intent => ({ ...VIDEO, arguments: { topic } });
-const failing = (code: string) => () => Promise.reject(Object.assign(new Error("disk"), { code }));
+import { DAY_MS, failing, KEY, NOON, openJournal, TODAY, topics, VIDEO, withTopic } from "./open-journal.ts";
 
 test("An entry is on disk before its request is sent, where another process reads it as under way", async () => {
   const folder = temporaryFolder();
@@ -305,104 +275,4 @@ test("Processes that write at once lose and damage no line", async () => {
   );
   expect(new Set(read)).toEqual(new Set(written));
   expect(read).toHaveLength(written.length);
-});
-
-test.each(["a folder that does not exist", "a file in the place of the folder"])(
-  "A disk with %s holds nothing",
-  async (what) => {
-    const folder = join(temporaryFolder(), "state");
-    if (what.startsWith("a file")) writeFileSync(folder, "");
-
-    expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([]);
-  },
-);
-
-test("A file that can't be read is named after three attempts, with what to do", async () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, TODAY));
-  let attempts = 0;
-  const disk = openDisk(folder);
-  const read: Disk["read"] = (...args) => ((attempts += 1), disk.read(...args));
-
-  await expect(openJournal({ ...disk, read }).journal.entries()).rejects.toMatchObject({
-    facts: {
-      code: "journal_unreadable",
-      message: `The journal that guards against paying or posting twice can't be read (EISDIR: ${join(folder, TODAY)}), so nothing was sent.`,
-      nextStep:
-        "Tell the user: give this server the right to read that file, or set FACELESS_STATE_DIR to another folder and restart the server.",
-      outcome: "not_sent",
-      retryable: true,
-    },
-  });
-  expect(attempts).toBe(3);
-});
-
-test.each(["EBUSY", "EMFILE", "EIO"])(
-  "A disk that answers at the third attempt, after %s, is read",
-  async (code) => {
-    const disk = openDisk(temporaryFolder());
-    await openJournal(disk).journal.begin(VIDEO);
-    let failures = 2;
-    const list = () => (failures-- > 0 ? failing(code)() : disk.list());
-
-    expect(await openJournal({ ...disk, list }).journal.entries()).toHaveLength(1);
-  },
-);
-
-test.each([
-  ["no answer in 4 s", Object.assign(new Error("disk"), { code: "no answer in 4 s" })],
-  ["unknown reason", new Error("disk")],
-])(
-  "A disk that fails with %s is named with that, and one that is slow is not asked again",
-  async (reason, error) => {
-    const disk = openDisk(temporaryFolder());
-    let attempts = 0;
-    const list = () => ((attempts += 1), Promise.reject(error));
-
-    await expect(openJournal({ ...disk, list }).journal.entries()).rejects.toMatchObject({
-      facts: { message: expect.stringContaining(`(${reason}: ${disk.path})`) },
-    });
-    expect(attempts).toBe(reason.startsWith("no answer") ? 1 : 3);
-  },
-);
-
-test.each(["list", "read"] as const)(
-  "A disk whose %s fails is named with the reason, and read again by the next look",
-  async (operation) => {
-    const disk = openDisk(temporaryFolder());
-    await openJournal(disk).journal.begin(VIDEO);
-    const broken: Disk = { ...disk, [operation]: failing("EACCES") };
-    const { journal } = openJournal(broken);
-    await expect(journal.entries()).rejects.toMatchObject({
-      facts: { code: "journal_unreadable", message: expect.stringContaining(`(EACCES: ${disk.path}`) },
-    });
-    Object.assign(broken, disk);
-
-    expect(await journal.entries()).toHaveLength(1);
-  },
-);
-
-test("A disk that can't be written warns, and the entries stay in memory", async () => {
-  const disk = openDisk(temporaryFolder());
-  const { journal, warnings } = openJournal({ ...disk, append: failing("ENOSPC") });
-  const { id, isOnDisk } = await journal.begin(VIDEO);
-  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
-    false,
-    false,
-  ]);
-
-  expect(warnings).toEqual(["ENOSPC", "ENOSPC"]);
-  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
-});
-
-test("A journal without a folder keeps its entries in memory, as recorded and without a warning", async () => {
-  const { journal, warnings } = openJournal(undefined);
-  const { id, isOnDisk } = await journal.begin(VIDEO);
-  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
-    true,
-    true,
-  ]);
-
-  expect(warnings).toEqual([]);
-  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", file: "memory" }]);
 });

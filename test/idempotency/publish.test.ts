@@ -1,10 +1,9 @@
 // When a video is posted to a platform, and when an earlier post answers instead.
 
 import { expect, test } from "vitest";
-import { jobHistories } from "../../src/idempotency/history.ts";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
 import type { Publication } from "../../src/service/answers.ts";
-import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW, TIDES } from "./computer.ts";
+import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW } from "./computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);
 const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
@@ -333,45 +332,4 @@ test("A user who agrees after the process began to end publishes nothing", async
 
   expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
   expect(computer.posts).toEqual([]);
-});
-
-test("A post that is under way is no part of a job's history yet", async () => {
-  const computer = await afterFirst();
-  let answer: ((publication: Publication) => void) | undefined;
-  computer.onPublish = () => new Promise((resolve) => (answer = resolve));
-  const process = computer.process();
-  const posting = process.publish(["youtube"]);
-  await expect.poll(() => answer).toBeDefined();
-  const histories = jobHistories(await process.journal.entries());
-  answer?.({ results: [] });
-  await posting;
-
-  expect(histories.get(JOB)?.publishedTo).toMatchObject([{ platform: "tiktok" }]);
-});
-
-test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {
-  const computer = new Computer();
-  computer.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
-  await computer.process().generate({ ...TIDES, style: "story", music: "upbeat" });
-  computer.pass(MINUTE_MS);
-  await computer.process({ accountName: "two" }).publish(["tiktok"]);
-  computer.onPublish = fails("unknown");
-  await errorOf(computer.process().publish(["youtube"]));
-  computer.onPublish = fails("rejected");
-  await errorOf(computer.process().publish(["x"]));
-  const at = new Date(NOW + MINUTE_MS).toISOString();
-
-  expect([...jobHistories(await computer.process().journal.entries())]).toEqual([
-    [
-      JOB,
-      {
-        arguments: { topic: "Tides rise", duration: 20, style: "story", music: "upbeat" },
-        createdAtMs: NOW,
-        publishedTo: [
-          { platform: "tiktok", url: "https://tiktok.example/1", at },
-          { platform: "youtube", at, unknown: true },
-        ],
-      },
-    ],
-  ]);
 });

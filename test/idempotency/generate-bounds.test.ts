@@ -1,0 +1,194 @@
+// What bounds a paid request beside an earlier one: the limit of videos, a journal that fails, a lost answer,
+// and the end of its caller or of the process.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { Computer, DAY_MS, errorOf, fails, failure, NOW, resolvers, TIDES } from "./computer.ts";
+import { generationsOfLastDay } from "../../src/idempotency/same-request.ts";
+
+test("The limit of videos in 24 hours counts those that all processes and accounts have or may have started", async () => {
+  const computer = new Computer();
+  const limited = () => computer.process({ maxGenerations: 2 });
+  computer.onGenerate = fails("rejected");
+  await errorOf(limited().generate(TIDES));
+  computer.onGenerate = fails("unknown");
+  await errorOf(computer.process({ accountName: "two" }).generate(TIDES));
+  computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+  await limited().generate({ topic: "Moons" });
+  // No video, but a post.
+  await limited().publish(["tiktok"]);
+
+  expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({
+    code: "limit_reached",
+    message: "This computer has reached its limit of 2 videos in 24 hours.",
+    nextStep:
+      "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
+    outcome: "not_sent",
+    retryable: false,
+  });
+  expect(generationsOfLastDay(await limited().journal.entries(), NOW)).toBe(2);
+  expect(computer.generations).toHaveLength(3);
+});
+
+test("The limit of videos in 24 hours lets the same video's job through, and the next video a day later", async () => {
+  const computer = new Computer();
+  await computer.process().generate(TIDES);
+  const limited = computer.process({ maxGenerations: 1 });
+  expect(await limited.generate(TIDES)).toMatchObject({ alreadyStarted: true });
+  computer.pass(DAY_MS);
+
+  expect(await limited.generate({ topic: "Moons" })).toMatchObject({ generation: { jobId: "job-2" } });
+});
+
+test("The limit of videos in 24 hours is not passed by processes that start different videos at once", async () => {
+  const computer = new Computer();
+  const topics = ["Moons", "Stars", "Suns", "Tides"];
+  const calls = topics.map((topic) => computer.process({ maxGenerations: 2 }).generate({ topic }));
+
+  const ends = await Promise.allSettled(calls);
+  expect(computer.generations).toHaveLength(2);
+  expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(2);
+});
+
+test.each([
+  [1, "This computer has reached its limit of 1 video in 24 hours."],
+  [0, "This server is set to start no videos."],
+])("A limit of %i videos in 24 hours is told in words of its own", async (maxGenerations, message) => {
+  const computer = new Computer();
+  await computer.process().generate(TIDES);
+  const call = computer.process({ maxGenerations }).generate({ topic: "Moons" });
+
+  expect(await errorOf(call)).toMatchObject({ message });
+});
+
+test("A journal that can't be read keeps everything from being sent", async () => {
+  const computer = new Computer();
+  mkdirSync(join(computer.folder, "journal-2026-11-21.jsonl"));
+
+  expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({
+    code: "journal_unreadable",
+    outcome: "not_sent",
+  });
+  expect(computer.generations).toEqual([]);
+});
+
+test("The result says that the journal can't be written, and the process guards from memory", async () => {
+  const computer = new Computer();
+  const append = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+  const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
+
+  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: false, isRecorded: false });
+  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+  expect(computer.warnings).toEqual(["ENOSPC", "ENOSPC"]);
+});
+
+test("The error for a lost answer says that the journal can't be written", async () => {
+  const computer = new Computer();
+  computer.onGenerate = fails("unknown");
+  const append = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+  const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
+
+  expect((await errorOf(process.generate(TIDES))).nextStep).toContain(
+    " This computer's journal could not be written, so a repeat from another client would not be noticed.",
+  );
+});
+
+const lostWith = (videos: { jobId: string; status: string }[] | Error, known: string[] = []) =>
+  errorOf(
+    new Computer()
+      .process({
+        service: {
+          generate: fails("unknown"),
+          listVideos: async () => (videos instanceof Error ? Promise.reject(videos) : { videos }),
+        },
+        knownJobIds: () => new Set(known),
+      })
+      .generate(TIDES),
+  );
+
+test("A lost answer is reported with the running jobs that appeared since, at most five", async () => {
+  const running = [7, 6, 5, 4, 3, 2, 1].map((number) => ({ jobId: `job-${number}`, status: "processing" }));
+
+  expect(await lostWith([{ jobId: "old", status: "completed" }, ...running], ["job-6"])).toEqual({
+    ...failure("unknown").facts,
+    nextStep:
+      "The newest jobs that could be it: job-7 (processing), job-5 (processing), job-4 (processing), job-3 (processing), job-2 (processing). Look.",
+  });
+});
+
+test("A lost answer is reported with a word on why no running job is named", async () => {
+  expect((await lostWith([])).nextStep).toBe(
+    "So far the video list shows no running job that could be it. Look.",
+  );
+  expect((await lostWith(new Error("down"))).nextStep).toBe(
+    "The newest videos could not be listed just now. Look.",
+  );
+});
+
+test("A lost answer is reported with cleaned and shortened job ids", async () => {
+  const job = { jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" };
+
+  expect((await lostWith([job])).nextStep).toBe(
+    `The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`,
+  );
+});
+
+test("When the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
+  const computer = new Computer();
+  const answer = resolvers();
+  computer.onGenerate = () => answer.promise;
+  const process = computer.process();
+  const sent = process.generate(TIDES);
+  await expect.poll(() => computer.generations).toHaveLength(1);
+  const finished = process.calls.finish();
+  answer.resolve({ jobId: "job-1", status: "processing" });
+  await finished;
+
+  expect(await sent).toMatchObject({ generation: { jobId: "job-1" } });
+  expect(await process.journal.entries()).toMatchObject([{ outcome: "done", jobId: "job-1" }]);
+  expect(await errorOf(process.generate({ topic: "Moons" }))).toMatchObject({
+    code: "cancelled",
+    message: "The call was cancelled before anything was sent.",
+    retryable: true,
+  });
+});
+
+test("Its caller and the end of the process withdraw a request under way, and the end of the process ends a wait", async () => {
+  const computer = new Computer();
+  const caller = new AbortController();
+  computer.onGenerate = () => new Promise(() => {});
+  const process = computer.process();
+  void process.generate(TIDES, { signal: caller.signal });
+  await expect.poll(() => computer.options).toHaveLength(1);
+  void process.generate({ topic: "Moons" });
+  await expect.poll(() => computer.options).toHaveLength(2);
+  const aborted = () => computer.options.map(({ signal }) => signal?.aborted);
+  caller.abort();
+  expect(aborted()).toEqual([true, false]);
+  void process.calls.finish();
+
+  expect(aborted()).toEqual([true, true]);
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "cancelled" });
+});
+
+test("A paid request has what is left of its call's 38 s, by a clock that nobody sets", async () => {
+  const computer = new Computer();
+  computer.onGenerate = fails("rejected");
+  const disk = openDisk(computer.folder);
+  const process = computer.process({
+    disk: {
+      ...disk,
+      list: () => {
+        computer.clock.machineMs += 1_000;
+        computer.clock.epochMs += DAY_MS;
+        return disk.list();
+      },
+    },
+  });
+  await errorOf(process.generate(TIDES));
+
+  // The journal is read twice before: for the guard, and for a request that was faster.
+  expect(computer.options).toMatchObject([{ deadlineMs: 36_000 }]);
+});

@@ -1,0 +1,33 @@
+// A journal on clocks of the test, and entries to put into it.
+
+import { Journal, type Intent } from "../../src/idempotency/journal.ts";
+import type { Disk } from "../../src/idempotency/journal-files.ts";
+import { createRedact } from "../../src/redact.ts";
+
+export const NOON = Date.UTC(2026, 10, 21, 12);
+export const DAY_MS = 24 * 3_600_000;
+export const KEY = "fl_example_of_a_key_0123456789";
+export const VIDEO = {
+  operation: "generate",
+  account: "account",
+  fingerprint: "tides",
+  arguments: { topic: "Tides" },
+} satisfies Intent;
+export const TODAY = "journal-2026-11-21.jsonl";
+
+export function openJournal(disk: Disk | undefined, clock = { epochMs: NOON, machineMs: 9_000_000 }) {
+  const warnings: string[] = [];
+  const journal = new Journal({
+    disk,
+    now: () => clock.epochMs,
+    machineMs: () => clock.machineMs,
+    redact: createRedact(KEY),
+    onUnwritable: (reason) => void warnings.push(reason),
+  });
+  return { journal, warnings, clock };
+}
+
+export const topics = async (journal: Journal) =>
+  (await journal.entries()).map((entry) => entry.operation === "generate" && entry.arguments["topic"]);
+export const withTopic = (topic: string): Intent => ({ ...VIDEO, arguments: { topic } });
+export const failing = (code: string) => () => Promise.reject(Object.assign(new Error("disk"), { code }));
