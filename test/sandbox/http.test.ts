@@ -33,6 +33,16 @@ test.each([
   expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
 });
 
+test("a wrong key starts no job", async () => {
+  const sandbox = await testSandbox();
+  const headers = { Authorization: "Bearer fl_example" };
+
+  const { status } = await sandbox.post(GENERATE, { topic: "x" }, { headers });
+
+  expect(status).toBe(401);
+  expect((await sandbox.get(VIDEOS)).body).toEqual({ videos: [], nextCursor: null });
+});
+
 test("the key is fl_sandbox, with the scheme in any case", async () => {
   const sandbox = await testSandbox();
   const read = (Authorization: string) => sandbox.get(VIDEOS, { headers: { Authorization } });

@@ -161,13 +161,12 @@ const chatCompletions: Dialect = {
             ],
           };
     const finishReason = "say" in reply ? "stop" : "tool_calls";
-    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
-    const about = { id: `chatcmpl-${randomUUID()}`, created: 1, model: "scripted" };
-    const chunk = { ...about, object: "chat.completion.chunk" };
+    const id = `chatcmpl-${randomUUID()}`;
+    const chunk = { id, created: 1, model: "scripted", object: "chat.completion.chunk" };
     writeData(response, [
       { ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] },
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: finishReason }] },
-      { ...chunk, choices: [], usage },
+      { ...chunk, choices: [], usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } },
       "[DONE]",
     ]);
   },

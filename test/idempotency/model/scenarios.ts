@@ -1,6 +1,6 @@
 // What the calls of two processes do in the model.
 
-import type { Client, Run } from "./process.ts";
+import type { Client, Run } from "./types.ts";
 import type { Scenario } from "./world.ts";
 
 const generate = (client: Client) => client.generate("Tides");

@@ -1,21 +1,8 @@
 // A small model of the world around the guard: two processes with the real code of src/idempotency, and their
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
-import {
-  type Answer,
-  type Ask,
-  entriesOf,
-  type Files,
-  type Line,
-  type Next,
-  type Operation,
-  type ProcessState,
-  goOn,
-  start,
-  type Run,
-  type Sent,
-  type Word,
-} from "./process.ts";
+import { entriesOf, goOn, start } from "./process.ts";
+import type { Answer, Ask, Files, Line, Next, Operation, ProcessState, Run, Sent, Word } from "./types.ts";
 
 /** The calls, each with the process that makes it. All calls of a process run at once. */
 export interface Scenario {
