@@ -116,7 +116,7 @@ export function isOvertaken(
   return entriesAhead(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
-/** Those that one's own gives way to: before it, in another file (where order is unknown), or already sent. */
+/** The entries that one's own gives way to: earlier ones, those in other files, and those that were sent. */
 export function entriesAhead(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
