@@ -155,7 +155,7 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   });
 });
 
-test("Its caller and the end of the process withdraw a request under way, and the end of the process ends a wait", async () => {
+test("A request under way is withdrawn by its caller or the end of the process, which also ends a wait", async () => {
   const computer = new Computer();
   const caller = new AbortController();
   computer.onGenerate = () => new Promise(() => {});

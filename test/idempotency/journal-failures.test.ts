@@ -95,7 +95,7 @@ test("A disk that can't be written warns, and the entries stay in memory", async
   expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
 });
 
-test("A journal without a folder keeps its entries in memory, as recorded and without a warning", async () => {
+test("A journal without a folder keeps its entries in memory, counts them as recorded and does not warn", async () => {
   const { journal, warnings } = openJournal(undefined);
   const { id, isOnDisk } = await journal.begin(VIDEO);
   expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([

@@ -48,7 +48,7 @@ export interface Sent {
   readonly keys: readonly string[];
 }
 
-/** Sends a request. */
+/** A request that a call is about to send. */
 export interface Ask extends Sent {
   readonly kind: "ask";
   /** The ids of the entries that matter to it, as its last look has shown them. */
