@@ -135,7 +135,11 @@ function errorsTable(): string {
     ],
     journal_unreadable: [
       "Not sent: the journal can't be read, so a repeat would not be noticed",
-      "Let the server read the file that the text names, or set `FACELESS_STATE_DIR` to another folder",
+      "Let the server read the file that the text names, or update the server if a newer version wrote it",
+    ],
+    journal_unwritable: [
+      "Not sent: the journal can't be written, so a repeat would not be noticed",
+      "Let the server write to the folder that the text names, and free some space on the disk",
     ],
     declined: [
       "Not sent: the user, or their client by itself, did not agree to publish",

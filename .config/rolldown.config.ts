@@ -57,7 +57,7 @@ export default {
         // What cli.ts loads first, so that it handles signals before anything else is loaded.
         {
           name: "start",
-          test: /src.(command-line|config|loopback|version)\.ts|package\.json|env-paths|is-safe-filename|src.commands.state-folder/,
+          test: /src.(command-line|config|loopback|version)\.ts|package\.json/,
           priority: 1,
         },
         {

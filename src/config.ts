@@ -59,8 +59,8 @@ export interface Config extends Flags {
   readonly confirmPublish: boolean;
   /** An absolute path: where finished videos are saved. */
   readonly saveDir: string | undefined;
-  /** An absolute path. `undefined`: the platform's state folder; `false`: keep no journal. */
-  readonly stateDir: string | false | undefined;
+  /** An absolute path: the journal's folder. `undefined` keeps no journal on disk, as the sandbox does. */
+  readonly stateDir: string | undefined;
   /** Loopback port on which webhook deliveries are taken. */
   readonly webhookPort: number | undefined;
   readonly logLevel: LogLevel;
@@ -90,6 +90,8 @@ const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were sw
 const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Characters. Redaction searches every text for the key's spellings. */
 const MAX_KEY_LENGTH = 512;
+/** Keeps no journal. */
+const OFF = "off";
 const LOG_LEVEL_DEFAULT = "warn";
 const SANDBOX_SECONDS_DEFAULT = 20;
 
@@ -145,10 +147,10 @@ export const SETTINGS = {
   },
   stateDir: {
     name: "FACELESS_STATE_DIR",
-    meaning: "Folder of the journal, without which a restart forgets what was paid and posted",
+    meaning: "Journal folder. Without a journal, a restart forgets what was paid and posted",
     values: "an absolute path, one that begins with ~, or off to keep none",
-    default: "the platform's state folder",
-    parse: (text, homeDir) => (text.toLowerCase() === "off" ? (false as const) : parseFolder(text, homeDir)),
+    default: "~/.faceless-video-mcp, which all clients share",
+    parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
   },
   webhookPort: {
     name: "FACELESS_WEBHOOK_PORT",
@@ -217,12 +219,13 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
   const proxies = isProxied
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
     : {};
+  const stateDir = read(SETTINGS.stateDir);
   const settings = {
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
     confirmPublish: read(SETTINGS.confirmPublish) !== "off",
-    stateDir: read(SETTINGS.stateDir),
+    stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "not_ready"
   | "not_connected"
   | "journal_unreadable"
+  | "journal_unwritable"
   | "declined"
   | "unauthorized"
   | "out_of_credits"

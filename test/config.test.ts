@@ -37,6 +37,7 @@ test("with only key and URL set, every other setting has its default", () => {
     ...FLAGS,
     sandboxSeconds: 20,
     confirmPublish: true,
+    stateDir: `${HOME}/.faceless-video-mcp`,
     logLevel: "warn",
   });
 });
@@ -63,6 +64,7 @@ test("the sandbox needs no key, URL or proxy, and uses none that is set", () => 
 
   expect(readConfig(env, SANDBOX, HOME)).toEqual(readConfig({}, SANDBOX, HOME));
   expect(readConfig({}, SANDBOX, HOME)).toMatchObject({ problems: [], warnings: [], sandbox: true });
+  expect(readConfig({ FACELESS_STATE_DIR: "/state" }, SANDBOX, HOME).stateDir).toBeUndefined();
 });
 
 const USABLE: readonly (readonly [name: string, value: string, expected: object])[] = [
@@ -76,7 +78,7 @@ const USABLE: readonly (readonly [name: string, value: string, expected: object]
   ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
   ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: false }],
   ["FACELESS_CONFIRM_PUBLISH", "on", { confirmPublish: true }],
-  ["FACELESS_STATE_DIR", "Off", { stateDir: false }],
+  ["FACELESS_STATE_DIR", "Off", { stateDir: undefined }],
   ["FACELESS_STATE_DIR", "~", { stateDir: HOME }],
   ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state` }],
   ["FACELESS_WEBHOOK_PORT", "1", { webhookPort: 1 }],

@@ -1,6 +1,5 @@
 // The composition root of the server: makes the state that outlives connections and wires it together.
 
-import { uptime } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
@@ -12,7 +11,7 @@ import { NOTHING_SAVED, SavedVideos } from "../saved-videos/saved-videos.ts";
 import { Schedule } from "../jobs/schedule.ts";
 import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
-import { lazy, lazyValue } from "../lazy.ts";
+import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
@@ -22,11 +21,9 @@ import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { PaidCalls } from "../idempotency/record-and-send.ts";
-import { fingerprintOf } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
 import { VERSION } from "../version.ts";
-import { stateFolder } from "./state-folder.ts";
 
 export interface ApplicationOptions {
   readonly config: Config;
@@ -59,26 +56,23 @@ export function createApplication(options: ApplicationOptions): Application {
     return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
   };
   // A server that is not set up touches no file.
-  const folder = config.problems.length > 0 ? undefined : stateFolder(config);
+  const folder = config.problems.length > 0 ? undefined : config.stateDir;
   const journal = new Journal({
     disk: folder === undefined ? undefined : openDisk(folder),
     now: clock.now,
-    // The same for all processes of this machine.
-    machineMs: () => uptime() * 1000,
     redact,
-    onUnwritable: (reason) => log.warn(`The journal can't be written (${reason}).`),
+    onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
   const calls = new PaidCalls({
     journal,
+    now: clock.now,
     monotonicMs: clock.monotonicMs,
     sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
   });
-  const account = lazyValue(() => fingerprintOf(accountOf(config)));
   const guarded = { service, calls, now: clock.now };
   const generateOnce = new GenerateOnce({
     ...guarded,
     maxGenerations: config.maxGenerations,
-    account,
     lookAtJob,
     knownJobIds: () => jobs.ids(),
     onListed: (videos) => jobs.updateFromPage(videos, { isFirstPage: true }),
@@ -91,7 +85,7 @@ export function createApplication(options: ApplicationOptions): Application {
   });
   const recallJobs = lazy(async () => {
     try {
-      jobs.recall(startedJobs(await journal.entries(), account()));
+      jobs.recall(startedJobs(await journal.entries()));
     } catch (error) {
       log.info("The jobs of earlier processes are not known.", error);
     }
@@ -143,9 +137,3 @@ export function createApplication(options: ApplicationOptions): Application {
 
 /** Of the sandbox, whose port is not known before it starts. */
 const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };
-
-/** What the journal tells accounts apart by. A sandbox is a new one with every process. */
-function accountOf({ service, sandbox }: Config): string {
-  if (service !== undefined) return `${service.baseUrl.href} ${service.apiKey}`;
-  return sandbox ? crypto.randomUUID() : "none";
-}

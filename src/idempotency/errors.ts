@@ -6,6 +6,8 @@ import type { Video } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
+/** Younger requests can't have a job that has already ended. */
+const MIN_RENDER_MS = 60_000;
 
 /** A request that was made before. */
 interface Repeat {
@@ -27,15 +29,26 @@ export function cancelledError(): BridgeError {
   });
 }
 
-/** The same request is being made by another call or process, and has no outcome yet. */
-export function inProgressError(): BridgeError {
+/** The same video was requested a short while ago, and its outcome is not known yet. */
+export function generationInProgressError(ageMs: number): BridgeError {
   return new BridgeError({
     code: "in_progress",
-    message:
-      "Not sent: another call is making the same request at this moment, and its outcome is not known yet.",
-    nextStep: "Make the same call again in a minute: it answers with what became of the other one.",
+    message: `Not sent: the same video was requested ${describeAge(ageMs)}, and its outcome is not known yet.`,
+    nextStep:
+      "Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
     outcome: "not_sent",
     retryable: true,
+  });
+}
+
+/** The same job was sent to some of these platforms a short while ago, and the outcome is not known yet. */
+export function publicationInProgressError(ageMs: number, platforms: readonly string[]): BridgeError {
+  return new BridgeError({
+    code: "in_progress",
+    message: `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(platforms)}, and the outcome is not known yet, so it may already be public there.`,
+    nextStep: `Tell the user to look at ${accountsOf(platforms)}. get_video_status says later what is known of the post.`,
+    outcome: "not_sent",
+    retryable: false,
   });
 }
 
@@ -59,13 +72,16 @@ export function duplicatePublicationError(
   },
 ): BridgeError {
   const { unknown, free, unposted } = platforms;
-  const accounts = `the ${inWords(unknown)} ${unknown.length === 1 ? "account" : "accounts"}`;
   const others = ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
   return duplicateError(
     isStale,
     `${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
-    `Ask the user to look at ${accounts}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${free.length === 0 ? "" : others}`,
+    `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${free.length === 0 ? "" : others}`,
   );
+}
+
+function accountsOf(platforms: readonly string[]): string {
+  return `the ${inWords(platforms)} ${platforms.length === 1 ? "account" : "accounts"}`;
 }
 
 function duplicateError(isStale: boolean, message: string, nextStep: string): BridgeError {
@@ -94,11 +110,28 @@ export function limitError(max: number): BridgeError {
   });
 }
 
-/** The same failure, of a request that could not be written to the journal. */
-export function withoutRecord(error: unknown): unknown {
-  if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") return error;
-  const nextStep = `${error.facts.nextStep} This computer's journal could not be written, so a repeat from another client would not be noticed.`;
-  return new BridgeError({ ...error.facts, nextStep }, error);
+/** The journal can't be used: a repeat could not be noticed. `path` is the file or the folder. */
+export function journalError(
+  use: "read" | "written" | "understood",
+  path: string,
+  reason: string,
+  cause?: unknown,
+): BridgeError {
+  const fix = {
+    read: "give this server the right to read it",
+    written: "give this server the right to write it, and the disk some space",
+    understood: "update this server, as a newer version has written that file",
+  }[use];
+  return new BridgeError(
+    {
+      code: use === "written" ? "journal_unwritable" : "journal_unreadable",
+      message: `The journal that guards against paying or posting twice can't be ${use} (${reason}: ${path}), so nothing was sent.`,
+      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
+      outcome: "not_sent",
+      retryable: true,
+    },
+    cause,
+  );
 }
 
 /** The failure of a confirmed second post. That waiting makes it safe is never said of one. */
@@ -115,24 +148,24 @@ export function withoutWaiting(error: unknown): unknown {
   );
 }
 
-/** An error with an unknown outcome, with the jobs that could be its own, of those that `listNew` gives. */
+/** The error with the jobs that could be the request's own, of those that `listNew` gives. */
 export async function withCandidates(
   error: BridgeError,
+  ageMs: number,
   listNew: () => Promise<readonly Video[]>,
 ): Promise<BridgeError> {
   let found = "The newest videos could not be listed just now.";
   try {
-    found = describeCandidates(await listNew());
+    found = describeCandidates(await listNew(), ageMs);
   } catch {}
   return new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
 }
 
-function describeCandidates(videos: readonly Video[]): string {
-  // A render takes minutes, so a job that has ended is an older one, which a new process does not know yet.
-  const running = videos.filter(({ status }) => !isEnded(status)).slice(0, MAX_CANDIDATES);
-  if (running.length === 0) return "So far the video list shows no running job that could be it.";
-  const jobs = running.map(
-    ({ jobId, status }) => `${cleanServiceText(jobId, 60)} (${cleanServiceText(status, 40)})`,
-  );
+function describeCandidates(videos: readonly Video[], ageMs: number): string {
+  const possible = videos.filter(({ status }) => ageMs >= MIN_RENDER_MS || !isEnded(status));
+  if (possible.length === 0) return "So far the video list shows no job that could be it.";
+  const jobs = possible
+    .slice(0, MAX_CANDIDATES)
+    .map(({ jobId, status }) => `${cleanServiceText(jobId, 60)} (${cleanServiceText(status, 40)})`);
   return `The newest jobs that could be it: ${jobs.join(", ")}.`;
 }

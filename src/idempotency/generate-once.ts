@@ -4,7 +4,7 @@
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
-import { duplicateGenerationError, limitError, withCandidates } from "./errors.ts";
+import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { PaidCall, PaidCalls } from "./record-and-send.ts";
 import {
@@ -26,8 +26,6 @@ export interface GenerateOnceOptions {
   readonly calls: PaidCalls;
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
-  /** The hash that tells accounts apart. */
-  readonly account: () => string;
   readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
   /** The jobs that this process knows at the moment. */
   readonly knownJobIds: () => ReadonlySet<string>;
@@ -49,8 +47,6 @@ export interface CallerOptions {
 export interface NewlyStarted {
   readonly alreadyStarted: false;
   readonly generation: Generation;
-  /** Whether other processes will notice a repeat. */
-  readonly isRecorded: boolean;
 }
 
 /** Nothing was sent: the same request started this job before. */
@@ -64,7 +60,7 @@ export interface AlreadyStarted {
 }
 
 const LIST_MS = 5_000;
-/** Looked at for one call. A job that still runs is hardly older than so many equal ones. */
+/** Looked at for one call. A running job is almost always among the ten newest. */
 const MAX_LOOKS = 10;
 
 export class GenerateOnce {
@@ -74,16 +70,21 @@ export class GenerateOnce {
     this.#options = options;
   }
 
-  /** Starts a video unless the same request is under way, is unknown or gave a job that guards. */
+  /** Starts a video unless the same request is under way, is unknown, or has a job that forbids another. */
   async run(
     request: GenerationRequest,
     { confirmDuplicate, signal }: CallerOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
     const { calls } = this.#options;
     const call = calls.begin(signal);
-    const fingerprint = generationFingerprint(this.#options.account(), request);
+    const fingerprint = generationFingerprint(request);
     for (;;) {
-      const { entries, seen } = await calls.look(call, (all) => sameGenerations(all, fingerprint));
+      const { entries, seen, underWay } = await calls.look(call, (all) => sameGenerations(all, fingerprint));
+      if (underWay !== undefined) {
+        const ageMs = this.#ageMs(underWay);
+        const known = new Set(entries.map(({ jobId }) => jobId));
+        throw await this.#withCandidates(generationInProgressError(ageMs), ageMs, known);
+      }
       const code = confirmationCode(fingerprint, seen);
       if (confirmDuplicate !== code) {
         const earlier = await this.#findGuard(call, seen, code, confirmDuplicate);
@@ -112,7 +113,7 @@ export class GenerateOnce {
     });
     const guarding = (await Promise.all(looks)).find((earlier) => earlier !== undefined);
     if (guarding !== undefined) return guarding;
-    const unknown = newest.find((entry) => entry.state === "unknown" && this.#ageMs(entry) < DAY_MS);
+    const unknown = newest.find((entry) => entry.outcome === undefined && this.#ageMs(entry) < DAY_MS);
     if (unknown === undefined) return undefined;
     throw duplicateGenerationError({ ageMs: this.#ageMs(unknown), code, isStale: given !== undefined });
   }
@@ -123,7 +124,7 @@ export class GenerateOnce {
     fingerprint: string,
     seen: readonly JournalEntry[],
   ): Promise<NewlyStarted | undefined> {
-    const { service, calls, account, knownJobIds, onListed, onStarted } = this.#options;
+    const { service, calls, knownJobIds, onStarted } = this.#options;
     const note = (generation: Generation) => {
       onStarted(generation, request.topic);
       return generation;
@@ -132,12 +133,7 @@ export class GenerateOnce {
     const known = knownJobIds();
     try {
       const sent = await calls.send<Generation>(call, {
-        intent: {
-          operation: "generate",
-          account: account(),
-          fingerprint,
-          arguments: argumentsOf(request),
-        },
+        intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
         isOvertaken: (entries, own) => {
           this.#checkLimit(entriesAhead(entries, own));
           return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
@@ -149,15 +145,25 @@ export class GenerateOnce {
         outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
       });
       if (sent.kind === "overtaken") return undefined;
-      return { alreadyStarted: false, generation: sent.result, isRecorded: sent.isRecorded };
+      return { alreadyStarted: false, generation: sent.result };
     } catch (error) {
       if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
-      throw await withCandidates(error, async () => {
-        const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
-        onListed(videos);
-        return videos.filter(({ jobId }) => !known.has(jobId));
-      });
+      throw await this.#withCandidates(error, 0, known);
     }
+  }
+
+  /** The error of a request of that age, with the jobs that could be its own: none of those in `known`. */
+  #withCandidates(
+    error: BridgeError,
+    ageMs: number,
+    known: ReadonlySet<string | undefined>,
+  ): Promise<BridgeError> {
+    const { service, onListed } = this.#options;
+    return withCandidates(error, ageMs, async () => {
+      const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
+      onListed(videos);
+      return videos.filter(({ jobId }) => !known.has(jobId));
+    });
   }
 
   /** Throws if so many videos, or more, were started. */

@@ -1,7 +1,7 @@
 // What this computer's journal knows of jobs: how they were ordered, and where they were posted.
 
 import type { GenerationArguments, JournalEntry, PublicationEntry } from "./journal.ts";
-import { mayHaveBeenCarriedOut, platformState } from "./same-request.ts";
+import { mayHaveBeenCarriedOut, platformsOf, stateAfter } from "./same-request.ts";
 
 /** A post of a job. */
 export interface Post {
@@ -34,29 +34,30 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
 function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
   const start = ofJob.find((entry) => entry.operation === "generate");
   const publications = ofJob.filter((entry) => entry.operation === "publish");
-  const platforms = new Set(publications.flatMap((entry) => entry.platforms));
   return {
     arguments: start?.arguments,
     createdAtMs: start?.atMs,
-    publishedTo: [...platforms].flatMap((platform) => postOn(publications, platform)),
+    publishedTo: publications.flatMap(postsOf),
   };
 }
 
-/** The jobs that this computer has started for an account, the latest first. Times in ms since the epoch. */
-export function startedJobs(entries: readonly JournalEntry[], account: string) {
+/** The jobs that this computer has started, the latest first. Times in milliseconds since the epoch. */
+export function startedJobs(entries: readonly JournalEntry[]) {
   const jobs = entries.flatMap((entry) =>
-    entry.operation === "generate" && entry.account === account && entry.jobId !== undefined
+    entry.operation === "generate" && entry.jobId !== undefined
       ? [{ jobId: entry.jobId, topic: String(entry.arguments["topic"]), createdAtMs: entry.atMs }]
       : [],
   );
   return jobs.reverse();
 }
 
-function postOn(publications: readonly PublicationEntry[], platform: string): Post[] {
-  const state = platformState(publications, platform);
-  if (state.kind === "free") return [];
-  const at = new Date(state.atMs).toISOString();
-  if (state.kind === "unknown") return [{ platform, at, unknown: true }];
-  const { url } = state.result;
-  return [{ platform, ...(typeof url === "string" && { url }), at }];
+function postsOf(publication: PublicationEntry): Post[] {
+  return platformsOf(publication).flatMap((platform): Post[] => {
+    const state = stateAfter(publication, platform);
+    if (state.kind === "free") return [];
+    const at = new Date(state.atMs).toISOString();
+    if (state.kind === "unknown") return [{ platform, at, unknown: true }];
+    const { url } = state.result;
+    return [{ platform, ...(typeof url === "string" && { url }), at }];
+  });
 }

@@ -1,10 +1,12 @@
 // Records every paid or public request before it is sent, and its outcome afterwards; each line is a whole
 // entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
+import { join } from "node:path";
 import * as z from "zod";
 import type { Outcome } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
-import { codeOf, type Disk, JournalFiles } from "./journal-files.ts";
+import { journalError } from "./errors.ts";
+import { type Disk, JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
 const entrySchema = lazyValue(() => {
@@ -12,19 +14,15 @@ const entrySchema = lazyValue(() => {
     id: z.string(),
     /** When it was begun, in milliseconds since the epoch. */
     atMs: z.number(),
-    /** The same on the machine's monotonic clock. */
-    machineMs: z.number(),
     /** None as long as it is not known. */
-    outcome: z.enum(["done", "rejected", "not_sent", "unknown"]).optional(),
+    outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
     /** When the outcome was known, in milliseconds since the epoch. */
     endedAtMs: z.number().optional(),
   };
   const generation = z.object({
     ...common,
     operation: z.literal("generate"),
-    /** Hash of the base URL and the key. */
-    account: z.string(),
-    /** Hash of the account and the arguments, equal for equal requests. */
+    /** Hash of the arguments, equal for equal requests. */
     fingerprint: z.string(),
     arguments: z.record(z.string(), z.union([z.string(), z.number()])),
     /** The job that it has started. */
@@ -52,36 +50,29 @@ export type GenerationArguments = StoredGeneration["arguments"];
 
 /** A request that is about to be sent. */
 export type Intent =
-  | Pick<StoredGeneration, "operation" | "account" | "fingerprint" | "arguments">
+  | Pick<StoredGeneration, "operation" | "fingerprint" | "arguments">
   | Pick<StoredPublication, "operation" | "jobId" | "platforms">;
 
 /** What became of it; with the job of a generation that is done. */
 export type RequestOutcome = Pick<Readonly<StoredGeneration>, "jobId"> & {
-  readonly outcome: "done" | Outcome;
+  readonly outcome: Exclude<Outcome, "unknown"> | "done";
   readonly results?: readonly PlatformResult[];
 };
 
-/**
- * `under way`: without an outcome, and begun less than a minute ago or awaited by this process. `unknown`:
- * without an outcome and neither, or with one that can't be known. Everything else is `over`.
- */
-export type RequestState = "under way" | "unknown" | "over";
-
-interface Known {
-  readonly state: RequestState;
-  /** The file that holds its first line; none while this process alone knows it. */
+/** The file that holds an entry's first line; none where it could not be written. */
+interface Placed {
   readonly file?: string | undefined;
 }
 
-export type GenerationEntry = Readonly<StoredGeneration> & Known;
-export type PublicationEntry = Readonly<StoredPublication> & Known;
+export type GenerationEntry = Readonly<StoredGeneration> & Placed;
+export type PublicationEntry = Readonly<StoredPublication> & Placed;
 export type JournalEntry = GenerationEntry | PublicationEntry;
 
-/** An intent that this process has recorded. */
+/** An intent that is on disk. */
 export interface Recorded {
-  readonly id: string;
-  /** Whether it is on disk. Else this process alone knows it. */
-  readonly isOnDisk: boolean;
+  readonly own: JournalEntry;
+  /** All entries, this one among them. */
+  readonly entries: readonly JournalEntry[];
 }
 
 export interface JournalOptions {
@@ -89,101 +80,99 @@ export interface JournalOptions {
   readonly disk: Disk | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds on a monotonic clock that all processes of this machine share. */
-  readonly machineMs: () => number;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
   readonly redact: (line: string) => string;
-  /** An entry could not be written. */
-  readonly onUnwritable: (reason: string) => void;
+  /** An outcome could not be written, and this process alone knows it. */
+  readonly onUnwritable: (error: unknown) => void;
 }
 
-const UNDER_WAY_MS = 60_000;
-/** Which outcome counts where two lines differ: an unknown one may become known, and no known one changes. */
-const CERTAINTY = { none: 0, unknown: 1, not_sent: 2, rejected: 2, done: 2 } as const;
+/** Longer than an answer is awaited: a call's 38 s and five minutes for a late answer. */
+const UNDER_WAY_MS = 6 * 60_000;
 
 /** Nothing that was read or written is forgotten, even if files are removed or put back. */
 export class Journal {
   readonly #options: JournalOptions;
   readonly #files: JournalFiles | undefined;
-  /** Entries that were read from the disk, by id, in the order of the files and lines. */
-  readonly #read = new Map<string, StoredEntry & { readonly file: string }>();
-  /** Entries that this process has written and not read yet, or could not write, by id. */
-  readonly #unread = new Map<string, StoredEntry>();
-  /** The ids of entries that this process has begun. */
-  readonly #own = new Set<string>();
+  /** By id; in the order of the files and lines in which this process has read them. */
+  readonly #entries = new Map<string, JournalEntry>();
+  /** The ids of the requests whose answers this process awaits. */
+  readonly #awaited = new Set<string>();
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.now);
   }
 
-  /** Resolves when the intent is on disk, or as soon as that has failed. Never rejects. */
+  /** Resolves when the intent can be read from the disk. Throws a BridgeError: it must not be sent. */
   async begin(intent: Intent): Promise<Recorded> {
-    const { now, machineMs, randomId = () => crypto.randomUUID() } = this.#options;
-    const id = randomId();
-    const record: StoredEntry = { id, atMs: now(), machineMs: machineMs(), ...intent };
-    this.#own.add(id);
-    return { id, isOnDisk: await this.#write(record) };
+    const { now, disk, randomId = () => crypto.randomUUID() } = this.#options;
+    const own: StoredEntry = { id: randomId(), atMs: now(), ...intent };
+    this.#awaited.add(own.id);
+    try {
+      await this.#write(own);
+      const entries = await this.entries();
+      if (this.#entries.has(own.id)) return { own, entries };
+      throw journalError("written", disk?.path ?? "", "what was written is gone");
+    } catch (error) {
+      // A part of it may be on disk, or come there later.
+      await this.end(own, { outcome: "not_sent" });
+      throw error;
+    }
   }
 
-  /** Resolves with whether the outcome is on disk. Never rejects. */
-  async recordOutcome(id: string, { outcome, ...rest }: RequestOutcome): Promise<boolean> {
-    const record = this.#read.get(id) ?? this.#unread.get(id);
-    if (record === undefined) throw new TypeError("This request was never begun.");
-    // Without the file that it was read from.
-    const ended = { ...record, outcome, endedAtMs: this.#options.now(), ...rest };
-    return this.#write(entrySchema().parse(ended));
+  /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
+  async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
+    const { now, onUnwritable } = this.#options;
+    this.#awaited.delete(own.id);
+    if (ended === undefined) return;
+    const entry = entrySchema().parse({ ...own, ...ended, endedAtMs: now() });
+    this.#entries.set(own.id, { ...entry, file: this.#entries.get(own.id)?.file });
+    await this.#write(entry).catch(onUnwritable);
   }
 
   /**
-   * All entries: those on disk, of all processes, in the order of files and lines, then those that this
-   * process alone knows. Reads the disk afresh. Throws a BridgeError where a file can't be read.
+   * All entries, of all processes, in the order of files and lines. Reads what is new on the disk. Throws a
+   * BridgeError where a file can't be read, or holds what this version doesn't understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
-    await this.#files?.readChanged((line, file) => this.#add(line, file));
-    const records = [...this.#read.values(), ...this.#unread.values()];
-    return records.map((record) => Object.assign({ state: this.#stateOf(record) }, record));
+    await this.#files?.readNew((line, file) => this.#add(line, file));
+    return [...this.#entries.values()];
   }
 
-  #stateOf({ id, outcome, atMs, machineMs }: StoredEntry): RequestState {
-    if (outcome === "unknown") return "unknown";
-    if (outcome !== undefined) return "over";
-    if (this.#own.has(id)) return "under way";
-    // By either clock: one may have been set, and where a folder is shared the other is another machine's.
-    const isRecent =
-      Math.abs(this.#options.now() - atMs) < UNDER_WAY_MS ||
-      Math.abs(this.#options.machineMs() - machineMs) < UNDER_WAY_MS;
-    return isRecent ? "under way" : "unknown";
+  /**
+   * Whether a request may still be carried out: its outcome is not known, and it is younger than six minutes,
+   * or this process awaits its answer. Whether its own process still lives makes no difference.
+   */
+  isUnderWay({ id, outcome, atMs }: JournalEntry): boolean {
+    const isRecent = this.#options.now() - atMs < UNDER_WAY_MS;
+    return outcome === undefined && (isRecent || this.#awaited.has(id));
   }
 
-  async #write(record: StoredEntry): Promise<boolean> {
-    const { redact, onUnwritable } = this.#options;
-    const file = this.#read.get(record.id)?.file ?? (this.#files === undefined ? "memory" : undefined);
-    if (file === undefined) this.#unread.set(record.id, record);
-    else this.#read.set(record.id, { ...record, file });
-    try {
-      await this.#files?.append(redact(JSON.stringify(record)));
-      return true;
-    } catch (error) {
-      onUnwritable(codeOf(error));
-      return false;
-    }
+  async #write(entry: StoredEntry): Promise<void> {
+    if (this.#files === undefined) this.#entries.set(entry.id, { ...entry, file: "memory" });
+    else await this.#files.append(this.#options.redact(JSON.stringify(entry)));
   }
 
   #add(line: string, file: string): void {
-    let read: StoredEntry;
+    let json: unknown;
     try {
-      read = entrySchema().parse(JSON.parse(line));
+      json = JSON.parse(line);
     } catch {
-      // Empty, torn by a crash, or of another kind.
+      // Empty, or torn by a crash.
       return;
     }
-    const placed = this.#read.get(read.id);
-    const known = placed ?? this.#unread.get(read.id) ?? read;
-    const isNewer = CERTAINTY[read.outcome ?? "none"] > CERTAINTY[known.outcome ?? "none"];
-    this.#unread.delete(read.id);
-    this.#read.set(read.id, { ...(isNewer ? read : known), file: placed?.file ?? file });
+    const read = entrySchema().safeParse(json);
+    if (!read.success) {
+      const path = join(this.#options.disk?.path ?? "", file);
+      throw journalError("understood", path, "a line has another form");
+    }
+    const { id, outcome } = read.data;
+    const known = this.#entries.get(id);
+    // A known outcome never changes.
+    const newest =
+      known === undefined || (known.outcome === undefined && outcome !== undefined) ? read.data : known;
+    this.#entries.set(id, { ...newest, file: known?.file ?? file });
   }
 }

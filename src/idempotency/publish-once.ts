@@ -3,7 +3,7 @@
 
 import type { Service } from "../service/client.ts";
 import type { Publication, PublishRequest } from "../service/answers.ts";
-import { duplicatePublicationError, withoutWaiting } from "./errors.ts";
+import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
 import type { PlatformResult, PublicationEntry } from "./journal.ts";
 import type { PaidCall, PaidCalls } from "./record-and-send.ts";
@@ -11,6 +11,7 @@ import {
   confirmationCode,
   isOvertaken,
   platformOf,
+  platformsOf,
   type PlatformState,
   platformState,
   publicationsOn,
@@ -40,8 +41,6 @@ export interface Published {
   readonly unmentioned: readonly string[];
   /** Confirms posting again to exactly the platforms that were posted to before. */
   readonly code: string | undefined;
-  /** Whether other processes will notice a repeat. */
-  readonly isRecorded: boolean;
 }
 
 export interface PublishOnceOptions {
@@ -72,7 +71,7 @@ export class PublishOnce {
     for (;;) {
       const { plan } = await this.#look(calls.begin(caller.signal), wanted, caller);
       if (plan.platforms.length === 0)
-        return { results: plan.already, code: plan.code, answer: {}, unmentioned: [], isRecorded: true };
+        return { results: plan.already, code: plan.code, answer: {}, unmentioned: [] };
       await ask(plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
       const call = calls.begin(caller.signal);
@@ -85,9 +84,13 @@ export class PublishOnce {
 
   async #look(call: PaidCall, wanted: PublishRequest, { confirmDuplicate }: CallerOptions) {
     const { calls, now } = this.#options;
-    const { seen } = await calls.look(call, (entries) =>
+    const { seen, underWay } = await calls.look(call, (entries) =>
       publicationsOn(entries, wanted.jobId, wanted.platforms),
     );
+    if (underWay !== undefined) {
+      const ageMs = Math.max(0, now() - underWay.atMs);
+      throw publicationInProgressError(ageMs, platformsOf(underWay));
+    }
     return { seen, plan: planPublication(wanted, seen, confirmDuplicate, now()) };
   }
 
@@ -116,7 +119,6 @@ export class PublishOnce {
       results: [...already, ...results].sort((a, b) => order(a) - order(b)),
       answer,
       unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
-      isRecorded: sent.isRecorded,
     };
   }
 }

@@ -3,11 +3,13 @@
 
 import { toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
-import { cancelledError, inProgressError, withoutRecord } from "./errors.ts";
-import type { Intent, Journal, JournalEntry, Recorded, RequestOutcome } from "./journal.ts";
+import { cancelledError } from "./errors.ts";
+import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 
 export interface PaidCallsOptions {
   readonly journal: Journal;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Milliseconds on a monotonic clock. */
   readonly monotonicMs: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -16,13 +18,13 @@ export interface PaidCallsOptions {
 export interface SendOptions<Result> {
   readonly intent: Intent;
   /** Whether something newer is known than when the request was decided. May throw: then nothing is sent. */
-  readonly isOvertaken: (entries: readonly JournalEntry[], own: Recorded) => boolean;
+  readonly isOvertaken: (entries: readonly JournalEntry[], own: JournalEntry) => boolean;
   readonly request: (options: PostOptions<Result>) => Promise<Result>;
   readonly outcomeOf: (result: Result) => RequestOutcome;
 }
 
 export type Sent<Result> =
-  | { readonly kind: "sent"; readonly result: Result; readonly isRecorded: boolean }
+  | { readonly kind: "sent"; readonly result: Result }
   /** Nothing was sent: look at the journal again. */
   | { readonly kind: "overtaken" };
 
@@ -30,11 +32,21 @@ export type Sent<Result> =
 const CALL_MS = 38_000;
 /** How often a request that is under way is looked at. */
 const WAIT_STEP_MS = 250;
+/** A request that has had no outcome for longer than STUCK_MS is waited for only this long. */
+const MOMENT_MS = 1_000;
+const STUCK_MS = 60_000;
 
 /** A call and the time that it has. */
 export interface PaidCall {
   readonly signal: AbortSignal;
   readonly endsAtMs: number;
+}
+
+/** What the journal holds of a request. */
+export interface Look<Entry> {
+  readonly entries: readonly JournalEntry[];
+  readonly seen: readonly Entry[];
+  readonly underWay?: Entry;
 }
 
 export class PaidCalls {
@@ -54,18 +66,25 @@ export class PaidCalls {
     return { signal, endsAtMs: this.#options.monotonicMs() + CALL_MS };
   }
 
-  /** All entries and those that `select` takes, once none of these is under way. Throws when time is over. */
+  /**
+   * All entries, and those that `select` takes, once none of these is under way. If time is over before, also
+   * the newest that still is: nothing can be sent then.
+   */
   async look<Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
     select: (entries: readonly JournalEntry[]) => readonly Entry[],
-  ) {
-    const { journal, monotonicMs, sleep } = this.#options;
+  ): Promise<Look<Entry>> {
+    const { journal, now, monotonicMs, sleep } = this.#options;
+    const momentEndsAtMs = Math.min(endsAtMs, monotonicMs() + MOMENT_MS);
     for (;;) {
       const entries = await journal.entries();
       const seen = select(entries);
-      if (seen.every(({ state }) => state !== "under way")) return { entries, seen };
+      const underWay = seen.filter((entry) => journal.isUnderWay(entry));
+      const newest = underWay.at(-1);
+      if (newest === undefined) return { entries, seen };
       if (signal.aborted) throw cancelledError();
-      if (monotonicMs() >= endsAtMs) throw inProgressError();
+      const isStuck = underWay.some(({ atMs }) => now() - atMs > STUCK_MS);
+      if (monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs)) return { entries, seen, underWay: newest };
       // Aborted or not, the next turn looks.
       await sleep(WAIT_STEP_MS, signal).catch(() => {});
     }
@@ -94,25 +113,25 @@ export class PaidCalls {
   ): Promise<Sent<Result>> {
     const { journal, monotonicMs } = this.#options;
     if (signal.aborted) throw cancelledError();
-    const own = await journal.begin(intent);
-    const record = (outcome: RequestOutcome) => journal.recordOutcome(own.id, outcome);
+    const { own, entries } = await journal.begin(intent);
+    const recordFailure = (failure: unknown) => {
+      const { outcome } = toBridgeError(failure, "unknown").facts;
+      return journal.end(own, outcome === "unknown" ? undefined : { outcome });
+    };
     let late: Promise<Result> | undefined;
     try {
-      if (isOvertaken(await journal.entries(), own)) {
-        await record({ outcome: "not_sent" });
+      if (isOvertaken(entries, own)) {
+        await journal.end(own, { outcome: "not_sent" });
         return { kind: "overtaken" };
       }
       const onLate = (answer: Promise<Result>) => void (late = answer);
       const result = await request({ signal, deadlineMs: endsAtMs - monotonicMs(), onLate });
-      const isRecorded = await record(outcomeOf(result));
-      return { kind: "sent", result, isRecorded: isRecorded && own.isOnDisk };
+      await journal.end(own, outcomeOf(result));
+      return { kind: "sent", result };
     } catch (error) {
-      const recordFailure = (failure: unknown) =>
-        record({ outcome: toBridgeError(failure, "unknown").facts.outcome });
       if (late === undefined) await recordFailure(error);
-      // Until then the request is under way for this process.
-      else void this.#track(late.then((result) => record(outcomeOf(result)), recordFailure));
-      throw own.isOnDisk ? error : withoutRecord(error);
+      else void this.#track(late.then((result) => journal.end(own, outcomeOf(result)), recordFailure));
+      throw error;
     }
   }
 }

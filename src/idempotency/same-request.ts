@@ -9,27 +9,21 @@ import type {
   JournalEntry,
   PlatformResult,
   PublicationEntry,
-  Recorded,
 } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
 
-/** What is not compared in a topic: white space, and characters that nobody sees. */
-const NOT_COMPARED = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** What is not compared in a topic: white space, punctuation, and characters that nobody sees. */
+const NOT_COMPARED = /[\s\p{P}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Base64url; nobody can tell the text from it. */
-export function fingerprintOf(text: string): string {
-  return sha256(text).toString("base64url");
-}
-
-/** Equal for requests that would make the same video for the same account. */
-export function generationFingerprint(account: string, request: GenerationRequest): string {
+/** Equal for requests that would make the same video, whatever the account. It hides the topic. */
+export function generationFingerprint(request: GenerationRequest): string {
   const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
   // In upper case, ß and SS are equal too.
   const topic = visible.toUpperCase().normalize("NFC");
   const compared = { ...DEFAULTS, ...argumentsOf(request), topic };
-  return fingerprintOf(`${account} generate ${JSON.stringify(compared)}`);
+  return sha256(`generate ${JSON.stringify(compared)}`).toString("base64url");
 }
 
 /** The request without what was left out. */
@@ -66,9 +60,14 @@ export function publicationsOn(
     .filter(
       (entry) =>
         entry.jobId.toLowerCase() === id &&
-        entry.platforms.some((platform) => platforms.includes(platform)) &&
+        platformsOf(entry).some((platform) => platforms.includes(platform)) &&
         mayHaveBeenCarriedOut(entry),
     );
+}
+
+/** The platforms of a publication: those that were asked for, and those that the service's answer names. */
+export function platformsOf({ platforms, results = [] }: PublicationEntry): readonly string[] {
+  return [...new Set([...platforms, ...results.map(platformOf)])];
 }
 
 export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
@@ -82,18 +81,25 @@ export type PlatformState =
   /** It was sent, and what became of it is not known. */
   | { readonly kind: "unknown"; readonly atMs: number };
 
+/** What one publication did on one of its platforms. `free` is a failure. */
+export function stateAfter(
+  { results = [], atMs, endedAtMs = atMs }: PublicationEntry,
+  platform: string,
+): PlatformState {
+  const said = results.filter((result) => platformOf(result) === platform);
+  const posted = said.find(({ ok }) => ok);
+  if (posted !== undefined) return { kind: "posted", result: posted, atMs: endedAtMs };
+  // The service said nothing of this platform.
+  return said.length === 0 ? { kind: "unknown", atMs } : { kind: "free" };
+}
+
 /** `publications` are those of one job that may have been carried out. */
 export function platformState(publications: readonly PublicationEntry[], platform: string): PlatformState {
-  let state: PlatformState = { kind: "free" };
-  for (const { platforms, results = [], atMs, endedAtMs = atMs, state: requestState } of publications) {
-    if (!platforms.includes(platform) || requestState === "under way") continue;
-    const said = results.filter((result) => platformOf(result) === platform);
-    const posted = said.find(({ ok }) => ok);
-    if (posted !== undefined) state = { kind: "posted", result: posted, atMs: endedAtMs };
-    // The service said nothing of this platform. That it failed now says nothing of an earlier attempt.
-    else if (said.length === 0) state = { kind: "unknown", atMs };
-  }
-  return state;
+  const states = publications
+    .filter((entry) => platformsOf(entry).includes(platform))
+    .map((entry) => stateAfter(entry, platform));
+  // A failure says nothing of an earlier attempt.
+  return states.findLast(({ kind }) => kind !== "free") ?? { kind: "free" };
 }
 
 /** The platform's id, however the service writes it. */
@@ -108,16 +114,14 @@ export function platformOf({ platform }: Pick<PlatformResult, "platform">): stri
 export function isOvertaken(
   now: readonly JournalEntry[],
   seen: readonly JournalEntry[],
-  own: Recorded,
+  own: JournalEntry,
 ): boolean {
-  // It was written and is gone: nobody else can see it.
-  if (own.isOnDisk && now.find(({ id }) => id === own.id)?.file === undefined) return true;
   const states = new Set(seen.map(stateKey));
   return entriesAhead(now, own).some((entry) => !states.has(stateKey(entry)));
 }
 
 /** The entries that one's own gives way to: earlier ones, those in other files, and those that were sent. */
-export function entriesAhead(entries: readonly JournalEntry[], own: Recorded): JournalEntry[] {
+export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
   return entries.filter(

@@ -1,6 +1,5 @@
 // Decides what may be sent again, and when. Pure: time and randomness are arguments, nothing is sent here.
-// A POST is sent again only if it can't have been carried out: it was never sent, or it was refused with 429.
-// A 503 proves nothing, as it may be a gateway's.
+// A POST is sent again only if it was never sent: after any answer, even a 429, a part may be carried out.
 
 export type Method = "GET" | "POST";
 
@@ -24,8 +23,6 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
 /** With less time left an attempt is not begun: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
-/** The longest wait before a retry: a call that is refused at once ends within 20 s. */
-const MAX_DELAY_MS = { GET: 20_000, POST: 10_000 } as const;
 
 /**
  * Milliseconds to wait before the next attempt; undefined to give up. Full jitter, unless the service sends
@@ -37,18 +34,15 @@ export function retryDelayMs(
   minAttemptMs: Readonly<Record<Method, number>> = MIN_ATTEMPT_MS,
 ): number | undefined {
   const { method, attempt, failure, remainingMs } = failed;
-  if (attempt >= MAX_ATTEMPTS[method]) return undefined;
-  if (!mayRepeat(method, failure)) return undefined;
+  if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
   const backoffMs = random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempt - 1));
   const delayMs = (failure.kind === "status" ? failure.retryAfterMs : undefined) ?? backoffMs;
-  const fits = delayMs <= MAX_DELAY_MS[method] && delayMs + minAttemptMs[method] <= remainingMs;
-  return fits ? delayMs : undefined;
+  return delayMs + minAttemptMs[method] <= remainingMs ? delayMs : undefined;
 }
 
 function mayRepeat(method: Method, failure: AttemptFailure): boolean {
   if (failure.kind === "transport") return !failure.final && (method === "GET" || !failure.sent);
-  if (failure.status === 429) return true;
-  return method === "GET" && provesNothing(failure.status);
+  return method === "GET" && (failure.status === 429 || provesNothing(failure.status));
 }
 
 /** Whether an answer leaves open what became of the request. 499: a gateway saw its client disconnect. */

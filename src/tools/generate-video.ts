@@ -9,7 +9,7 @@ import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
-import { defineTool, type Guidance, guidanceFields, UNRECORDED } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
@@ -114,20 +114,19 @@ export const generateVideo = defineTool({
   },
 });
 
-function describeStarted({ generation, isRecorded }: NewlyStarted, request: GenerationRequest): Guidance {
+function describeStarted({ generation }: NewlyStarted, request: GenerationRequest): Guidance {
   const { status } = generation;
-  const unrecorded = isRecorded ? "" : ` ${UNRECORDED}`;
   const order = describeOrder(request);
   if (status === "failed")
     return {
-      summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.${unrecorded}`,
+      summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.`,
       nextStep: "Tell the user. The same video may be generated again if they still want it.",
     };
   const state =
     status === "processing"
       ? "Renders take 2 to 4 minutes."
       : `The service gives its status as ${quote(status, 60)}.`;
-  return { summary: `The video was started: ${order}. ${state}${unrecorded}`, nextStep: FOLLOW };
+  return { summary: `The video was started: ${order}. ${state}`, nextStep: FOLLOW };
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */

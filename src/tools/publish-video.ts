@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import { defineTool, type Guidance, guidanceFields, type Question, UNRECORDED } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
@@ -103,7 +103,7 @@ function describePublished(
   connected: readonly string[] | undefined,
   given: string | undefined,
 ): Guidance {
-  const { results, unmentioned, code, isRecorded } = published;
+  const { results, unmentioned, code } = published;
   const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
   const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
@@ -122,7 +122,6 @@ function describePublished(
       `Not posted to ${namesOf(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
     ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
     unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
-    !isRecorded && UNRECORDED,
   ];
   const hasLinks = results.some(({ ok, url }) => ok && typeof url === "string");
   const nextStep = [

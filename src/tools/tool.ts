@@ -85,10 +85,6 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
-/** Said where a paid or public request could not be written to the journal. */
-export const UNRECORDED =
-  "This computer's journal could not be written, so a repeat of this call from another client would not be noticed.";
-
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
 /** A result with its guidance first. */

@@ -38,12 +38,12 @@ const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
 const codeIn = (result: Result) => /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
-/** As if everything in the journal had been begun a minute earlier. */
+/** As if everything in the journal had been begun six minutes earlier. */
 function makeOlder(folder: string): void {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name), "utf8");
-    const older = (_: string, field: string, ms: string) => `"${field}":${Number(ms) - 60_000}`;
-    writeFileSync(join(folder, name), text.replace(/"(atMs|machineMs)":([\d.]+)/g, older));
+    const older = (_: string, field: string, ms: string) => `"${field}":${Number(ms) - 6 * 60_000}`;
+    writeFileSync(join(folder, name), text.replace(/"(atMs)":([\d.]+)/g, older));
   }
 }
 
@@ -143,11 +143,12 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     },
   );
 
-  test("a request whose server was killed is in progress for a minute, and then needs a new code", async () => {
+  test("a request whose server was killed is in progress for six minutes, and then needs a new code", async () => {
     const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
     const { folder, start, sent } = await computer(scripts);
+    await (await start()).call("publish_video", POST);
+    makeOlder(folder);
     const killed = await start({}, BUILT);
-    await killed.call("publish_video", POST);
     const coded = { ...POST, confirmDuplicate: codeIn(await killed.call("publish_video", POST)) };
     const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
     const outcomes = Promise.allSettled(calls);
@@ -158,7 +159,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const waiting = await start({}, { ...BUILT, clockSpeed: 100 });
     const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
     for (const result of await Promise.all(early)) {
-      expect(errorIn(result)).toEqual({ code: "in_progress", outcome: "not_sent", retryable: true });
+      expect(errorIn(result)).toMatchObject({ code: "in_progress", outcome: "not_sent" });
       expect(textOf(result)).not.toContain("confirmDuplicate");
     }
 
@@ -208,15 +209,19 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       .toEqual(["Tides", `Video ${OLDER}`, "catalog"]);
   });
 
-  test("a journal that can't be written is said in the result and on stderr, and nothing is sent twice", async () => {
-    const { folder, start, sent } = await computer({ [GENERATE]: started(JOB_ID), [STATUS]: rendering });
+  test("nothing is sent while the journal can't be written, and the error says what to do", async () => {
+    const { folder, start, sent } = await computer({});
     writeFileSync(join(folder, "file"), "");
     const client = await start({ FACELESS_STATE_DIR: join(folder, "file") });
-    const first = await client.call("generate_video", TIDES);
-    await client.call("generate_video", TIDES);
 
-    expect(textOf(first)).toContain(" a repeat of this call from another client would not be noticed. ");
-    expect(client.stderr()).toContain("faceless-video-mcp warn: The journal can't be written (EEXIST).\n");
-    expect(sent()).toEqual([1, 0]);
+    for (const result of [
+      await client.call("generate_video", TIDES),
+      await client.call("publish_video", POST),
+    ]) {
+      expect(errorIn(result)).toMatchObject({ code: "journal_unwritable", outcome: "not_sent" });
+      expect(textOf(result)).toContain(join(folder, "file"));
+      expect(textOf(result)).toContain("FACELESS_STATE_DIR=off");
+    }
+    expect(sent()).toEqual([0, 0]);
   });
 });

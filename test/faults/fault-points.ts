@@ -269,7 +269,7 @@ export const POINTS: readonly Point[] = [
   {
     name: "429 for a moment",
     answer: answerWith("429 Slow\r\nretry-after: 0", limitedBody),
-    expected: limited(1, 3, 2),
+    expected: limited(1, 3, 1),
   },
   {
     name: "429 for an hour",

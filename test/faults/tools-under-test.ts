@@ -77,7 +77,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   });
   const application = createApplication({ config, service, log, redact });
   const disk = openDisk(folder);
-  const journal = new Journal({ disk, now, machineMs: now, redact, onUnwritable: () => {} });
+  const journal = new Journal({ disk, now, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();
   const context: ToolContext = {
     ...application,
@@ -116,7 +116,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     list: (limit?: number) => call(listVideos, limit === undefined ? {} : { limit }),
     platforms: () => call(listConnectedPlatforms, {}),
     /** Those in the journal, the oldest first. */
-    outcomes: async () => (await journal.entries()).map(({ outcome = "open" }) => outcome),
+    outcomes: async () => (await journal.entries()).map(({ outcome = "unknown" }) => outcome),
     /** Everything so far: results, log, journal. */
     written: () =>
       written +

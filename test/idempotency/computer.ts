@@ -11,9 +11,8 @@ import { Journal } from "../../src/idempotency/journal.ts";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { PaidCalls } from "../../src/idempotency/record-and-send.ts";
-import { fingerprintOf } from "../../src/idempotency/same-request.ts";
 import type { Service } from "../../src/service/client.ts";
-import type { GenerationRequest, Job, PublishRequest } from "../../src/service/answers.ts";
+import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/answers.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
@@ -23,10 +22,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
-type Changes = Partial<GenerateOnceOptions> & {
-  readonly disk?: Disk | undefined;
-  readonly accountName?: string;
-};
+type Changes = Partial<GenerateOnceOptions> & { readonly disk?: Disk | undefined };
 
 /** A server process. */
 export interface Process {
@@ -57,6 +53,8 @@ export class Computer {
   finalVideoUrl: string | undefined;
   /** How much time passes while a call waits for another one. */
   waitMs = 1_000;
+  /** The newest videos of the list. */
+  listed: Video[] = [];
   readonly started: string[] = [];
   readonly warnings: string[] = [];
 
@@ -79,17 +77,17 @@ export class Computer {
   }
 
   /** Another process. */
-  process({ disk = openDisk(this.folder), accountName = "one", ...changes }: Changes = {}): Process {
+  process({ disk = openDisk(this.folder), ...changes }: Changes = {}): Process {
     const { clock } = this;
     const journal = new Journal({
       disk,
       now: () => clock.epochMs,
-      machineMs: () => clock.machineMs,
       redact: (line) => line,
-      onUnwritable: (reason) => void this.warnings.push(reason),
+      onUnwritable: (error) => void this.warnings.push(String(error)),
     });
     const calls = new PaidCalls({
       journal,
+      now: () => clock.epochMs,
       monotonicMs: () => clock.machineMs,
       // A turn of the event loop.
       sleep: async () => {
@@ -104,11 +102,10 @@ export class Computer {
           this.options.push(more ?? {});
           return this.onGenerate(request, more);
         },
-        listVideos: async () => ({ videos: [] }),
+        listVideos: async () => ({ videos: this.listed }),
       },
       calls,
       maxGenerations: undefined,
-      account: () => fingerprintOf(accountName),
       lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       knownJobIds: () => new Set(),
       onListed: () => {},

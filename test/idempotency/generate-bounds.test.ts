@@ -1,20 +1,19 @@
 // What bounds a paid request beside an earlier one: the limit of videos, a journal that fails, a lost answer,
 // and the end of its caller or of the process.
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { Computer, DAY_MS, errorOf, fails, failure, NOW, resolvers, TIDES } from "./computer.ts";
 import { generationsOfLastDay } from "../../src/idempotency/same-request.ts";
 
-test("The limit of videos in 24 hours counts those that all processes and accounts have or may have started", async () => {
+test("The limit of videos in 24 hours counts what all processes have or may have started", async () => {
   const computer = new Computer();
   const limited = () => computer.process({ maxGenerations: 2 });
   computer.onGenerate = fails("rejected");
   await errorOf(limited().generate(TIDES));
   computer.onGenerate = fails("unknown");
-  await errorOf(computer.process({ accountName: "two" }).generate(TIDES));
+  await errorOf(computer.process().generate(TIDES));
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
   await limited().generate({ topic: "Moons" });
   // No video, but a post.
@@ -65,34 +64,53 @@ test.each([
 
 test("A journal that can't be read keeps everything from being sent", async () => {
   const computer = new Computer();
-  mkdirSync(join(computer.folder, "journal-2026-11-21.jsonl"));
+  const list = () => Promise.reject(Object.assign(new Error("no right"), { code: "EACCES" }));
+  const process = computer.process({ disk: { ...openDisk(computer.folder), list } });
 
-  expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({
     code: "journal_unreadable",
     outcome: "not_sent",
   });
   expect(computer.generations).toEqual([]);
 });
 
-test("The result says that the journal can't be written, and the process guards from memory", async () => {
-  const computer = new Computer();
-  const append = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
-  const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
+test.each(["generate", "publish"] as const)(
+  "What can't be recorded isn't sent: %s fails with what to do, and is sent once the disk has space",
+  async (operation) => {
+    const computer = new Computer();
+    const disk = openDisk(computer.folder);
+    let isFull = true;
+    const append: typeof disk.append = (...line) =>
+      isFull ? Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" })) : disk.append(...line);
+    const process = computer.process({ disk: { ...disk, append } });
+    const call = () => (operation === "generate" ? process.generate(TIDES) : process.publish(["tiktok"]));
 
-  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: false, isRecorded: false });
+    expect(await errorOf(call())).toEqual({
+      code: "journal_unwritable",
+      message: `The journal that guards against paying or posting twice can't be written (ENOSPC: ${join(computer.folder, "journal-2026-11-21.jsonl")}), so nothing was sent.`,
+      nextStep:
+        "Tell the user: give this server the right to write it, and the disk some space, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
+      outcome: "not_sent",
+      retryable: true,
+    });
+    expect([computer.generations, computer.posts]).toEqual([[], []]);
+    isFull = false;
+    await call();
+    expect([...computer.generations, ...computer.posts]).toHaveLength(1);
+  },
+);
+
+test("An outcome that can't be recorded is known to its own process, and under way for others", async () => {
+  const computer = new Computer();
+  const disk = openDisk(computer.folder);
+  const append: typeof disk.append = (name, text) =>
+    text.includes("outcome") ? Promise.reject(new Error("full")) : disk.append(name, text);
+  const process = computer.process({ disk: { ...disk, append } });
+  await process.generate(TIDES);
+
   expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
-  expect(computer.warnings).toEqual(["ENOSPC", "ENOSPC"]);
-});
-
-test("The error for a lost answer says that the journal can't be written", async () => {
-  const computer = new Computer();
-  computer.onGenerate = fails("unknown");
-  const append = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
-  const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
-
-  expect((await errorOf(process.generate(TIDES))).nextStep).toContain(
-    " This computer's journal could not be written, so a repeat from another client would not be noticed.",
-  );
+  expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({ code: "in_progress" });
+  expect(computer.warnings).toHaveLength(1);
 });
 
 const lostWith = (videos: { jobId: string; status: string }[] | Error, known: string[] = []) =>
@@ -118,10 +136,8 @@ test("A lost answer is reported with the running jobs that appeared since, at mo
   });
 });
 
-test("A lost answer is reported with a word on why no running job is named", async () => {
-  expect((await lostWith([])).nextStep).toBe(
-    "So far the video list shows no running job that could be it. Look.",
-  );
+test("A lost answer is reported with a word on why no job is named", async () => {
+  expect((await lostWith([])).nextStep).toBe("So far the video list shows no job that could be it. Look.");
   expect((await lostWith(new Error("down"))).nextStep).toBe(
     "The newest videos could not be listed just now. Look.",
   );
@@ -189,6 +205,6 @@ test("A paid request has what is left of its call's 38 s, by a clock that nobody
   });
   await errorOf(process.generate(TIDES));
 
-  // The journal is read twice before: for the guard, and for a request that was faster.
+  // The journal is read twice before: for the guard, and when the request is recorded.
   expect(computer.options).toMatchObject([{ deadlineMs: 36_000 }]);
 });

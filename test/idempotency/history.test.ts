@@ -2,37 +2,48 @@
 
 import { expect, test } from "vitest";
 import { jobHistories, startedJobs } from "../../src/idempotency/history.ts";
-import { fingerprintOf } from "../../src/idempotency/same-request.ts";
-import type { Publication } from "../../src/service/answers.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
-test("The journal names the jobs of an account to a new process, the latest first", async () => {
+test("The journal names all earlier jobs to a new process, the latest first", async () => {
   const computer = new Computer();
   await computer.process().generate(TIDES);
   computer.pass(MINUTE_MS);
   const process = computer.process();
   await process.generate({ topic: "Moons" });
-  await computer.process({ accountName: "two" }).generate({ topic: "Stars" });
 
-  expect(startedJobs(await process.journal.entries(), fingerprintOf("one"))).toEqual([
+  expect(startedJobs(await process.journal.entries())).toEqual([
     { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
     { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW },
   ]);
 });
 
-test("A post that is under way is no part of a job's history yet", async () => {
+test("A post that is under way counts as one with an unknown outcome", async () => {
   const computer = new Computer();
-  await computer.process().publish(["tiktok"]);
-  let answer: ((publication: Publication) => void) | undefined;
-  computer.onPublish = () => new Promise((resolve) => (answer = resolve));
+  computer.onPublish = () => new Promise(() => {});
   const process = computer.process();
-  const posting = process.publish(["youtube"]);
-  await expect.poll(() => answer).toBeDefined();
-  const histories = jobHistories(await process.journal.entries());
-  answer?.({ results: [] });
-  await posting;
+  void process.publish(["youtube"]);
+  await expect.poll(() => computer.posts).toHaveLength(1);
 
-  expect(histories.get(JOB)?.publishedTo).toMatchObject([{ platform: "tiktok" }]);
+  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toEqual([
+    { platform: "youtube", at: new Date(NOW).toISOString(), unknown: true },
+  ]);
+});
+
+test("Each post is told: a confirmed second one, and one on a platform that only the answer names", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  await process.publish(["tiktok"]);
+  const { code } = await process.publish(["tiktok"]);
+  await process.publish(["tiktok"], { confirmDuplicate: code });
+  computer.onPublish = async () => ({ results: [{ platform: "YouTube_Shorts", ok: true }] });
+  await process.publish(["youtube"]);
+
+  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toMatchObject([
+    { platform: "tiktok", url: "https://tiktok.example/1" },
+    { platform: "tiktok", url: "https://tiktok.example/2" },
+    { platform: "youtube", unknown: true },
+    { platform: "youtube_shorts" },
+  ]);
 });
 
 test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {
@@ -40,7 +51,7 @@ test("This computer knows how its jobs were ordered, and where and when they wer
   computer.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
   await computer.process().generate({ ...TIDES, style: "story", music: "upbeat" });
   computer.pass(MINUTE_MS);
-  await computer.process({ accountName: "two" }).publish(["tiktok"]);
+  await computer.process().publish(["tiktok"]);
   computer.onPublish = fails("unknown");
   await errorOf(computer.process().publish(["youtube"]));
   computer.onPublish = fails("rejected");

@@ -1,6 +1,6 @@
 // What the journal does where its disk fails or is not there.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
@@ -19,17 +19,17 @@ test.each(["a folder that does not exist", "a file in the place of the folder"])
 
 test("A file that can't be read is named after three attempts, with what to do", async () => {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, TODAY));
-  let attempts = 0;
   const disk = openDisk(folder);
-  const read: Disk["read"] = (...args) => ((attempts += 1), disk.read(...args));
+  await openJournal(disk).journal.begin(VIDEO);
+  let attempts = 0;
+  const read: Disk["read"] = () => ((attempts += 1), failing("EIO")());
 
   await expect(openJournal({ ...disk, read }).journal.entries()).rejects.toMatchObject({
     facts: {
       code: "journal_unreadable",
-      message: `The journal that guards against paying or posting twice can't be read (EISDIR: ${join(folder, TODAY)}), so nothing was sent.`,
+      message: `The journal that guards against paying or posting twice can't be read (EIO: ${join(folder, TODAY)}), so nothing was sent.`,
       nextStep:
-        "Tell the user: give this server the right to read that file, or set FACELESS_STATE_DIR to another folder and restart the server.",
+        "Tell the user: give this server the right to read it, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
       outcome: "not_sent",
       retryable: true,
     },
@@ -82,27 +82,24 @@ test.each(["list", "read"] as const)(
   },
 );
 
-test("A disk that can't be written warns, and the entries stay in memory", async () => {
-  const disk = openDisk(temporaryFolder());
-  const { journal, warnings } = openJournal({ ...disk, append: failing("ENOSPC") });
-  const { id, isOnDisk } = await journal.begin(VIDEO);
-  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
-    false,
-    false,
-  ]);
+test("An entry whose line comes to the disk after its writing has failed was not sent", async () => {
+  const folder = temporaryFolder();
+  const disk = openDisk(folder);
+  const lines: string[] = [];
+  const append: Disk["append"] = (_, text) => (lines.push(text), failing("no answer in 4 s")());
+  const { journal, warnings } = openJournal({ ...disk, append });
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
+  expect(warnings).toHaveLength(1);
+  writeFileSync(join(folder, TODAY), lines[0] ?? "");
 
-  expect(warnings).toEqual(["ENOSPC", "ENOSPC"]);
-  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", jobId: "job-1" }]);
+  expect(await journal.entries()).toMatchObject([{ outcome: "not_sent" }]);
 });
 
-test("A journal without a folder keeps its entries in memory, counts them as recorded and does not warn", async () => {
+test("A journal without a folder keeps its entries in memory", async () => {
   const { journal, warnings } = openJournal(undefined);
-  const { id, isOnDisk } = await journal.begin(VIDEO);
-  expect([isOnDisk, await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" })]).toEqual([
-    true,
-    true,
-  ]);
+  const { own } = await journal.begin(VIDEO);
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
 
   expect(warnings).toEqual([]);
-  expect(await journal.entries()).toMatchObject([{ id, outcome: "done", file: "memory" }]);
+  expect(await journal.entries()).toMatchObject([{ id: own.id, outcome: "done", file: "memory" }]);
 });

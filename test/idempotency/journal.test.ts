@@ -1,7 +1,10 @@
 // What the journal keeps of each request, in files that several processes share.
 
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
+  chownSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,46 +19,34 @@ import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { DAY_MS, failing, KEY, NOON, openJournal, TODAY, topics, VIDEO, withTopic } from "./open-journal.ts";
 
-test("An entry is on disk before its request is sent, where another process reads it as under way", async () => {
+test("An entry is on disk before its request is sent, where another process reads it", async () => {
   const folder = temporaryFolder();
-  const { id, isOnDisk } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  const { own } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
 
-  expect(isOnDisk).toBe(true);
   expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
-    { id, ...VIDEO, atMs: NOON, machineMs: 9_000_000, state: "under way", file: TODAY },
+    { id: own.id, ...VIDEO, atMs: NOON, file: TODAY },
   ]);
 });
 
-test("An entry is over with its outcome, and keeps that whatever older line of it is read later", async () => {
+test("A known outcome stays known, whatever older line of the entry is read later", async () => {
   const folder = temporaryFolder();
   const { journal } = openJournal(openDisk(folder));
-  const { id } = await journal.begin(VIDEO);
+  const { own } = await journal.begin(VIDEO);
   const older = readFileSync(join(folder, TODAY));
-  await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
   writeFileSync(join(folder, TODAY), older);
 
-  expect(await journal.entries()).toMatchObject([{ id, jobId: "job-1", endedAtMs: NOON, state: "over" }]);
+  expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", endedAtMs: NOON }]);
 });
 
-test.each([
-  ["unknown", { outcome: "unknown" }, "unknown"],
-  ["over", { outcome: "rejected" }, "over"],
-] as const)("An entry is %s with the outcome %j", async (_, outcome, state) => {
-  const { journal } = openJournal(undefined);
-  const { id } = await journal.begin(VIDEO);
-  await journal.recordOutcome(id, outcome);
-
-  expect(await journal.entries()).toMatchObject([{ state }]);
-});
-
-test.each(["done", "rejected", "not_sent", "unknown"] as const)(
+test.each(["done", "rejected", "not_sent"] as const)(
   "An entry that ended %s is read as that by another process, with the time",
   async (outcome) => {
     const disk = openDisk(temporaryFolder());
     const { journal, clock } = openJournal(disk);
-    const { id } = await journal.begin(VIDEO);
+    const { own } = await journal.begin(VIDEO);
     clock.epochMs += 1_000;
-    await journal.recordOutcome(id, { outcome });
+    await journal.end(own, { outcome });
 
     expect(await openJournal(disk).journal.entries()).toMatchObject([
       { ...VIDEO, outcome, atMs: NOON, endedAtMs: NOON + 1_000 },
@@ -63,46 +54,25 @@ test.each(["done", "rejected", "not_sent", "unknown"] as const)(
   },
 );
 
-test("An outcome of a request that was never begun is a fault", async () => {
-  const { journal } = openJournal(undefined);
-
-  await expect(journal.recordOutcome("nobody", { outcome: "done" })).rejects.toThrow("never begun");
-});
-
-test("An entry becomes known when the answer comes after its outcome was called unknown", async () => {
-  const folder = temporaryFolder();
-  const { journal } = openJournal(openDisk(folder));
-  const { id } = await journal.begin(VIDEO);
-  await journal.recordOutcome(id, { outcome: "unknown" });
-  await journal.recordOutcome(id, { outcome: "done", jobId: "job-1" });
-
-  expect(await openJournal(openDisk(folder)).journal.entries()).toMatchObject([{ outcome: "done" }]);
-});
-
 test.each([
-  ["under way", 59_999, 59_999],
-  ["under way", -DAY_MS, 59_999],
-  ["under way", 59_999, -5_000_000],
-  ["unknown", 60_000, 60_000],
-  ["unknown", -DAY_MS, 60_000],
-])(
-  "An entry of another process is %s after %i ms by the wall clock and %i by the machine's",
-  async (state, wallMs, machineMs) => {
-    const folder = temporaryFolder();
-    await openJournal(openDisk(folder)).journal.begin(VIDEO);
-    const later = { epochMs: NOON + wallMs, machineMs: 9_000_000 + machineMs };
+  ["under way", 6 * 60_000 - 1],
+  ["not under way", 6 * 60_000],
+  ["under way", -DAY_MS],
+])("An entry of another process is %s after %i ms", async (state, ageMs) => {
+  const disk = openDisk(temporaryFolder());
+  const { own } = await openJournal(disk).journal.begin(VIDEO);
 
-    expect(await openJournal(openDisk(folder), later).journal.entries()).toMatchObject([{ state }]);
-  },
-);
+  expect(openJournal(disk, { epochMs: NOON + ageMs }).journal.isUnderWay(own)).toBe(state === "under way");
+});
 
-test("An entry of this process is under way for as long as it has no outcome", async () => {
-  const { journal, clock } = openJournal(openDisk(temporaryFolder()));
-  await journal.begin(VIDEO);
+test("An entry of this process is under way until its answer is no longer awaited", async () => {
+  const { journal, clock } = openJournal(undefined);
+  const { own } = await journal.begin(VIDEO);
   clock.epochMs += DAY_MS;
-  clock.machineMs += DAY_MS;
+  expect(journal.isUnderWay(own)).toBe(true);
+  await journal.end(own, undefined);
 
-  expect(await journal.entries()).toMatchObject([{ state: "under way" }]);
+  expect(journal.isUnderWay(own)).toBe(false);
 });
 
 test("An entry holds no key, not even a part of one that is cut off", async () => {
@@ -116,10 +86,10 @@ test("An entry holds no key, not even a part of one that is cut off", async () =
 
 test("An entry keeps what the service said of a platform", async () => {
   const { journal } = openJournal(undefined);
-  const { id } = await journal.begin({ operation: "publish", jobId: "job-1", platforms: ["x", "tiktok"] });
+  const { own } = await journal.begin({ operation: "publish", jobId: "job-1", platforms: ["x", "tiktok"] });
   const short = { platform: "x", ok: true, url: "https://x.example/1" };
   const long = { platform: "tiktok", ok: true, note: "n".repeat(3_000) };
-  await journal.recordOutcome(id, { outcome: "done", results: [short, long] });
+  await journal.end(own, { outcome: "done", results: [short, long] });
 
   expect(await journal.entries()).toMatchObject([{ results: [short, { platform: "tiktok", ok: true }] }]);
 });
@@ -154,7 +124,7 @@ test("The files of the 90 newest days are kept, whatever the clock says, and old
   const days = Array.from({ length: 92 }, (_, index) => new Date(NOON - index * 2 * DAY_MS).toISOString());
   for (const day of days) writeFileSync(join(folder, `journal-${day.slice(0, 10)}.jsonl`), "");
   writeFileSync(join(folder, "notes.txt"), "");
-  await openJournal(openDisk(folder), { epochMs: NOON + 365 * DAY_MS, machineMs: 0 }).journal.entries();
+  await openJournal(openDisk(folder), { epochMs: NOON + 365 * DAY_MS }).journal.entries();
 
   const kept = readdirSync(folder).filter((name) => name !== "notes.txt");
   expect([kept.length, kept.at(-1), kept.includes(`journal-${days[90]?.slice(0, 10)}.jsonl`)]).toEqual([
@@ -178,11 +148,14 @@ test("A file older than the 90 newest is not read, even if it can't be removed",
   expect(await openJournal(stuck).journal.entries()).toEqual([]);
 });
 
-test("A file that has not changed is not read again, and a foreign one is never read", async () => {
+test("A file that has not changed is not read again, and one of another name never", async () => {
   const folder = temporaryFolder();
   const disk = openDisk(folder);
   const names: string[] = [];
-  const { journal } = openJournal({ ...disk, read: (name) => (names.push(name), disk.read(name)) });
+  const { journal } = openJournal({
+    ...disk,
+    read: (name, start) => (names.push(name), disk.read(name, start)),
+  });
   await journal.begin(VIDEO);
   for (const name of [`my-${TODAY}`, `${TODAY}.bak`]) writeFileSync(join(folder, name), "{}");
   await journal.entries();
@@ -192,27 +165,62 @@ test("A file that has not changed is not read again, and a foreign one is never 
 });
 
 test.runIf(process.platform !== "win32")(
-  "A file that is gone when it is looked at hides no other file",
+  "No link, pipe or folder is read as a file of the journal, and nothing is written through one",
   async () => {
     const folder = temporaryFolder();
-    symlinkSync(join(folder, "nowhere"), join(folder, "journal-2026-11-20.jsonl"));
-    await openJournal(openDisk(folder)).journal.begin(withTopic("first"));
+    const target = join(temporaryFolder(), "target");
+    writeFileSync(target, JSON.stringify({ id: "planted", atMs: NOON, ...VIDEO }));
+    symlinkSync(target, join(folder, TODAY));
+    execFileSync("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
+    mkdirSync(join(folder, "journal-2026-11-19.jsonl"));
+    const { journal } = openJournal(openDisk(folder));
 
-    expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first"]);
+    expect(await journal.entries()).toEqual([]);
+    await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
+    expect(readFileSync(target, "utf8")).toContain("planted");
+    expect(readFileSync(target, "utf8")).not.toContain("not_sent");
   },
 );
 
-test("A look reads what was added since the last one, and nothing that was read is forgotten", async () => {
+test.runIf(process.getuid?.() === 0)("No file of another user is read or written to", async () => {
   const folder = temporaryFolder();
+  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  chownSync(join(folder, TODAY), 65_534, 65_534);
   const { journal } = openJournal(openDisk(folder));
-  const other = openJournal(openDisk(folder)).journal;
-  await journal.begin(withTopic("first"));
-  expect(await topics(other)).toEqual(["first"]);
+
+  expect(await journal.entries()).toEqual([]);
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({
+    facts: { message: expect.stringContaining("another user's file") },
+  });
+});
+
+test("A copy that a program for synchronising made counts like the file itself", async () => {
+  const folder = temporaryFolder();
+  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  renameSync(join(folder, TODAY), join(folder, "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl"));
+
+  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["Tides"]);
+});
+
+test("A look reads only what was added since the last one, and nothing that was read is forgotten", async () => {
+  const folder = temporaryFolder();
+  const disk = openDisk(folder);
+  const { journal } = openJournal(disk);
+  const bytes: number[] = [];
+  const read: typeof disk.read = async (...args) => {
+    const text = await disk.read(...args);
+    bytes.push(text.length);
+    return text;
+  };
+  const other = openJournal({ ...disk, read }).journal;
+  await journal.begin(withTopic("first".repeat(1_000)));
+  expect(await topics(other)).toHaveLength(1);
   await journal.begin(withTopic("second"));
-  expect(await topics(other)).toEqual(["first", "second"]);
+  expect(await topics(other)).toEqual(["first".repeat(1_000), "second"]);
+  expect(bytes.map((length) => length > 1_000)).toEqual([true, false]);
   rmSync(folder, { recursive: true });
 
-  expect(await topics(other)).toEqual(["first", "second"]);
+  expect(await topics(other)).toHaveLength(2);
 });
 
 test("A file that was replaced by a longer one is read from its first line", async () => {
@@ -242,16 +250,43 @@ test("A file that is put back after the process began a new one adds to what it 
   expect(new Set(await topics(journal))).toEqual(new Set(["first", "second"]));
 });
 
-test("A torn, foreign or overlong line hides no other line", async () => {
+test("A torn line hides no other line", async () => {
   const folder = temporaryFolder();
   const { journal } = openJournal(openDisk(folder));
   await journal.begin(withTopic("first"));
   appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
   await journal.begin(withTopic("second"));
-  appendFileSync(join(folder, TODAY), `${"x".repeat(2_000_000)}\nnull\n{"id":7}\n`);
+  appendFileSync(join(folder, TODAY), "x".repeat(2_000_000));
   await journal.begin(withTopic("third"));
 
   expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
+});
+
+const POST = { id: "post", atMs: NOON, operation: "publish", jobId: "job-1", platforms: ["x"] };
+
+test.each([
+  ["a new outcome", { ...POST, outcome: "partly" }],
+  ["platforms of another form", { ...POST, platforms: [{ id: "x" }] }],
+  ["a new operation", { ...POST, operation: "delete" }],
+  ["no object", null],
+])("A line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, TODAY), JSON.stringify(line));
+
+  await expect(openJournal(openDisk(folder)).journal.entries()).rejects.toMatchObject({
+    facts: {
+      code: "journal_unreadable",
+      message: expect.stringContaining(join(folder, TODAY)),
+      nextStep: expect.stringContaining("update this server"),
+    },
+  });
+});
+
+test("A line of a newer version with more fields is read", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, TODAY), JSON.stringify({ ...POST, machineMs: 1, caption: "new" }));
+
+  expect(await openJournal(openDisk(folder)).journal.entries()).toMatchObject([POST]);
 });
 
 test("Processes that write at once lose and damage no line", async () => {
@@ -260,18 +295,18 @@ test("Processes that write at once lose and damage no line", async () => {
   const write = async (name: string) => {
     const { journal } = openJournal(openDisk(folder));
     for (let index = 0; index < 50; index++) {
-      const { id } = await journal.begin({ ...VIDEO, account: name, fingerprint: `${name}-${index}` });
-      await journal.recordOutcome(id, { outcome: "done", jobId: `job-${name}-${index}` });
+      const { own } = await journal.begin({ ...VIDEO, fingerprint: `${name}-${index}` });
+      await journal.end(own, { outcome: "done", jobId: `job-${name}-${index}` });
     }
   };
   await Promise.all(names.map(write));
   const entries = await openJournal(openDisk(folder)).journal.entries();
 
   const written = names.flatMap((name) =>
-    Array.from({ length: 50 }, (_, index) => `${name} ${name}-${index} job-${name}-${index}`),
+    Array.from({ length: 50 }, (_, index) => `${name}-${index} job-${name}-${index}`),
   );
   const read = entries.map(
-    (entry) => entry.operation === "generate" && `${entry.account} ${entry.fingerprint} ${entry.jobId}`,
+    (entry) => entry.operation === "generate" && `${entry.fingerprint} ${entry.jobId}`,
   );
   expect(new Set(read)).toEqual(new Set(written));
   expect(read).toHaveLength(written.length);

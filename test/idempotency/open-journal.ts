@@ -9,20 +9,18 @@ export const DAY_MS = 24 * 3_600_000;
 export const KEY = "fl_example_of_a_key_0123456789";
 export const VIDEO = {
   operation: "generate",
-  account: "account",
   fingerprint: "tides",
   arguments: { topic: "Tides" },
 } satisfies Intent;
 export const TODAY = "journal-2026-11-21.jsonl";
 
-export function openJournal(disk: Disk | undefined, clock = { epochMs: NOON, machineMs: 9_000_000 }) {
+export function openJournal(disk: Disk | undefined, clock = { epochMs: NOON }) {
   const warnings: string[] = [];
   const journal = new Journal({
     disk,
     now: () => clock.epochMs,
-    machineMs: () => clock.machineMs,
     redact: createRedact(KEY),
-    onUnwritable: (reason) => void warnings.push(reason),
+    onUnwritable: (error) => void warnings.push(String(error)),
   });
   return { journal, warnings, clock };
 }

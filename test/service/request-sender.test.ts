@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { bridge, connect, failureOf, jumpingClock, type TestClock } from "./bridge.ts";
@@ -38,11 +38,15 @@ test("a GET waits between attempts with jitter, or as long as Retry-After says",
   expect(clock.slept).toEqual([250, 3_000]);
 });
 
-test("a POST is sent once more after a 429, with the same body", async () => {
-  const { service, rest } = await bridge({ [GENERATE]: [busy({ "retry-after": "0" }), GENERATED] });
+test("a POST is not sent again after a 429, which may stand for one of several platforms", async () => {
+  const { service, rest } = await bridge({ [PUBLISH]: busy({ "retry-after": "2" }) });
+  const request = { jobId: JOB_ID, platforms: ["youtube", "tiktok"] };
 
-  expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB_ID, status: "processing" });
-  expect(rest.requests.map(({ body }) => body)).toEqual(['{"topic":"x"}', '{"topic":"x"}']);
+  expect(await failureOf(service.publish(request))).toMatchObject({
+    code: "rate_limited",
+    retryAfterSeconds: 2,
+  });
+  expect(rest.lines()).toEqual([PUBLISH]);
 });
 
 test.each([9_999, 0, -1])("a POST is not begun with %i ms of its deadline left", async (deadlineMs) => {
@@ -214,23 +218,21 @@ test("a cancellation of a POST that waits for the rate limiter prevents it", asy
   expect(rest.lines()).toEqual([STATUS]);
 });
 
-test.each([
-  ["GET", STATUS],
-  ["POST", GENERATE],
-])("a cancellation between two attempts of a %s ends it", async (method, route) => {
+test("a cancellation between two attempts of a GET ends it", async () => {
   const cancel = new AbortController();
   const { signal } = cancel;
-  const scripts: Scripts = { [route]: busy({ "retry-after": "8" }) };
+  const scripts: Scripts = { [STATUS]: busy({ "retry-after": "8" }) };
   // The wait begins right after `random` is called.
   const { service, rest } = await bridge(scripts, {
     random: () => (setImmediate(() => cancel.abort()), 0),
   });
 
-  const call =
-    method === "GET" ? service.getJob(JOB_ID, { signal }) : service.generate({ topic: "x" }, { signal });
-
-  expect(await failureOf(call)).toMatchObject({ code: "cancelled", outcome: "rejected", retryable: true });
-  expect(rest.lines()).toEqual([route]);
+  expect(await failureOf(service.getJob(JOB_ID, { signal }))).toMatchObject({
+    code: "cancelled",
+    outcome: "rejected",
+    retryable: true,
+  });
+  expect(rest.lines()).toEqual([STATUS]);
 });
 
 test.each([

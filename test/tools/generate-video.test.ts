@@ -131,24 +131,6 @@ test("generate_video says that a code is not valid, and takes an empty one as no
   expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
 });
 
-test("generate_video says that a repeat would not be noticed where the journal can't be written", async () => {
-  const { call } = benchFor(generateVideo, {
-    generateOnce: {
-      run: async () => ({
-        alreadyStarted: false,
-        generation: { jobId: "job-1", status: "processing" },
-        isRecorded: false,
-      }),
-    },
-  });
-
-  expect(await call({ topic: "Tides" })).toMatchObject({
-    summary: expect.stringMatching(
-      / This computer's journal could not be written, so a repeat of this call from another client would not be noticed\.$/,
-    ),
-  });
-});
-
 test("generate_video says in a sandbox without credits that a restart brings new ones", async () => {
   const outOfCredits = new BridgeError({ ...failure("rejected").facts, code: "out_of_credits" });
   const { call } = benchFor(generateVideo, {

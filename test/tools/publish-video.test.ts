@@ -288,6 +288,7 @@ test("publish_video asks differently about a repeat, and about another video", a
   computer.onPublish = fails("unknown");
   await errorOf(call(on("tiktok")));
   computer.onPublish = onPublish;
+  computer.pass(6 * 60_000);
   await call(on("youtube"));
   const refused = await errorOf(call(on("tiktok", "youtube")));
   await call({ ...on("tiktok"), confirmDuplicate: codeIn(refused) });

@@ -5,14 +5,13 @@ import { BridgeError } from "../../errors.ts";
 import { Journal, type JournalEntry } from "../../idempotency/journal.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
 import { generationsOfLastDay } from "../../idempotency/same-request.ts";
-import { stateFolder } from "../state-folder.ts";
-import { type Check, fail, pass, reasonOf, warn } from "./check.ts";
+import { type Check, fail, pass, reasonOf } from "./check.ts";
 import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";
 
 export async function checkJournal(config: Config): Promise<Check> {
-  const folder = stateFolder(config);
+  const { stateDir: folder } = config;
   if (folder === undefined)
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
@@ -22,7 +21,7 @@ export async function checkJournal(config: Config): Promise<Check> {
     return fail(
       NAME,
       `${entries}. Nothing is paid for or posted, since it might have been done already`,
-      "Give yourself the right to read it, or set FACELESS_STATE_DIR to another folder",
+      "Give yourself the right to read it",
     );
   const problem = await findFolderProblem(folder);
   if (problem === undefined)
@@ -30,10 +29,10 @@ export async function checkJournal(config: Config): Promise<Check> {
       NAME,
       `${folder} keeps what was paid and posted, so that nothing is done twice${describeLeft(entries, config.maxGenerations)}`,
     );
-  return warn(
+  return fail(
     NAME,
-    `${folder} can't be written: ${problem}. After a restart nothing protects against paying or posting twice`,
-    "Set FACELESS_STATE_DIR to a folder that you can write to",
+    `${folder} can't be written: ${problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+    "Give yourself the right to write it, and the disk some space. FACELESS_STATE_DIR=off switches this guard off",
   );
 }
 
@@ -42,7 +41,6 @@ async function readEntries(folder: string): Promise<readonly JournalEntry[] | st
   const journal = new Journal({
     disk: openDisk(folder),
     now: Date.now,
-    machineMs: () => 0,
     redact: (line) => line,
     onUnwritable() {},
   });

@@ -35,7 +35,7 @@ export interface Happened {
 }
 
 const DAY_MS = 24 * 3_600_000;
-const UNDER_WAY_MS = 60_000;
+const UNDER_WAY_MS = 6 * 60_000;
 /** The difference allowed between the clock readings of the service and a server. */
 const SLACK_MS = 2_000;
 
@@ -58,11 +58,8 @@ function forbids(earlier: Charge, later: Charge, { clocks, told }: Happened): bo
   if (earlier.what !== later.what || earlier.status === "failed") return false;
   const toldAtMs = told.get(earlier.jobId ?? "") ?? Infinity;
   if (earlier.status === "processing" && toldAtMs < later.receivedAtMs) return true;
-  const wallMs = ({ receivedAtMs }: Charge) => {
-    const { passedMs, setMs } = settingAt(receivedAtMs, clocks);
-    return receivedAtMs + passedMs + setMs;
-  };
-  return earlier.status === "posted" || wallMs(later) - wallMs(earlier) + SLACK_MS < DAY_MS;
+  const ageMs = wallMs(later.receivedAtMs, clocks) - wallMs(earlier.receivedAtMs, clocks);
+  return earlier.status === "posted" || ageMs + SLACK_MS < DAY_MS;
 }
 
 /** Whether a call had a code that was given when all of the guards were known. */
@@ -75,16 +72,20 @@ function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happen
   );
 }
 
-/** Whether a code was given although something asked for was under way all along, for less than a minute. */
+/** Whether a code was given although something asked for was under way, for less than six minutes. */
 function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }: Happened): boolean {
-  const machineMs = (atMs: number) => atMs + settingAt(atMs, clocks).passedMs;
   return charges.some(
     ({ what, receivedAtMs, endedAtMs }) =>
       asked.includes(what) &&
       receivedAtMs < calledAtMs &&
       endedAtMs > answeredAtMs &&
-      machineMs(answeredAtMs) - machineMs(receivedAtMs) + SLACK_MS < UNDER_WAY_MS,
+      wallMs(answeredAtMs, clocks) - wallMs(receivedAtMs, clocks) + SLACK_MS < UNDER_WAY_MS,
   );
+}
+
+function wallMs(ms: number, clocks: readonly ClockSetting[]): number {
+  const { passedMs, setMs } = settingAt(ms, clocks);
+  return ms + passedMs + setMs;
 }
 
 function settingAt(ms: number, clocks: readonly ClockSetting[]): ClockSetting {

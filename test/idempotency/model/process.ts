@@ -9,7 +9,6 @@ import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/idempotency/journal-files.ts";
 import { type PublicationPlan, type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
-import { fingerprintOf } from "../../../src/idempotency/same-request.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 import type { PostOptions } from "../../../src/service/request-sender.ts";
 import type {
@@ -126,14 +125,12 @@ class Process {
   }
 
   #client(): Client {
-    const { account } = this.#program;
     const now = () => this.#around.wallMs;
     const machineMs = () => this.#around.machineMs;
     let ids = 0;
     const journal = new Journal({
       disk: this.#disk(),
       now,
-      machineMs,
       randomId: () => {
         const call = this.#caller();
         call.entryId = `${call.name}-${(ids += 1)}`;
@@ -144,6 +141,7 @@ class Process {
     });
     const calls = new PaidCalls({
       journal,
+      now,
       monotonicMs: () => (this.#caller().isLate ? Infinity : machineMs()),
       sleep: async () => {
         const call = this.#caller();
@@ -165,14 +163,13 @@ class Process {
       now,
       service: {
         generate: ({ topic }, options) =>
-          this.#request<Generation>([`${account} ${topic}`], options, (entryId) => ({
+          this.#request<Generation>([topic], options, (entryId) => ({
             jobId: `job of ${entryId}`,
             status: "processing",
           })),
         listVideos: async () => ({ videos: [] }),
       },
       maxGenerations: undefined,
-      account: () => fingerprintOf(account),
       lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
       knownJobIds: () => new Set(),
       onListed: () => {},
@@ -193,7 +190,7 @@ class Process {
     };
     return {
       generate: (topic, code) =>
-        this.#call(code, [`${account} ${topic}`], async () => {
+        this.#call(code, [topic], async () => {
           const started = await generate.run({ topic }, { confirmDuplicate: code });
           return started.alreadyStarted ? started : {};
         }),
@@ -264,7 +261,7 @@ class Process {
         // The text serves as the version: it changes with the file.
         return [...texts].map(([name, text]) => ({ name, version: text }));
       },
-      read: async (name) => this.#around.files.texts.get(name) ?? "",
+      read: async (name, start) => Buffer.from(this.#around.files.texts.get(name) ?? "").subarray(start),
       append: async (file, text) => {
         const line: Line = JSON.parse(text);
         this.#written.set(keyOf(line), line);

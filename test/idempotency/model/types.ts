@@ -12,7 +12,6 @@ export type Run = (client: Client) => Promise<unknown>;
 
 export interface Program {
   readonly name: string;
-  readonly account: string;
   /** What its calls do, by their names. All run at once. */
   readonly calls: ReadonlyMap<string, Run>;
 }
@@ -23,7 +22,6 @@ export interface Line {
   readonly platforms?: readonly string[];
   readonly outcome?: string;
   readonly atMs: number;
-  readonly machineMs: number;
   /** None where it was not read from the disk. */
   readonly file?: string;
 }
@@ -46,10 +44,12 @@ export interface Surroundings {
 export interface Sent {
   readonly entryId: string;
   readonly keys: readonly string[];
+  /** The entries that were known when its code was given. */
+  readonly confirmed: readonly string[];
 }
 
 /** A request that a call is about to send. */
-export interface Ask extends Sent {
+export interface Ask extends Omit<Sent, "confirmed"> {
   readonly kind: "ask";
   /** The ids of the entries that matter to it, as its last look has shown them. */
   readonly seenIds: readonly string[];

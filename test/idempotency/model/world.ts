@@ -7,7 +7,6 @@ import type { Answer, Ask, Files, Line, Next, Operation, ProcessState, Run, Sent
 /** The calls, each with the process that makes it. All calls of a process run at once. */
 export interface Scenario {
   readonly name: string;
-  readonly accounts?: Readonly<Record<string, string>>;
   readonly calls: readonly { readonly process: string; readonly run: Run }[];
 }
 
@@ -38,7 +37,7 @@ export interface Action {
 /** How an operation can go on: what that is called, what comes of it, and what else it changes. */
 type Choice = readonly [string, Word?, Partial<State>?];
 
-const UNDER_WAY_MS = 60_000;
+const UNDER_WAY_MS = 6 * 60_000;
 const HOUR_MS = 3_600_000;
 
 export class World {
@@ -151,7 +150,7 @@ export class World {
       ),
       ["The clock jumps six hours forward", { wallMs: wallMs + 6 * HOUR_MS }],
       ["The clock jumps a day back", { wallMs: wallMs - 24 * HOUR_MS }],
-      ["61 seconds pass", passed(state, 61_000)],
+      ["Seven minutes pass", passed(state, 7 * 60_000)],
     ];
     const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
     if (files.lines.length > 0)
@@ -163,8 +162,7 @@ export class World {
   }
 
   async #startProcess(state: State, name: string, calls: ReadonlyMap<string, Run>): Promise<State> {
-    const account = this.#scenario.accounts?.[name === "R" ? "Q" : name] ?? "one";
-    return afterStep(state, name, await start({ name, account, calls }, state));
+    return afterStep(state, name, await start({ name, calls }, state));
   }
 
   async #goOn(state: State, operation: Operation, word: Word): Promise<State> {
@@ -192,7 +190,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (ms >= 0 && ms < UNDER_WAY_MS ? ms : isLastFault || ms > 0 ? "past" : "future");
   const left = (ms: number) => Math.max(ms - machineMs, 0);
-  const outcome = (line: Line) => line.outcome ?? [age(wallMs - line.atMs), age(machineMs - line.machineMs)];
+  const outcome = (line: Line) => line.outcome ?? age(wallMs - line.atMs);
   const entries = (lines: readonly Line[]) =>
     entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
   const names = [...files.texts.keys()].toSorted();
@@ -253,12 +251,13 @@ function carryOut(state: State, { call, entryId, keys, seenIds, code, latestMs }
       other.keys.some((key) => keys.includes(key)) &&
       canKnow(state, call, other.entryId, seenIds) &&
       canKnow(state, other.entryId, entryId) &&
-      !known.includes(other.entryId),
+      !known.includes(other.entryId) &&
+      !other.confirmed.includes(entryId),
   );
   const others = unconfirmed.map((other) => other.entryId.split("-")[0]).join(" and ");
   const how = code === undefined ? "without a code" : "with a code that was given before that";
   const violation = `${call} had ${keys.join(" and ")} carried out again after ${others}, ${how}.`;
-  const carriedOut = [...state.carriedOut, { entryId, keys }].toSorted(byEntry);
+  const carriedOut = [...state.carriedOut, { entryId, keys, confirmed: known }].toSorted(byEntry);
   return [label, "carried out", { carriedOut, ...(unconfirmed.length > 0 && { violation }) }];
 }
 
@@ -275,12 +274,12 @@ function afterAnswer(state: State, entries: readonly Line[], { call, keys, code,
   if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
   if (code === undefined) return state;
   const isUnderWay = entries.some(
-    ({ outcome, platforms = keys, machineMs }) =>
+    ({ outcome, platforms = keys, atMs }) =>
       outcome === undefined &&
       platforms.some((platform) => keys.includes(platform)) &&
-      state.machineMs - machineMs < UNDER_WAY_MS,
+      state.wallMs - atMs < UNDER_WAY_MS,
   );
-  const known = state.carriedOut.map(({ entryId }) => entryId);
+  const known = [...state.carriedOut.map(({ entryId }) => entryId), ...entries.map(({ id }) => id)];
   const violation = `${call} was given a code while an equal request is under way.`;
   return { ...state, codes: { ...state.codes, [call]: { code, known } }, ...(isUnderWay && { violation }) };
 }
