@@ -69,7 +69,7 @@ export function createApplication(options: ApplicationOptions): Application {
     monotonicMs: clock.monotonicMs,
     sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
   });
-  const guarded = { service, calls, now: clock.now };
+  const guarded = { service, calls };
   const generateOnce = new GenerateOnce({
     ...guarded,
     maxGenerations: config.maxGenerations,

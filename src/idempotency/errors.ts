@@ -1,6 +1,6 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
-import { BridgeError } from "../errors.ts";
+import { BridgeError, type ErrorCode } from "../errors.ts";
 import { isEnded } from "../service/options.ts";
 import type { Video } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
@@ -18,45 +18,40 @@ interface Repeat {
   readonly isStale: boolean;
 }
 
+function notSent(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {
+  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable });
+}
+
 /** The caller or the end of the process has ended a call that had sent nothing. */
 export function cancelledError(): BridgeError {
-  return new BridgeError({
-    code: "cancelled",
-    message: "The call was cancelled before anything was sent.",
-    nextStep: "Call again if it is still wanted.",
-    outcome: "not_sent",
-    retryable: true,
-  });
+  const message = "The call was cancelled before anything was sent.";
+  return notSent("cancelled", message, "Call again if it is still wanted.", true);
 }
 
 /** The same video was requested a short while ago, and its outcome is not known yet. */
 export function generationInProgressError(ageMs: number): BridgeError {
-  return new BridgeError({
-    code: "in_progress",
-    message: `Not sent: the same video was requested ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    nextStep:
-      "Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
-    outcome: "not_sent",
-    retryable: true,
-  });
+  return notSent(
+    "in_progress",
+    `Not sent: the same video was requested ${describeAge(ageMs)}, and its outcome is not known yet.`,
+    "Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
+    true,
+  );
 }
 
 /** The same job was sent to some of these platforms a short while ago, and the outcome is not known yet. */
 export function publicationInProgressError(ageMs: number, platforms: readonly string[]): BridgeError {
-  return new BridgeError({
-    code: "in_progress",
-    message: `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(platforms)}, and the outcome is not known yet, so it may already be public there.`,
-    nextStep: `Tell the user to look at ${accountsOf(platforms)}. get_video_status says later what is known of the post.`,
-    outcome: "not_sent",
-    retryable: false,
-  });
+  return notSent(
+    "in_progress",
+    `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(platforms)}, and the outcome is not known yet, so it may already be public there.`,
+    `Tell the user to look at ${accountsOf(platforms)}. get_video_status says later what is known of the post.`,
+  );
 }
 
 /** The same video was requested before, and what became of it is not known. */
 export function duplicateGenerationError({ ageMs, code, isStale }: Repeat): BridgeError {
-  return duplicateError(
-    isStale,
-    `the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
+  return notSent(
+    "duplicate",
+    `${describeCode(isStale)}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
     `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
   );
 }
@@ -64,18 +59,13 @@ export function duplicateGenerationError({ ageMs, code, isStale }: Repeat): Brid
 /** The same job was sent to some of these platforms before, and what became of it is not known. */
 export function duplicatePublicationError(
   { ageMs, code, isStale }: Repeat,
-  platforms: {
-    readonly unknown: readonly string[];
-    readonly free: readonly string[];
-    /** The unknown and the free ones. */
-    readonly unposted: readonly string[];
-  },
+  platforms: Readonly<Record<"unknown" | "free" | "unposted", readonly string[]>>,
 ): BridgeError {
   const { unknown, free, unposted } = platforms;
   const others = ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
-  return duplicateError(
-    isStale,
-    `${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
+  return notSent(
+    "duplicate",
+    `${describeCode(isStale)}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
     `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${free.length === 0 ? "" : others}`,
   );
 }
@@ -84,85 +74,58 @@ function accountsOf(platforms: readonly string[]): string {
   return `the ${inWords(platforms)} ${platforms.length === 1 ? "account" : "accounts"}`;
 }
 
-function duplicateError(isStale: boolean, message: string, nextStep: string): BridgeError {
-  const stale = isStale ? "The confirmDuplicate code of this call is not valid. " : "";
-  return new BridgeError({
-    code: "duplicate",
-    message: `${stale}Not sent: ${message}`,
-    nextStep,
-    outcome: "not_sent",
-    retryable: false,
-  });
+function describeCode(isStale: boolean): string {
+  return isStale ? "The confirmDuplicate code of this call is not valid. " : "";
 }
 
 /** This computer has started as many videos as its owner allows. */
 export function limitError(max: number): BridgeError {
-  return new BridgeError({
-    code: "limit_reached",
-    message:
-      max === 0
-        ? "This server is set to start no videos."
-        : `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
-    nextStep:
-      "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
-    outcome: "not_sent",
-    retryable: false,
-  });
+  return notSent(
+    "limit_reached",
+    max === 0
+      ? "This server is set to start no videos."
+      : `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
+    "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
+  );
 }
 
 /** The journal can't be used: a repeat could not be noticed. `path` is the file or the folder. */
-export function journalError(
-  use: "read" | "written" | "understood",
-  path: string,
-  reason: string,
-  cause?: unknown,
-): BridgeError {
-  const fix = {
-    read: "give this server the right to read it",
-    written: "give this server the right to write it, and the disk some space",
-    understood: "update this server, as a newer version has written that file",
-  }[use];
-  return new BridgeError(
-    {
-      code: use === "written" ? "journal_unwritable" : "journal_unreadable",
-      message: `The journal that guards against paying or posting twice can't be ${use} (${reason}: ${path}), so nothing was sent.`,
-      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
-      outcome: "not_sent",
-      retryable: true,
-    },
-    cause,
+export function journalError(use: keyof typeof JOURNAL_FIXES, path: string, reason: string): BridgeError {
+  return notSent(
+    use === "written" ? "journal_unwritable" : "journal_unreadable",
+    `The journal that guards against paying or posting twice can't be ${use} (${reason}: ${path}), so nothing was sent.`,
+    `Tell the user: ${JOURNAL_FIXES[use]}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
+    true,
   );
 }
+
+const JOURNAL_FIXES = {
+  read: "give this server the right to read it",
+  written: "give this server the right to write it, and the disk some space",
+  understood: "update this server, as a newer version has written that file",
+} as const;
 
 /** The failure of a confirmed second post. That waiting makes it safe is never said of one. */
 export function withoutWaiting(error: unknown): unknown {
   if (!(error instanceof BridgeError) || !error.facts.retryable) return error;
   const { retryAfterSeconds: _, ...facts } = error.facts;
-  return new BridgeError(
-    {
-      ...facts,
-      retryable: false,
-      nextStep: "Ask the user whether they still want it posted a second time before you call again.",
-    },
-    error,
-  );
+  const nextStep = "Ask the user whether they still want it posted a second time before you call again.";
+  return new BridgeError({ ...facts, retryable: false, nextStep }, error);
 }
 
-/** The error with the jobs that could be the request's own, of those that `listNew` gives. */
-export async function withCandidates(
+/** The error with the jobs that could be the request's own; `videos` is undefined if they can't be listed. */
+export function withCandidates(
   error: BridgeError,
   ageMs: number,
-  listNew: () => Promise<readonly Video[]>,
-): Promise<BridgeError> {
-  let found = "The newest videos could not be listed just now.";
-  try {
-    found = describeCandidates(await listNew(), ageMs);
-  } catch {}
-  return new BridgeError({ ...error.facts, nextStep: `${found} ${error.facts.nextStep}` }, error);
+  videos: readonly Video[] | undefined,
+): BridgeError {
+  const nextStep = `${describeCandidates(ageMs, videos)} ${error.facts.nextStep}`;
+  return new BridgeError({ ...error.facts, nextStep }, error);
 }
 
-function describeCandidates(videos: readonly Video[], ageMs: number): string {
-  const possible = videos.filter(({ status }) => ageMs >= MIN_RENDER_MS || !isEnded(status));
+function describeCandidates(ageMs: number, videos: readonly Video[] | undefined): string {
+  const possible = videos?.filter(({ status }) => ageMs >= MIN_RENDER_MS || !isEnded(status));
+  if (possible === undefined) return "The newest videos could not be listed just now.";
   if (possible.length === 0) return "So far the video list shows no job that could be it.";
   const jobs = possible
     .slice(0, MAX_CANDIDATES)

@@ -5,16 +5,14 @@ import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
-import type { JournalEntry } from "./journal.ts";
-import type { PaidCall, PaidCalls } from "./record-and-send.ts";
+import type { GenerationEntry, JournalEntry } from "./journal.ts";
+import type { Look, PaidCall, PaidCalls, Sent } from "./record-and-send.ts";
 import {
   argumentsOf,
   confirmationCode,
   DAY_MS,
   generationFingerprint,
   generationsOfLastDay,
-  isOvertaken,
-  entriesAhead,
   sameGenerations,
 } from "./same-request.ts";
 
@@ -33,8 +31,6 @@ export interface GenerateOnceOptions {
   readonly onListed: (videos: readonly Video[]) => void;
   /** Called for each job that is started, also where the answer comes after the call's end. */
   readonly onStarted: (generation: Generation, topic: string) => void;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 export interface CallerOptions {
@@ -79,9 +75,10 @@ export class GenerateOnce {
     const call = calls.begin(signal);
     const fingerprint = generationFingerprint(request);
     for (;;) {
-      const { entries, seen, underWay } = await calls.look(call, (all) => sameGenerations(all, fingerprint));
+      const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
+      const { entries, seen, underWay } = look;
       if (underWay !== undefined) {
-        const ageMs = this.#ageMs(underWay);
+        const ageMs = calls.ageMs(underWay);
         const known = new Set(entries.map(({ jobId }) => jobId));
         throw await this.#withCandidates(generationInProgressError(ageMs), ageMs, known);
       }
@@ -91,8 +88,8 @@ export class GenerateOnce {
         if (earlier !== undefined) return earlier;
       }
       this.#checkLimit(entries);
-      const sent = await this.#send(call, request, fingerprint, seen);
-      if (sent !== undefined) return sent;
+      const sent = await this.#send(call, look, request, fingerprint);
+      if (sent.kind === "sent") return { alreadyStarted: false, generation: sent.result };
     }
   }
 
@@ -103,27 +100,25 @@ export class GenerateOnce {
     code: string,
     given: string | undefined,
   ): Promise<AlreadyStarted | undefined> {
-    const newest = seen.toReversed();
+    const { calls, lookAtJob } = this.#options;
+    const newest = seen.map((entry) => ({ ...entry, ageMs: calls.ageMs(entry) })).reverse();
     const started = newest.filter(({ jobId }) => jobId !== undefined).slice(0, MAX_LOOKS);
-    const looks = started.map(async (entry): Promise<AlreadyStarted | undefined> => {
-      const { jobId = "" } = entry;
-      const job = await this.#options.lookAtJob(jobId, signal);
-      const ageMs = this.#ageMs(entry);
+    const looks = started.map(async ({ jobId = "", ageMs }): Promise<AlreadyStarted | undefined> => {
+      const job = await lookAtJob(jobId, signal);
       return guards(job, ageMs) ? { alreadyStarted: true, jobId, job, ageMs, code } : undefined;
     });
     const guarding = (await Promise.all(looks)).find((earlier) => earlier !== undefined);
-    if (guarding !== undefined) return guarding;
-    const unknown = newest.find((entry) => entry.outcome === undefined && this.#ageMs(entry) < DAY_MS);
-    if (unknown === undefined) return undefined;
-    throw duplicateGenerationError({ ageMs: this.#ageMs(unknown), code, isStale: given !== undefined });
+    const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
+    if (guarding !== undefined || unknown === undefined) return guarding;
+    throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale: given !== undefined });
   }
 
   async #send(
     call: PaidCall,
+    look: Look<GenerationEntry>,
     request: GenerationRequest,
     fingerprint: string,
-    seen: readonly JournalEntry[],
-  ): Promise<NewlyStarted | undefined> {
+  ): Promise<Sent<Generation>> {
     const { service, calls, knownJobIds, onStarted } = this.#options;
     const note = (generation: Generation) => {
       onStarted(generation, request.topic);
@@ -132,20 +127,15 @@ export class GenerateOnce {
     // Taken before the request: while it was under way, a look at the video list may have made its job known.
     const known = knownJobIds();
     try {
-      const sent = await calls.send<Generation>(call, {
+      return await calls.send<Generation, GenerationEntry>(call, look, {
         intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
-        isOvertaken: (entries, own) => {
-          this.#checkLimit(entriesAhead(entries, own));
-          return isOvertaken(sameGenerations(entries, fingerprint), seen, own);
-        },
+        check: (ahead) => this.#checkLimit(ahead),
         request: async (options) => {
           const onLate = (answer: Promise<Generation>) => options.onLate?.(answer.then(note));
           return note(await service.generate(request, { ...options, onLate }));
         },
         outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
       });
-      if (sent.kind === "overtaken") return undefined;
-      return { alreadyStarted: false, generation: sent.result };
     } catch (error) {
       if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
       throw await this.#withCandidates(error, 0, known);
@@ -153,28 +143,28 @@ export class GenerateOnce {
   }
 
   /** The error of a request of that age, with the jobs that could be its own: none of those in `known`. */
-  #withCandidates(
+  async #withCandidates(
     error: BridgeError,
     ageMs: number,
     known: ReadonlySet<string | undefined>,
   ): Promise<BridgeError> {
     const { service, onListed } = this.#options;
-    return withCandidates(error, ageMs, async () => {
-      const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
-      onListed(videos);
-      return videos.filter(({ jobId }) => !known.has(jobId));
-    });
+    const [listed] = await Promise.allSettled([service.listVideos({}, { deadlineMs: LIST_MS })]);
+    if (listed.status === "rejected") return withCandidates(error, ageMs, undefined);
+    const { videos } = listed.value;
+    onListed(videos);
+    return withCandidates(
+      error,
+      ageMs,
+      videos.filter(({ jobId }) => !known.has(jobId)),
+    );
   }
 
   /** Throws if so many videos, or more, were started. */
   #checkLimit(entries: readonly JournalEntry[]): void {
-    const { maxGenerations = Infinity, now } = this.#options;
-    if (generationsOfLastDay(entries, now()) >= maxGenerations) throw limitError(maxGenerations);
-  }
-
-  /** Since it was begun; 0 for an entry from the future, as the clock was set back. */
-  #ageMs({ atMs }: JournalEntry): number {
-    return Math.max(0, this.#options.now() - atMs);
+    const { maxGenerations = Infinity, calls } = this.#options;
+    const count = generationsOfLastDay(entries, (entry) => calls.ageMs(entry));
+    if (count >= maxGenerations) throw limitError(maxGenerations);
   }
 }
 

@@ -5,7 +5,6 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { journalError } from "./errors.ts";
 
 /** A file as it now is. */
@@ -33,8 +32,6 @@ const MAX_DAYS = 90;
 const MAX_DISK_MS = 4_000;
 const NO_ANSWER = `no answer in ${MAX_DISK_MS / 1000} s`;
 const NOT_OWN = "it is a link, a pipe or another user's file";
-const READ_ATTEMPTS = 3;
-const READ_RETRY_MS = 75;
 /** Also a copy that a program for synchronising made, which has more in its name. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
 const LINE_END = 0x0a;
@@ -76,7 +73,7 @@ export class JournalFiles {
       // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
       await this.#disk.append(name, `\n${line}\n`);
     } catch (error) {
-      throw journalError("written", join(this.#disk.path, name), codeOf(error), error);
+      throw journalError("written", join(this.#disk.path, name), codeOf(error));
     }
   }
 
@@ -92,7 +89,7 @@ export class JournalFiles {
 
   async #look(onLine: (line: string, fileName: string) => void): Promise<void> {
     const disk = this.#disk;
-    const listed = await retried(disk.path, () => disk.list(), []);
+    const listed = await readOr<readonly ListedFile[]>(disk.path, [], () => disk.list());
     const files = listed.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const days = new Set(files.map(({ name }) => dayOf(name)).filter((day) => day !== ""));
     const kept = [...days].sort().slice(-MAX_DAYS);
@@ -111,7 +108,7 @@ export class JournalFiles {
     onLine: (line: string, fileName: string) => void,
   ): Promise<void> {
     const bytesFrom = (start: number) =>
-      retried(join(this.#disk.path, name), () => this.#disk.read(name, start), Buffer.alloc(0));
+      readOr(join(this.#disk.path, name), Buffer.alloc(0), () => this.#disk.read(name, start));
     const { length, tail } = this.#progress.get(name) ?? { length: 0, tail: Buffer.alloc(0) };
     let start = length - tail.length;
     let bytes = await bytesFrom(start);
@@ -160,13 +157,10 @@ export function openDisk(path: string): Disk {
         constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
       );
       try {
-        const isNew = (await file.stat()).size === 0;
         const { bytesWritten } = await file.write(text);
         // A disk that is almost full takes a part and reports no error.
         if (bytesWritten < Buffer.byteLength(text)) throw failure("ENOSPC", "The line was cut off");
         await file.sync();
-        // Else a power cut can lose the new file's name. Windows can't do it and doesn't need it.
-        if (isNew) await syncFolder(path).catch(() => {});
       } finally {
         await file.close();
       }
@@ -202,26 +196,13 @@ function isOwnFile(stats: Stats): boolean {
   return stats.isFile() && (uid === -1 || stats.uid === uid);
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
+/** What `read` gives, or `absent` where there is nothing. Throws a BridgeError. */
+async function readOr<Result>(path: string, absent: Result, read: () => Promise<Result>): Promise<Result> {
   try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-/** What `read` gives, or `absent`. Tries again, as another program may have the file open for a moment. */
-async function retried<Result>(path: string, read: () => Promise<Result>, absent: Result): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (isMissing(error)) return absent;
-      const code = codeOf(error);
-      if (attempt === READ_ATTEMPTS || code === NO_ANSWER) throw journalError("read", path, code, error);
-      await sleep(READ_RETRY_MS);
-    }
+    return await read();
+  } catch (error) {
+    if (isMissing(error)) return absent;
+    throw journalError("read", path, codeOf(error));
   }
 }
 

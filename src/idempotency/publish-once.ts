@@ -6,10 +6,9 @@ import type { Publication, PublishRequest } from "../service/answers.ts";
 import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
 import type { PlatformResult, PublicationEntry } from "./journal.ts";
-import type { PaidCall, PaidCalls } from "./record-and-send.ts";
+import type { Look, PaidCall, PaidCalls, Sent } from "./record-and-send.ts";
 import {
   confirmationCode,
-  isOvertaken,
   platformOf,
   platformsOf,
   type PlatformState,
@@ -46,8 +45,13 @@ export interface Published {
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
   readonly calls: PaidCalls;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+}
+
+/** What is to be sent, and what the journal held when that was decided. */
+interface Planned {
+  readonly call: PaidCall;
+  readonly look: Look<PublicationEntry>;
+  readonly plan: PublicationPlan;
 }
 
 export class PublishOnce {
@@ -66,61 +70,56 @@ export class PublishOnce {
     ask: (plan: PublicationPlan) => Promise<void>,
     caller: CallerOptions = {},
   ): Promise<Published> {
-    const { calls } = this.#options;
     const wanted = { jobId, platforms: [...new Set(platforms)] };
     for (;;) {
-      const { plan } = await this.#look(calls.begin(caller.signal), wanted, caller);
+      const { plan } = await this.#plan(wanted, caller);
       if (plan.platforms.length === 0)
         return { results: plan.already, code: plan.code, answer: {}, unmentioned: [] };
       await ask(plan);
       // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-      const call = calls.begin(caller.signal);
-      const latest = await this.#look(call, wanted, caller);
-      if (latest.plan.key !== plan.key) continue;
-      const published = await this.#send(call, wanted, latest);
-      if (published !== undefined) return published;
+      const latest = await this.#plan(wanted, caller);
+      const sent = latest.plan.key === plan.key ? await this.#send(latest) : undefined;
+      if (sent?.kind === "sent") return publishedBy(wanted, plan, sent.result);
     }
   }
 
-  async #look(call: PaidCall, wanted: PublishRequest, { confirmDuplicate }: CallerOptions) {
-    const { calls, now } = this.#options;
-    const { seen, underWay } = await calls.look(call, (entries) =>
-      publicationsOn(entries, wanted.jobId, wanted.platforms),
-    );
-    if (underWay !== undefined) {
-      const ageMs = Math.max(0, now() - underWay.atMs);
-      throw publicationInProgressError(ageMs, platformsOf(underWay));
-    }
-    return { seen, plan: planPublication(wanted, seen, confirmDuplicate, now()) };
+  async #plan(wanted: PublishRequest, { signal, confirmDuplicate }: CallerOptions): Promise<Planned> {
+    const { calls } = this.#options;
+    const call = calls.begin(signal);
+    const look = await calls.look(call, (entries) => publicationsOn(entries, wanted.jobId, wanted.platforms));
+    const { seen, underWay } = look;
+    if (underWay !== undefined)
+      throw publicationInProgressError(calls.ageMs(underWay), platformsOf(underWay));
+    const plan = planPublication(wanted, seen, confirmDuplicate, (entry) => calls.ageMs(entry));
+    return { call, look, plan };
   }
 
-  /** Nothing if something newer is known than what the user agreed to. */
-  async #send(
-    call: PaidCall,
-    wanted: PublishRequest,
-    { plan, seen }: { plan: PublicationPlan; seen: readonly PublicationEntry[] },
-  ): Promise<Published | undefined> {
-    const { jobId, platforms, already, code } = plan;
-    const sending = this.#options.calls.send<Publication>(call, {
+  #send({ call, look, plan }: Planned): Promise<Sent<Publication>> {
+    const { jobId, platforms } = plan;
+    const sending = this.#options.calls.send<Publication, PublicationEntry>(call, look, {
       intent: { operation: "publish", jobId, platforms: [...platforms] },
-      isOvertaken: (entries, own) => isOvertaken(publicationsOn(entries, jobId, wanted.platforms), seen, own),
       request: (options) => this.#options.service.publish({ jobId, platforms }, options),
       outcomeOf: ({ results }) => ({ outcome: "done", results }),
     });
-    const sent = await sending.catch((error: unknown) => {
+    return sending.catch((error: unknown) => {
       throw plan.repeated.length === 0 ? error : withoutWaiting(error);
     });
-    if (sent.kind === "overtaken") return undefined;
-    const { results, ...answer } = sent.result;
-    const mentioned = new Set(results.map(platformOf));
-    const order = (result: PlatformResult) => wanted.platforms.indexOf(platformOf(result));
-    return {
-      code,
-      results: [...already, ...results].sort((a, b) => order(a) - order(b)),
-      answer,
-      unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
-    };
   }
+}
+
+function publishedBy(
+  wanted: PublishRequest,
+  { platforms, already, code }: PublicationPlan,
+  { results, ...answer }: Publication,
+): Published {
+  const mentioned = new Set(results.map(platformOf));
+  const order = (result: PlatformResult) => wanted.platforms.indexOf(platformOf(result));
+  return {
+    code,
+    results: [...already, ...results].sort((a, b) => order(a) - order(b)),
+    answer,
+    unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
+  };
 }
 
 /**
@@ -131,7 +130,7 @@ function planPublication(
   { jobId, platforms }: PublishRequest,
   seen: readonly PublicationEntry[],
   confirmDuplicate: string | undefined,
-  nowMs: number,
+  ageOf: (entry: Pick<PublicationEntry, "atMs">) => number,
 ): PublicationPlan {
   const codeFor = (some: readonly string[]) =>
     confirmationCode(
@@ -151,9 +150,12 @@ function planPublication(
   const [posted, unknown, free] = [inState("posted"), inState("unknown"), inState("free")];
   if (unknown.length > 0) {
     const unposted = platforms.filter((platform) => !posted.includes(platform));
-    const lastMs = states.map(({ state }) => (state.kind === "unknown" ? state.atMs : -Infinity));
-    const ageMs = Math.max(0, nowMs - Math.max(...lastMs));
-    const repeat = { ageMs, code: codeFor(unposted), isStale: confirmDuplicate !== undefined };
+    const ages = states.map(({ state }) => (state.kind === "unknown" ? ageOf(state) : Infinity));
+    const repeat = {
+      ageMs: Math.min(...ages),
+      code: codeFor(unposted),
+      isStale: confirmDuplicate !== undefined,
+    };
     throw duplicatePublicationError(repeat, { unknown, free, unposted });
   }
   return {

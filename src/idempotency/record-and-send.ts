@@ -5,6 +5,7 @@ import { toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
 import { cancelledError } from "./errors.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
+import { entriesAhead, isOvertaken } from "./same-request.ts";
 
 export interface PaidCallsOptions {
   readonly journal: Journal;
@@ -15,27 +16,6 @@ export interface PaidCallsOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-export interface SendOptions<Result> {
-  readonly intent: Intent;
-  /** Whether something newer is known than when the request was decided. May throw: then nothing is sent. */
-  readonly isOvertaken: (entries: readonly JournalEntry[], own: JournalEntry) => boolean;
-  readonly request: (options: PostOptions<Result>) => Promise<Result>;
-  readonly outcomeOf: (result: Result) => RequestOutcome;
-}
-
-export type Sent<Result> =
-  | { readonly kind: "sent"; readonly result: Result }
-  /** Nothing was sent: look at the journal again. */
-  | { readonly kind: "overtaken" };
-
-/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
-const CALL_MS = 38_000;
-/** How often a request that is under way is looked at. */
-const WAIT_STEP_MS = 250;
-/** A request that has had no outcome for longer than STUCK_MS is waited for only this long. */
-const MOMENT_MS = 1_000;
-const STUCK_MS = 60_000;
-
 /** A call and the time that it has. */
 export interface PaidCall {
   readonly signal: AbortSignal;
@@ -45,9 +25,33 @@ export interface PaidCall {
 /** What the journal holds of a request. */
 export interface Look<Entry> {
   readonly entries: readonly JournalEntry[];
+  readonly select: (entries: readonly JournalEntry[]) => readonly Entry[];
+  /** What `select` takes. */
   readonly seen: readonly Entry[];
-  readonly underWay?: Entry;
+  /** The newest of these that is under way: nothing can be sent, and the time to wait for it is over. */
+  readonly underWay?: Entry | undefined;
 }
+
+export interface SendOptions<Result> {
+  readonly intent: Intent;
+  /** Throws where the entries ahead of one's own forbid to send. */
+  readonly check?: (ahead: readonly JournalEntry[]) => void;
+  readonly request: (options: PostOptions<Result>) => Promise<Result>;
+  readonly outcomeOf: (result: Result) => RequestOutcome;
+}
+
+export type Sent<Result> =
+  | { readonly kind: "sent"; readonly result: Result }
+  /** Nothing was sent, as something newer is known than was seen. Look at the journal again. */
+  | { readonly kind: "overtaken" };
+
+/** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
+const CALL_MS = 38_000;
+/** How often a request that is under way is looked at. */
+const WAIT_STEP_MS = 250;
+/** A request that has had no outcome for longer than STUCK_MS is waited for only this long. */
+const MOMENT_MS = 1_000;
+const STUCK_MS = 60_000;
 
 export class PaidCalls {
   readonly #options: PaidCallsOptions;
@@ -66,33 +70,38 @@ export class PaidCalls {
     return { signal, endsAtMs: this.#options.monotonicMs() + CALL_MS };
   }
 
-  /**
-   * All entries, and those that `select` takes, once none of these is under way. If time is over before, also
-   * the newest that still is: nothing can be sent then.
-   */
+  /** Milliseconds since the request was begun; 0 for one from the future, as the clock was set back. */
+  ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
+    return Math.max(0, this.#options.now() - atMs);
+  }
+
+  /** Looks until nothing that `select` takes is under way, or the time to wait for it is over. */
   async look<Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
-    select: (entries: readonly JournalEntry[]) => readonly Entry[],
+    select: Look<Entry>["select"],
   ): Promise<Look<Entry>> {
-    const { journal, now, monotonicMs, sleep } = this.#options;
+    const { journal, monotonicMs, sleep } = this.#options;
     const momentEndsAtMs = Math.min(endsAtMs, monotonicMs() + MOMENT_MS);
     for (;;) {
       const entries = await journal.entries();
       const seen = select(entries);
-      const underWay = seen.filter((entry) => journal.isUnderWay(entry));
-      const newest = underWay.at(-1);
-      if (newest === undefined) return { entries, seen };
-      if (signal.aborted) throw cancelledError();
-      const isStuck = underWay.some(({ atMs }) => now() - atMs > STUCK_MS);
-      if (monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs)) return { entries, seen, underWay: newest };
+      const waitedFor = seen.filter((entry) => journal.isUnderWay(entry));
+      const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
+      const isOver = monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
+      if (waitedFor.length > 0 && signal.aborted) throw cancelledError();
+      if (waitedFor.length === 0 || isOver) return { entries, select, seen, underWay: waitedFor.at(-1) };
       // Aborted or not, the next turn looks.
       await sleep(WAIT_STEP_MS, signal).catch(() => {});
     }
   }
 
-  /** Rejects as `request` does. */
-  send<Result>(call: PaidCall, options: SendOptions<Result>): Promise<Sent<Result>> {
-    return this.#track(this.#send(call, options));
+  /** Sends what was decided by `look`. Rejects as `request` does. */
+  send<Result, Entry extends JournalEntry>(
+    call: PaidCall,
+    look: Look<Entry>,
+    options: SendOptions<Result>,
+  ): Promise<Sent<Result>> {
+    return this.#track(this.#send(call, look, options));
   }
 
   /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal. */
@@ -107,9 +116,10 @@ export class PaidCalls {
     return work;
   }
 
-  async #send<Result>(
+  async #send<Result, Entry extends JournalEntry>(
     { signal, endsAtMs }: PaidCall,
-    { intent, isOvertaken, request, outcomeOf }: SendOptions<Result>,
+    { select, seen }: Look<Entry>,
+    { intent, check, request, outcomeOf }: SendOptions<Result>,
   ): Promise<Sent<Result>> {
     const { journal, monotonicMs } = this.#options;
     if (signal.aborted) throw cancelledError();
@@ -120,7 +130,8 @@ export class PaidCalls {
     };
     let late: Promise<Result> | undefined;
     try {
-      if (isOvertaken(entries, own)) {
+      check?.(entriesAhead(entries, own));
+      if (isOvertaken(select(entries), seen, own)) {
         await journal.end(own, { outcome: "not_sent" });
         return { kind: "overtaken" };
       }

@@ -28,24 +28,24 @@ export function generationFingerprint(request: GenerationRequest): string {
 
 /** The request without what was left out. */
 export function argumentsOf(request: GenerationRequest): GenerationArguments {
-  const given = Object.entries(request).filter(
-    (entry): entry is [string, string | number] => entry[1] !== undefined,
-  );
-  return Object.fromEntries(given);
+  return JSON.parse(JSON.stringify(request));
 }
 
 /** The requests for the same video that were or may have been carried out, in the journal's order. */
 export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): GenerationEntry[] {
-  return entries
-    .filter((entry) => entry.operation === "generate")
-    .filter((entry) => entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry));
+  return generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint);
 }
 
 /** How many videos were or may have been started in the last 24 hours, or later: a clock may be ahead. */
-export function generationsOfLastDay(entries: readonly JournalEntry[], nowMs: number): number {
-  return entries.filter(
-    (entry) => entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && nowMs - entry.atMs < DAY_MS,
-  ).length;
+export function generationsOfLastDay(
+  entries: readonly JournalEntry[],
+  ageMs: (entry: JournalEntry) => number,
+): number {
+  return generationsOf(entries).filter((entry) => ageMs(entry) < DAY_MS).length;
+}
+
+function generationsOf(entries: readonly JournalEntry[]): GenerationEntry[] {
+  return entries.filter((entry) => entry.operation === "generate").filter(mayHaveBeenCarriedOut);
 }
 
 /** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */
@@ -54,15 +54,12 @@ export function publicationsOn(
   jobId: string,
   platforms: readonly string[],
 ): PublicationEntry[] {
-  const id = jobId.toLowerCase();
+  const isOne = (entry: PublicationEntry) =>
+    entry.jobId.toLowerCase() === jobId.toLowerCase() &&
+    platformsOf(entry).some((platform) => platforms.includes(platform));
   return entries
     .filter((entry) => entry.operation === "publish")
-    .filter(
-      (entry) =>
-        entry.jobId.toLowerCase() === id &&
-        platformsOf(entry).some((platform) => platforms.includes(platform)) &&
-        mayHaveBeenCarriedOut(entry),
-    );
+    .filter((entry) => mayHaveBeenCarriedOut(entry) && isOne(entry));
 }
 
 /** The platforms of a publication: those that were asked for, and those that the service's answer names. */

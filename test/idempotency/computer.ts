@@ -110,7 +110,6 @@ export class Computer {
       knownJobIds: () => new Set(),
       onListed: () => {},
       onStarted: ({ jobId }) => void this.started.push(jobId),
-      now: () => clock.epochMs,
       ...changes,
     };
     const generateOnce = new GenerateOnce(options);

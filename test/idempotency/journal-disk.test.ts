@@ -1,8 +1,6 @@
 // The real disk below the journal: what can't be had here is faked in node:fs/promises.
 
 import type * as fs from "node:fs/promises";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -60,22 +58,6 @@ test("Appending waits until the line is on disk, and no longer than 4 s", async 
   await appending;
 
   expect(error).toMatchObject({ code: "no answer in 4 s" });
-});
-
-test("A new file's folder is synced, so that a power cut does not lose its name, and need not be", async () => {
-  const folder = join(temporaryFolder(), "state");
-  const synced: string[] = [];
-  fake.open = async (real, ...args) => {
-    const handle = await real(...args);
-    const sync = args[1] !== "r" ? handle.sync.bind(handle) : fails;
-    return Object.assign(handle, { sync: async () => (synced.push(String(args[0])), sync()) });
-  };
-  const disk = openDisk(folder);
-  await disk.append(NAME, LINE);
-  await disk.append(NAME, LINE);
-
-  expect(synced).toEqual([join(folder, NAME), folder, join(folder, NAME)]);
-  expect(readdirSync(folder)).toEqual([NAME]);
 });
 
 test("The file is closed, also after a failure", async () => {

@@ -54,6 +54,6 @@ async function readEntries(folder: string): Promise<readonly JournalEntry[] | st
 
 function describeLeft(entries: readonly JournalEntry[], max: number | undefined): string {
   if (max === undefined) return "";
-  const left = Math.max(0, max - generationsOfLastDay(entries, Date.now()));
+  const left = Math.max(0, max - generationsOfLastDay(entries, ({ atMs }) => Date.now() - atMs));
   return `; FACELESS_MAX_GENERATIONS leaves ${left} of ${max} videos in these 24 hours`;
 }

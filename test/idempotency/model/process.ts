@@ -160,7 +160,6 @@ class Process {
     };
     const generate = new GenerateOnce({
       calls,
-      now,
       service: {
         generate: ({ topic }, options) =>
           this.#request<Generation>([topic], options, (entryId) => ({
@@ -177,7 +176,6 @@ class Process {
     });
     const publish = new PublishOnce({
       calls,
-      now,
       service: {
         publish: ({ platforms }, options) =>
           this.#request<Publication>(platforms, options, () => ({
