@@ -6,7 +6,6 @@ import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-li
 import { launch } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
-import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { describeRange } from "../src/prompts/craft.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
@@ -94,13 +93,6 @@ function toolsTable(): string {
   );
 }
 
-/** The names of the arguments. The name of an optional one ends in a question mark. */
-function argumentsOf(tool: string): string[] {
-  const { properties, required } = ADVERTISED[tool]?.input ?? {};
-  const needed = Array.isArray(required) ? required : [];
-  return Object.keys(Object(properties)).map((name) => (needed.includes(name) ? name : `${name}?`));
-}
-
 function firstSentence(text: string): string {
   return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
 }
@@ -138,9 +130,7 @@ function commandsTable(): string {
 }
 
 function toolList(): string {
-  return TOOLS.map(
-    ({ name, description }) => `- \`${name}\`(${argumentsOf(name).join(", ")}): ${description}`,
-  ).join("\n");
+  return TOOLS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
 }
 
 function promptList(): string {
