@@ -1,5 +1,5 @@
-// Part of npm run release:pack: `tsx .config/release-files.ts FOLDER`, where FOLDER has the bundle. Writes
-// server.json with the bundle and its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
+// Part of npm run release:pack. `tsx .config/release-files.ts FOLDER` takes the bundle in FOLDER and writes
+// server.json with its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

@@ -189,7 +189,7 @@ test("each title on the bundle's settings page holds the name that the server's 
     "Folder for finished videos (FACELESS_SAVE_DIR)",
     "Maximum number of videos (FACELESS_MAX_GENERATIONS)",
     "Ask before publishing (FACELESS_CONFIRM_PUBLISH)",
-    "Folder of the journal (FACELESS_STATE_DIR)",
+    "Journal folder (FACELESS_STATE_DIR)",
     "Sandbox (--sandbox)",
     "Read only (--read-only)",
     "Never publish (--no-publish)",
