@@ -18,7 +18,7 @@ const faults = [...lockfileFaults(), ...readmeFaults()];
 process.stdout.write(faults.length === 0 ? "Nothing stops the release.\n" : `${faults.join("\n")}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** npm does not check a package without an integrity, or install a platform's package without an entry. */
+/** npm doesn't check a package without an integrity, or install a platform's package without an entry. */
 function lockfileFaults(): string[] {
   const unchecked = Object.keys(packages).filter(
     (path) => path !== "" && packages[path]?.integrity === undefined,

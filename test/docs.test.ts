@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DOCUMENTS, findFaults, readDocument, runBlock } from "../.config/docs-check.ts";
+import { DOCUMENTS, findFaults, readDocument } from "../.config/docs-check.ts";
 import { PARTS } from "../.config/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import packages from "./checks/clients/packages.json" with { type: "json" };
@@ -54,10 +54,6 @@ test("the README has at most 900 words", () => {
 test("docs/ERRORS.md explains each error code", () => {
   const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm);
   expect(readDocument("docs/ERRORS.md").match(/(?<=^\| `)\w+/gm)).toEqual(codes);
-});
-
-test("a runnable block that fails is refused, with what it printed", async () => {
-  await expect(runBlock("echo Why.; exit 3\n")).rejects.toThrow(/^exit 3: [^]*\nWhy\.\n$/);
 });
 
 test("the clients' document names the versions that the tests run", () => {
