@@ -1,5 +1,5 @@
-// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. What the manifest says
-// is taken from package.json and the code, so that they always agree.
+// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. The manifest agrees
+// with package.json and the code, because it takes everything from there.
 
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
