@@ -1,19 +1,16 @@
 // npm run docs -- check: finds what the documents say that is not so. Links, headings, settings, files,
-// scripts, commands and options must exist, and command blocks marked `sh run` must succeed. Changes nothing.
+// scripts, commands and options must exist. Changes nothing.
 
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import { COMMANDS, parseCommandLine } from "../src/command-line.ts";
 import { SETTINGS } from "../src/config.ts";
-import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
+import { PARTS, withPart } from "./docs-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const FOLDERS = ["", ".github/", "docs/", "docs/plugin/", "docs/examples/backend/"];
+const FOLDERS = [".github", "docs"];
 /** The names in it may be of the past. */
 const CHANGELOG = "CHANGELOG.md";
 /** Of mcp-proxy, supergateway and Claude Code. */
@@ -43,20 +40,18 @@ const MADE = /^(?:dist|dist-bundle|node_modules)\//;
 
 /** Without their folders. */
 const FILE_NAMES = new Set(
-  ["src", "test", "docs", ".config", ".github"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true }).map((path) => basename(String(path))),
-  ),
+  ["src", "test", ".config", ...FOLDERS].flatMap((folder) => filesIn(folder).map((path) => basename(path))),
 );
 
 /** The names of all documents, from the project's root. */
 export const DOCUMENTS = [
-  "llms.txt",
-  ...FOLDERS.flatMap((folder) =>
-    readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `${folder}${name}`),
-  ),
-];
+  ...readdirSync(ROOT),
+  ...FOLDERS.flatMap((folder) => filesIn(folder).map((path) => `${folder}/${path}`)),
+].filter((name) => name.endsWith(".md") || name === "llms.txt");
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+}
 
 export function readDocument(name: string): string {
   return readFileSync(join(ROOT, name), "utf8");
@@ -85,53 +80,8 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
   ];
 }
 
-/** The command blocks of a document that are to be run. */
-export function runnableBlocks(text: string): string[] {
-  return [...text.matchAll(FENCE)].filter(([, , info]) => info === "sh run").map(([, , , code = ""]) => code);
-}
-
-/** What `node` runs in place of the package. */
-const SOURCE = ["--import", "tsx", join(ROOT, "src/cli.ts")];
-
-/** Runs a block with this project as the package, in a home of its own. Returns its output, or throws it. */
-export async function runBlock(commands: string, program: readonly string[] = SOURCE): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "faceless-docs-"));
-  try {
-    const start = [process.execPath, ...program].map((word) => `'${word}'`).join(" ");
-    await writeFile(
-      join(folder, "npx"),
-      `#!/bin/sh\n[ "$1 $2" = "-y faceless-video-mcp" ] || exit 127\nshift 2\nexec ${start} "$@"\n`,
-      {
-        mode: 0o700,
-      },
-    );
-    return await runShell(commands, {
-      PATH: `${folder}:${process.env["PATH"]}`,
-      HOME: folder,
-      // No render takes time.
-      FACELESS_SANDBOX_SECONDS: "0",
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function runShell(commands: string, env: Record<string, string>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-eu", "-c", commands], { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk) => (output += String(chunk)));
-    child.on("error", reject);
-    child.on("close", (code) =>
-      code === 0 ? resolve(output) : reject(new Error(`exit ${code}: ${commands}${output}`)),
-    );
-  });
-}
-
 function findStaleParts(name: string, text: string): string[] {
-  if (name === "llms.txt") return text === llmsTxt() ? [] : ["it is out of date: npm run docs"];
-  const parts = Object.entries(Object.entries(PARTS).find(([file]) => file === name)?.[1] ?? {});
+  const parts = Object.entries(new Map<string, object>(Object.entries(PARTS)).get(name) ?? {});
   return parts
     .filter(([mark, part]) => withPart(text, mark, part) !== text)
     .map(([mark]) => `its part ${mark} is out of date: npm run docs`);
@@ -154,17 +104,13 @@ function findBrokenLinks(name: string, text: string): string[] {
 /** As GitHub names them in links. */
 function headingsOf(text: string): string[] {
   const titles = matches(text.replace(FENCE, ""), /(?<=^#+ ).*$/gm);
-  const slugs = titles.map((title) =>
+  return titles.map((title) =>
     title
       .toLowerCase()
       .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
       .replace(/[^\p{L}\p{N}\s_-]/gu, "")
       .replaceAll(" ", "-"),
   );
-  return slugs.map((slug, index) => {
-    const before = slugs.slice(0, index).filter((other) => other === slug).length;
-    return before === 0 ? slug : `${slug}-${before}`;
-  });
 }
 
 /** Commands of this program that it would refuse. */

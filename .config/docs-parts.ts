@@ -5,28 +5,26 @@ import { FORMATS } from "../src/commands/client-formats.ts";
 import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
 import { launch } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
-import type { ErrorCode } from "../src/errors.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
-import { ADVERTISED } from "../src/mcp/advertised.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
+import { describeRange } from "../src/prompts/craft.ts";
+import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
+import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
-import manifest from "../package.json" with { type: "json" };
-import { describeTrial } from "./topic-trial.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
-
-const AGAIN = "Try again in a minute";
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    clients: firstClients(),
+    entry: fenced(entryFor("claude-desktop"), "json"),
+    links: installLinks(),
     tools: toolsTable(),
-    trial: describeTrial(),
   },
   "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
   "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
-  "docs/ERRORS.md": { errors: errorsTable() },
+  "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
+  "llms.txt": { tools: toolList(), prompts: promptList(), variables: variableList() },
 };
 
 /** The document with the text between its marks replaced. Throws if it has no such marks. */
@@ -65,28 +63,14 @@ function fenced(code: string, language: string): string {
   return `\`\`\`${language}\n${code}\`\`\``;
 }
 
-function claudeCodeCommand(): string {
-  const [, command] = /: (claude mcp add-json .*)$/m.exec(printedFor("claude-code").notes.join("\n")) ?? [];
-  if (command === undefined) throw new Error("`config claude-code` names no command.");
-  return command;
-}
-
-/** How the README adds the server to a client. */
-function firstClients(): string {
+function installLinks(): string {
   const start = { ...launch({ windows: false, sandbox: false }), sandbox: false };
-  const badge = (client: string, colour: string) =>
-    `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})]`;
-  return `**Claude Desktop** (Settings → Developer → Edit Config). Replace \`fl_example\` and the address:
-
-${fenced(entryFor("claude-desktop"), "json")}
-
-- **Claude Code**, in your project, in a POSIX shell that has the key in the variable \`FACELESS_API_KEY\`. Replace the address:
-  \`${claudeCodeCommand()}\`
-- **VS Code**, which asks for the key and the address: ${badge("VS Code", "0098FF")}(${vscodeInstallLink(start)})
-- **Cursor**, which takes them from \`FACELESS_API_KEY\` and \`FACELESS_BASE_URL\` of your environment: ${badge("Cursor", "black")}(${cursorInstallLink(start)})
-- **Others:** \`npx -y ${manifest.name} config CLIENT\` prints the entry for your system and says where it goes. CLIENT is
-  ${CLIENTS.map((client) => `\`${client}\``).join(", ")}.
-  [Clients](docs/CLIENTS.md) has all entries, also without npx. Claude Code, Codex, Cursor and Gemini CLI also take a [plugin](docs/plugin/README.md).`;
+  const badge = (client: string, colour: string, link: string) =>
+    `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})](${link})`;
+  return [
+    badge("VS Code", "0098FF", vscodeInstallLink(start)),
+    badge("Cursor", "black", cursorInstallLink(start)),
+  ].join("\n");
 }
 
 /** One client's entry and notes, but for what the document says of all. Install links are in the README. */
@@ -102,108 +86,11 @@ function clientSection(client: ClientName): string {
   return `### ${FORMATS[client].title}\n\n${entry}\n\n${lines.join(" ")}`;
 }
 
-function errorsTable(): string {
-  /** What happened, and what to do. */
-  const errors: Readonly<Record<ErrorCode, readonly [string, string]>> = {
-    invalid_input: [
-      "Not sent: an argument is missing, unknown or out of bounds",
-      "Correct what the text names",
-    ],
-    not_configured: [
-      "Not sent: a setting is missing or can't be used",
-      "Set what the text names, and restart the server",
-    ],
-    limit_reached: [
-      "Not sent: `FACELESS_MAX_GENERATIONS` videos were started in 24 hours",
-      "Only the user can raise the limit",
-    ],
-    duplicate: [
-      "Not sent: the same video was requested in the last 24 hours, or posted in the last 90 days, and the outcome is not known",
-      "Look with `list_videos`, or have the user look at the account. Only if it isn't there and they still want it, call with `confirmDuplicate` and the code in the text",
-    ],
-    in_progress: [
-      "Not sent: another call or process is making the same request now",
-      "Call again in a minute: the answer is the outcome of the other request",
-    ],
-    not_ready: [
-      "Not sent: the video to publish is still rendering, or its render failed",
-      "Wait with `get_video_status`. A failed video can be generated again",
-    ],
-    not_connected: [
-      "Not sent: no account of a platform is connected",
-      "Take an id from `list_connected_platforms`, or have the user connect the account",
-    ],
-    journal_unreadable: [
-      "Not sent: the journal can't be read, so a repeat would not be noticed",
-      "Let the server read the file that the text names, or update the server if a newer version wrote it",
-    ],
-    journal_unwritable: [
-      "Not sent: the journal can't be written, so a repeat would not be noticed",
-      "Let the server write to the folder that the text names, and free some space on the disk",
-    ],
-    declined: [
-      "Not sent: the user, or their client by itself, did not agree to publish",
-      "Don't ask again. If no question was shown, see `FACELESS_CONFIRM_PUBLISH`",
-    ],
-    unauthorized: [
-      "The service does not accept the key (401), or the key may not do this (403)",
-      "Check `FACELESS_API_KEY` in the service's account settings, and restart the server",
-    ],
-    out_of_credits: ["The account has no credits left", "Add credits, then call again"],
-    not_found: [
-      "The service knows no such job, or `FACELESS_BASE_URL` leads elsewhere",
-      "Take the `jobId` unchanged from `generate_video` or `list_videos`",
-    ],
-    rate_limited: [
-      "Too many requests: the service said so (429), or its limit was reached and nothing was sent",
-      "Wait for `retryAfterSeconds`, or a minute",
-    ],
-    refused: ["The service refused the call with another 4xx", "Change what the service's words object to"],
-    service_failed: ["The service, or a gateway in front of it, answered 408, 499 or 5xx", AGAIN],
-    redirected: [
-      "The service answered with a redirect, which is not followed: the key goes to one origin only",
-      "Set `FACELESS_BASE_URL` to the service's real address",
-    ],
-    bad_answer: [
-      "The answer is not JSON, not as documented, or larger than 4 MB: often another program is at the address",
-      "Check `FACELESS_BASE_URL`",
-    ],
-    timeout: ["No answer in time", AGAIN],
-    network: ["No connection, or it broke: the text says why", "Run `faceless-video-mcp doctor`"],
-    paging_loop: [
-      "The service gave back the cursor that was sent: it does not know the paging parameter",
-      "List without `cursor` and with a larger `limit`",
-    ],
-    cancelled: [
-      "The caller withdrew the call, or the server was told to end",
-      "Call again if it is still wanted",
-    ],
-    internal: ["This server itself failed", "Report it, with the log at `FACELESS_LOG_LEVEL=debug`"],
-  };
-  return table(
-    ["code", "what happened", "what to do"],
-    Object.entries(errors).map(([code, texts]) => [`\`${code}\``, ...texts]),
-  );
-}
-
 function toolsTable(): string {
   return table(
-    ["tool", "arguments", "what it does"],
-    TOOLS.map(({ name, description }) => [
-      `\`${name}\``,
-      argumentsOf(name)
-        .map((argument) => `\`${argument}\``)
-        .join(", "),
-      firstSentence(description),
-    ]),
+    ["tool", "what it does"],
+    TOOLS.map(({ name, description }) => [`\`${name}\``, firstSentence(description)]),
   );
-}
-
-/** The names of the arguments. The name of an optional one ends in a question mark. */
-function argumentsOf(tool: string): string[] {
-  const { properties, required } = ADVERTISED[tool]?.input ?? {};
-  const needed = Array.isArray(required) ? required : [];
-  return Object.keys(Object(properties)).map((name) => (needed.includes(name) ? name : `${name}?`));
 }
 
 function firstSentence(text: string): string {
@@ -242,54 +129,29 @@ function commandsTable(): string {
   );
 }
 
-/** A description for models that set the server up or use it: https://llmstxt.org. */
-export function llmsTxt(): string {
-  const tools = TOOLS.map(
-    ({ name, description }) => `- \`${name}\`(${argumentsOf(name).join(", ")}): ${description}`,
-  );
-  const variables = Object.values(SETTINGS).map(
-    (setting) => `- \`${setting.name}\`: ${describeSetting(setting)}`,
-  );
-  const prompts = PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`);
-  return `# ${manifest.name}
+function toolList(): string {
+  return TOOLS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
+}
 
-> ${manifest.description}. It connects MCP clients, over stdio, to the REST API of the Faceless Video Generation Service.
+function promptList(): string {
+  return PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
+}
 
-Start it with \`npx -y ${manifest.name}\`, with FACELESS_API_KEY and FACELESS_BASE_URL in its environment. To try it without an
-account, start it with \`--sandbox\`. \`npx -y ${manifest.name} config CLIENT\` prints the entry for a client's configuration, and
-\`npx -y ${manifest.name} doctor --client CLIENT\` says what is wrong with the entry in that client's own file and how to fix it. A
-render takes 2 to 4 minutes and spends credits; publishing is public. Never repeat either to find out how it went: call
-get_video_status or list_videos.
+function variableList(): string {
+  return Object.values(SETTINGS)
+    .map((setting) => `- \`${setting.name}\`: ${describeSetting(setting)}`)
+    .join("\n");
+}
 
-CLIENT is one of ${CLIENTS.join(", ")}.
+function styleRules(): string {
+  return STYLES.map((style) => {
+    const { settings, course, telling, pictures } = STYLE_BRIEFS[style];
+    return `## \`${style}\`
 
-## Documents
+Pacing \`${settings.pacing}\`, music \`${settings.music}\`, ${describeRange({ style })} for ${DEFAULTS.duration} seconds of English.
 
-- [README](README.md): what it does and how to add it to a client
-- [Settings](docs/SETTINGS.md): every variable and option
-- [Clients](docs/CLIENTS.md): the entry for each client, and which clients were tested
-- [Errors](docs/ERRORS.md): each error code, why it occurs and what to do
-- [Architecture](docs/ARCHITECTURE.md): the layers of the code and two walks through them
-- [Plugins](docs/plugin/README.md): for Claude Code, Codex, Cursor and Gemini CLI, with a skill
-- [Gateways](docs/GATEWAYS.md): teams on one key, HTTP clients, and a backend for thousands of videos, with an example
-- [Following a video](docs/FOLLOWING.md): waiting, tasks, subscriptions, webhooks, and how jobs are polled
-- [Card](docs/CARD.md): the video in the chats of clients with MCP Apps
-- [Figures](docs/PERFORMANCE.md): start time, memory, throughput, delays, stress tests
-- [Security and privacy](.github/SECURITY.md): what leaves the computer and what is kept on it, publishing, the API key
-- [Changelog](CHANGELOG.md)
-
-## Tools
-
-${tools.join("\n")}
-
-## Resources and prompts
-
-- \`faceless://catalog\`: styles, music, pacing, voices, limits and defaults
-- \`faceless://jobs/{jobId}\`: a job's status, which clients can subscribe to
-${prompts.join("\n")}
-
-## Environment
-
-${variables.join("\n")}
-`;
+- ${course}
+- ${telling}
+- Pictures: ${pictures}`;
+  }).join("\n\n");
 }

@@ -3,28 +3,20 @@
 
 import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { DOCUMENTS, findFaults, readDocument, runBlock, runnableBlocks } from "./docs-check.ts";
-import { llmsTxt, PARTS, withPart } from "./docs-parts.ts";
+import { DOCUMENTS, findFaults } from "./docs-check.ts";
+import { PARTS, withPart } from "./docs-parts.ts";
 import { PLUGIN_FILES } from "./plugin-files.ts";
 import { serverJson } from "./settings-forms.ts";
 
 const FORMATTED = ["README.md", "server.json", "docs", ".agents", ".claude-plugin", ".cursor-plugin"];
 
-if (process.argv[2] === "check") await check();
+if (process.argv[2] === "check") check();
 else await write();
 
-async function check(): Promise<void> {
-  for (const name of DOCUMENTS) {
-    for (const fault of findFaults(name)) report(name, fault);
-    for (const block of runnableBlocks(readDocument(name)))
-      // eslint-disable-next-line no-await-in-loop -- one after the other, as a reader runs them
-      await runBlock(block).catch((error: unknown) => report(name, String(error)));
-  }
-}
-
-function report(name: string, fault: string): void {
-  process.stdout.write(`${name}: ${fault}\n`);
-  process.exitCode = 1;
+function check(): void {
+  const faults = DOCUMENTS.flatMap((name) => findFaults(name).map((fault) => `${name}: ${fault}\n`));
+  process.stdout.write(faults.join(""));
+  process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
 async function write(): Promise<void> {
@@ -34,7 +26,6 @@ async function write(): Promise<void> {
     for (const [mark, part] of Object.entries(parts)) text = withPart(text, mark, part);
     await writeFile(file, text);
   }
-  await writeFile(new URL("../llms.txt", import.meta.url), llmsTxt());
   await writeFile(new URL("../server.json", import.meta.url), serverJson());
   for (const [name, text] of Object.entries(PLUGIN_FILES)) {
     const file = new URL(`../${name}`, import.meta.url);

@@ -1,29 +1,32 @@
-// Run by the release workflow after `npm run bundle`: `tsx .config/release-files.ts FOLDER BUNDLE`. Writes
-// server.json with the bundle and its hash, and notes.md with what CHANGELOG.md says of this version.
+// Part of npm run release:pack. `tsx .config/release-files.ts FOLDER` takes the bundle in FOLDER and writes
+// server.json with its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
 
-const [folder, bundle] = z.tuple([z.string(), z.string()]).parse(process.argv.slice(2));
+const BUNDLE = "faceless-video-mcp.mcpb";
+const [folder] = z.tuple([z.string()]).parse(process.argv.slice(2));
 const { version } = manifest;
 
-await writeFile(join(folder, "server.json"), `${JSON.stringify(await withBundle(bundle), undefined, 2)}\n`);
+const bundle = {
+  registryType: "mcpb",
+  identifier: `${server.repository.url}/releases/download/v${version}/${BUNDLE}`,
+  version,
+  fileSha256: createHash("sha256")
+    .update(await readFile(join(folder, BUNDLE)))
+    .digest("hex"),
+  transport: { type: "stdio" },
+};
+const entry = { ...server, packages: [...server.packages, bundle] };
+await writeFile(join(folder, "server.json"), `${JSON.stringify(entry, undefined, 2)}\n`);
 const changelog = await readFile(new URL("../CHANGELOG.md", import.meta.url), "utf8");
 await writeFile(join(folder, "notes.md"), notesOf(changelog));
-
-async function withBundle(file: string) {
-  const fileSha256 = createHash("sha256")
-    .update(await readFile(file))
-    .digest("hex");
-  const identifier = `${server.repository.url}/releases/download/v${version}/${basename(file)}`;
-  const transport = { type: "stdio" };
-  const ofBundle = { registryType: "mcpb", identifier, version, fileSha256, transport };
-  return { ...server, packages: [...server.packages, ofBundle] };
-}
+// What `npm install faceless-video-mcp` takes must never be a pre-release.
+await writeFile(join(folder, "npm-tag"), version.includes("-") ? "next" : "latest");
 
 /** The text below the version's heading. A release without one fails. */
 function notesOf(text: string): string {

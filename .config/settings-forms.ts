@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   FACELESS_SAVE_DIR: { title: "Folder for finished videos", type: "directory", placeholder: "~/Videos" },
   FACELESS_MAX_GENERATIONS: { title: "Maximum number of videos", type: "number" },
   FACELESS_CONFIRM_PUBLISH: { title: "Ask before publishing", type: "boolean" },
-  FACELESS_STATE_DIR: { title: "Folder of the journal", type: "directory" },
+  FACELESS_STATE_DIR: { title: "Journal folder", type: "directory" },
 };
 const OPTION_TITLES = { sandbox: "Sandbox", "read-only": "Read only", "no-publish": "Never publish" };
 
@@ -64,14 +64,15 @@ export function serverJson(): string {
 /** The parts of the bundle's manifest that make its settings page and pass its values to the server. */
 export function settingsPage() {
   const fields = [
-    ...settings.map(({ name, title, type, description, isSecret }) => ({
+    ...settings.map(({ name, title, type, meaning, description, isSecret }) => ({
       id: name.replace("FACELESS_", "").toLowerCase(),
       // server/index.cjs translates the page's switches.
       variable: type === "boolean" ? name.replace("FACELESS_", "FACELESS_BUNDLE_") : name,
       entry: {
         type,
         title: `${title} (${name})`,
-        description,
+        // Pickers and switches offer other values than the variable.
+        description: type === "directory" || type === "boolean" ? `${meaning}.` : description,
         ...(type === "boolean" && { default: true }),
         ...(type === "number" && { min: 0 }),
         ...(isSecret && { sensitive: true }),

@@ -65,7 +65,7 @@ export const COMMANDS = [
     summary: "run the sandbox service alone, over HTTP",
     options: {
       port: "port to listen on; any free one if left out",
-      webhook: "URL to which the ends of renders are delivered",
+      webhook: "URL that gets a webhook when a render ends",
     },
   },
   {
@@ -83,7 +83,7 @@ export const COMMANDS = [
     summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
     options: {
       installed: "start this installation by its path, without npx and the network",
-      windows: "print the form for Windows, as is done on Windows itself",
+      windows: "print the Windows form (the default on Windows)",
       sandbox: "use the sandbox; needs no key and no URL",
     },
   },

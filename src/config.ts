@@ -134,7 +134,7 @@ export const SETTINGS = {
   maxGenerations: {
     name: "FACELESS_MAX_GENERATIONS",
     meaning:
-      "Most videos that this computer may start in 24 hours, counted in the journal over all clients and keys that share it (without a journal: in this process)",
+      "Maximum number of videos this computer may start in 24 hours, across all clients and keys that share the journal (without a journal: by this process)",
     values: "a whole number, 0 or more",
     default: "no limit",
     parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
@@ -154,9 +154,9 @@ export const SETTINGS = {
   },
   webhookPort: {
     name: "FACELESS_WEBHOOK_PORT",
-    meaning: "Port of 127.0.0.1 on which webhooks are taken as hints",
+    meaning: "Port on 127.0.0.1 where webhooks arrive. Each only triggers an earlier check",
     values: "a port number from 1 to 65535",
-    default: "polling alone",
+    default: "polling without webhooks",
     parse: (text) => parseWhole(text, 1, 65_535),
     isHarmless: true,
   },
@@ -275,7 +275,7 @@ function parseKey(key: string): string | Mistake {
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
   if (isQuoted(key)) return IN_QUOTES;
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
-  if (key === "fl_") return { problem: "is fl_ alone", fix };
+  if (key === "fl_") return { problem: "contains only the prefix fl_", fix };
   if (/[^\x21-\x7E]|["'`\\]/.test(key))
     return { problem: "holds white space or characters that no key has", fix };
   return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : key;

@@ -166,7 +166,7 @@ describe("FACELESS_API_KEY", () => {
     ["canary", prefix],
     ["FL_canary", prefix],
     ["Bearer fl_canary", prefix],
-    ["fl_", "is fl_ alone"],
+    ["fl_", "contains only the prefix fl_"],
     ["fl_canary canary", characters],
     ["fl_canary\u200B", characters],
     ['fl_can"ary', characters],

@@ -3,11 +3,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DOCUMENTS, findFaults, readDocument, runBlock } from "../.config/docs-check.ts";
+import { DOCUMENTS, findFaults, readDocument } from "../.config/docs-check.ts";
+import { PARTS } from "../.config/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import packages from "./checks/clients/packages.json" with { type: "json" };
 
-const README = "README.md";
+/** A document without generated parts, at the root like the paths below. */
+const PLAIN = "AGENTS.md";
 
 test.each(DOCUMENTS)("%s is up to date, and all that it names and links to exists", (name) => {
   expect(findFaults(name)).toEqual([]);
@@ -28,27 +30,30 @@ test.each([
     "Node.js 18.0.0 is not what package.json needs",
   ],
   [
-    "a changed part",
-    readDocument(README).replace("`jobId`", "`id`"),
-    "its part tools is out of date: npm run docs",
+    "an option that the command lacks",
+    "```sh\nnpx -y faceless-video-mcp doctor --no\n```",
+    "unknown option --no",
   ],
+  ["a command that does not exist", "`faceless-video-mcp no`", "unknown command no"],
+  ["a client that does not exist", "`config no`", "unknown client no"],
 ])("a document with %s is refused", (_, text, fault) => {
-  const marked = text.includes("<!-- tools -->") ? text : `${readDocument(README)}\n${text}\n`;
-  expect(findFaults(README, marked)).toEqual([fault]);
+  expect(findFaults(PLAIN, text)).toEqual([expect.stringContaining(fault)]);
 });
 
-test.each([
-  ["```sh\nnpx -y faceless-video-mcp doctor --no\n```", "unknown option --no"],
-  ["`faceless-video-mcp no`", "unknown command no"],
-  ["`config no`", "unknown client no"],
-])("a document with the command %j is refused", (text, problem) => {
-  expect(findFaults(README, `${readDocument(README)}\n${text}\n`)).toEqual([
-    expect.stringContaining(problem),
-  ]);
+test("a document with a generated part that was changed by hand is refused", () => {
+  const parts = Object.entries(PARTS["llms.txt"]).map(
+    ([mark, text]) => `<!-- ${mark} -->\n\n${mark === "tools" ? `${text}!` : text}\n\n<!-- /${mark} -->\n`,
+  );
+  expect(findFaults("llms.txt", parts.join(""))).toEqual(["its part tools is out of date: npm run docs"]);
 });
 
-test("a runnable block that fails is refused, with what it printed", async () => {
-  await expect(runBlock("echo Why.; exit 3\n")).rejects.toThrow(/^exit 3: [^]*\nWhy\.\n$/);
+test("the README has at most 900 words", () => {
+  expect(readDocument("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test("docs/ERRORS.md explains each error code", () => {
+  const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm);
+  expect(readDocument("docs/ERRORS.md").match(/(?<=^\| `)\w+/gm)).toEqual(codes);
 });
 
 test("the clients' document names the versions that the tests run", () => {

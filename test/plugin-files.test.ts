@@ -3,34 +3,12 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import * as z from "zod";
 import { PLUGIN_FILES } from "../.config/plugin-files.ts";
 
 const read = (name: string) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
 
 test.each(Object.keys(PLUGIN_FILES))("%s is up to date", async (name) => {
-  // The formatter lays JSON out in its own way.
-  const contents = (text: string): unknown => (name.endsWith(".json") ? JSON.parse(text) : text);
-  expect(contents(await read(name))).toEqual(contents(PLUGIN_FILES[name] ?? ""));
-});
-
-test("Cursor's manifest has only fields of its published schema", async () => {
-  const schema = z.strictObject({
-    name: z.string().regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/),
-    displayName: z.string(),
-    description: z.string(),
-    version: z.string(),
-    author: z.strictObject({ name: z.string() }),
-    homepage: z.url(),
-    repository: z.url(),
-    license: z.string(),
-    keywords: z.array(z.string()),
-    skills: z.string(),
-    mcpServers: z.record(z.string(), z.looseObject({ command: z.string() })),
-  });
-  expect(schema.safeParse(JSON.parse(await read("docs/plugin/.cursor-plugin/plugin.json"))).error).toBe(
-    undefined,
-  );
+  expect(JSON.parse(await read(name))).toEqual(JSON.parse(PLUGIN_FILES[name] ?? ""));
 });
 
 test.each(["SKILL.md", "references/styles.md"])(
@@ -41,13 +19,11 @@ test.each(["SKILL.md", "references/styles.md"])(
   },
 );
 
-test("the skill has the name of its folder and stays within the limits of the format", async () => {
+test("the skill has the name of its folder and a description within the format's limit", async () => {
   const text = await read("docs/plugin/skills/make-faceless-video/SKILL.md");
-  const [, frontmatter = ""] = /^---\n(.*?)\n---\n/s.exec(text) ?? [];
-  const { name, description } = z
-    .object({ name: z.string(), description: z.string() })
-    .parse(parse(frontmatter));
-  expect(name).toBe("make-faceless-video");
-  expect(description.length).toBeLessThanOrEqual(1_024);
-  expect(text.split("\n").length).toBeLessThan(500);
+  const skill: unknown = parse(/^---\n(.*?)\n---\n/s.exec(text)?.[1] ?? "");
+  expect(skill).toMatchObject({
+    name: "make-faceless-video",
+    description: expect.stringMatching(/^.{1,1024}$/),
+  });
 });

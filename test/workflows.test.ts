@@ -1,9 +1,10 @@
-// What the workflows may do, that their downloads were reviewed, and that a release is what was tested.
+// What the workflows may do, and that a release is what was tested.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
@@ -61,27 +62,19 @@ test("every action is GitHub's own and pinned by a commit, with its version besi
   expect(actions.filter((use) => !pinned.test(use))).toEqual([]);
 });
 
-test("only the jobs that publish may do more than read the source, and they run in the release environment", () => {
-  const more = jobs.filter(({ permissions }) => JSON.stringify(permissions) !== '{"contents":"read"}');
-  expect(more.map(({ id, permissions, environment }) => ({ id, permissions, environment }))).toEqual([
-    { id: "release.yml npm", permissions: { "id-token": "write" }, environment: "release" },
-    {
-      id: "release.yml attest",
-      permissions: { attestations: "write", "id-token": "write" },
-      environment: "release",
-    },
-    { id: "release.yml assets", permissions: { contents: "write" } },
-    { id: "release.yml registry", permissions: { "id-token": "write" }, environment: "release" },
-  ]);
-});
-
-test("a job that may write installs, builds and runs nothing of the repository", () => {
+test("only the jobs that publish may write, and they run no code of the repository", () => {
   const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes("write"));
+  expect(writing.map(({ id, permissions, environment }) => [id, permissions, environment])).toEqual([
+    ["release.yml npm", { "id-token": "write" }, "release"],
+    ["release.yml attest", { attestations: "write", "id-token": "write" }, "release"],
+    ["release.yml assets", { contents: "write" }, undefined],
+    ["release.yml registry", { "id-token": "write" }, "release"],
+  ]);
   const commands = writing.flatMap((job) => job.steps.map(({ run }) => run));
   expect(commands.filter((run) => /npm (ci|i|install|run|test|exec)|npx|tsx/.test(run))).toEqual([]);
 });
 
-test("no workflow uses a secret, runs with rights on a stranger's pull request, or pastes an expression into a script", () => {
+test("no workflow uses secrets, trusts strangers' pull requests or pastes expressions into scripts", () => {
   for (const { text, on } of workflows) {
     expect(text).not.toMatch(/secrets\b/);
     expect(Object.keys(on)).not.toContain("pull_request_target");
@@ -90,105 +83,153 @@ test("no workflow uses a secret, runs with rights on a stranger's pull request, 
   expect(steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
 });
 
+test("a push runs the README's test command, and with it the checks, exactly once", async () => {
+  const read = (name: string) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
+  expect(await read("README.md")).toContain("\n```sh\nnpm test\n```\n");
+  expect((await read(".ci/run")).trimEnd().split("\n").slice(-2)).toEqual([
+    "npm ci --ignore-scripts",
+    "npm test",
+  ]);
+  expect(jobOf("ci.yml pack")?.uses).toBe("./.github/workflows/pack.yml");
+  const commands = jobs.filter(({ id }) => /^(ci|pack)\.yml /.test(id)).flatMap(({ id }) => commandsOf(id));
+  expect(commands.filter((command) => /\.ci\/run|npm (test|run check)$/.test(command ?? ""))).toEqual([
+    ".ci/run",
+  ]);
+});
+
 test("all tests run on the lowest Node that their tools support and on the even releases since", () => {
   expect(jobOf("ci.yml full")?.strategy?.matrix["node"]).toEqual(["20.19", "22", "24", "26"]);
-  expect(commandsOf("ci.yml full")).toContain("npm test");
+  expect(commandsOf("ci.yml full")).toContain("npm run test:only");
 });
 
-test("what a release publishes is built once, tested, and packed as with every push", () => {
-  expect(jobOf("ci.yml pack")?.uses).toBe("./.github/workflows/pack.yml");
-  expect(jobOf("release.yml pack")?.uses).toBe("./.github/workflows/pack.yml");
-  expect(jobOf("release.yml pack")?.needs).toBe("check");
-  const commands = commandsOf("pack.yml pack") ?? [];
-  expect(commands.slice(commands.indexOf("npm test"))).toEqual([
-    "npm test",
-    "npm run bundle",
-    "npm pack --ignore-scripts --pack-destination dist-bundle",
-    "npx --no -- tsx .config/release-files.ts dist-bundle dist-bundle/faceless-video-mcp.mcpb",
-    "npm publish ./dist-bundle/*.tgz --dry-run --force --ignore-scripts --access public",
-  ]);
-  expect(manifest.scripts.bundle).not.toContain("build");
-  for (const id of ["npm", "attest", "assets", "registry"])
-    expect(jobOf(`release.yml ${id}`)?.steps[0]?.with, id).toEqual({ name: "packed" });
-});
-
-test("npm's file and the bundle are attested, and stand beside the changelog's notes before the registry names the bundle", () => {
-  expect(jobOf("release.yml attest")?.steps.at(-1)).toMatchObject({
-    uses: expect.stringMatching(/^actions\/attest-build-provenance@/),
-    with: { "subject-path": "*.tgz\n*.mcpb\n" },
-  });
-  expect(jobOf("release.yml assets")?.needs).toEqual(["npm", "attest"]);
-  expect(commandsOf("release.yml assets")).toEqual([
-    expect.stringContaining("--notes-file notes.md ./*.mcpb ./*.tgz"),
-  ]);
-  expect(jobOf("release.yml registry")?.needs).toBe("assets");
-});
-
-test("a release is of a commit of main, under the tag of its version", () => {
-  expect(jobOf("release.yml npm")?.needs).toBe("pack");
+test("a release is checked, tested, attested and downloadable before the registry names it", () => {
   expect(commandsOf("release.yml check")).toEqual([
     expect.stringContaining('"$GITHUB_REF_NAME" = "v$(jq'),
-    "git merge-base --is-ancestor HEAD origin/main",
-    expect.stringContaining("integrity"),
+    expect.stringContaining("status=success"),
+    "npm ci --ignore-scripts",
+    "npm run release:check",
   ]);
+  expect(commandsOf("pack.yml pack")?.slice(-2)).toEqual([".ci/run", "npm run release:pack"]);
+  expect(manifest.scripts["release:pack"]).not.toContain("build");
+  const order = ["pack", "npm", "attest", "assets", "registry"].map((id) => jobOf(`release.yml ${id}`));
+  expect(order.map((job) => job?.needs)).toEqual(["check", "pack", "pack", ["npm", "attest"], "assets"]);
+  expect(order.map((job) => job?.steps[0]?.with?.["name"])).toEqual([undefined, ...Array(4).fill("packed")]);
+  expect(order[2]?.steps.at(-1)?.with).toEqual({ "subject-path": "*.tgz\n*.mcpb\n" });
 });
 
+test.each([
+  ["a commit that CI has passed", "1", 0],
+  ["a commit that CI has not passed", "0", 1],
+  ["an answer that is no number", '{"message":"Not Found"}', 2],
+])("for %s the release's check of its commit fails or passes", async (_, total, code) => {
+  const step = jobOf("release.yml check")?.steps.find(({ name }) => name?.startsWith("CI passed"));
+  const env = await fakeProgram("gh", `echo '${total}'; echo "$*" >&2`);
+
+  const ran = await run("bash", ["-e", "-c", step?.run ?? ""], {
+    env: { ...env, GITHUB_REPOSITORY: "a/b", GITHUB_SHA: "c0ffee" },
+  });
+
+  expect(ran.code).toBe(code);
+  expect(ran.stderr).toContain("ci.yml/runs?head_sha=c0ffee&branch=main&event=push&status=success");
+});
+
+/** PATH with a program that is this shell script in front. */
+async function fakeProgram(name: string, script: string) {
+  const folder = temporaryFolder();
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+  return { PATH: `${folder}:${process.env["PATH"]}` };
+}
+
 const TARBALL = "the tarball";
-const TARBALL_INTEGRITY = `sha512-${createHash("sha512").update(TARBALL).digest("base64")}`;
+const SAME_FILE = `sha512-${createHash("sha512").update(TARBALL).digest("base64")}`;
+const PUBLISHED = /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance --access public --tag next$/m;
 
 test.each([
-  ["a release publishes a version that npm does not have", "", { code: 0, published: true }],
-  [
-    "a release goes on where npm has this very file already",
-    TARBALL_INTEGRITY,
-    { code: 0, published: false },
-  ],
-  [
-    "a release fails where npm has another file under its version",
-    "sha512-another",
-    { code: 1, published: false },
-  ],
-])("%s", async (_, integrity, expected) => {
+  ["is published where npm does not have it", "", { code: 0, published: true }],
+  ["is left alone where npm has this very file", SAME_FILE, { code: 0, published: false }],
+  ["fails where npm has another file under it", "sha512-another", { code: 1, published: false }],
+])("a released version %s", async (_, integrity, expected) => {
   const step = jobOf("release.yml npm")?.steps.at(-1);
-  const folder = temporaryFolder();
-  await writeFile(join(folder, "faceless-video-mcp-1.2.3.tgz"), TARBALL);
+  const cwd = temporaryFolder();
+  await writeFile(join(cwd, "faceless-video-mcp-1.2.3.tgz"), TARBALL);
+  await writeFile(join(cwd, "npm-tag"), "next");
   // As npm does for a version that it has, and for one that it has not.
-  await writeFile(
-    join(folder, "npm"),
-    `#!/bin/sh\necho "npm $*" >&2\n[ "$1" = publish ] || { echo "${integrity}"; test -n "${integrity}"; }\n`,
-  );
-  await chmod(join(folder, "npm"), 0o755);
-  const env = { PATH: `${folder}:${process.env["PATH"]}`, GITHUB_REF_NAME: "v1.2.3" };
+  const view = `{ echo "${integrity}"; test -n "${integrity}"; }`;
+  const env = await fakeProgram("npm", `echo "npm $*" >&2\n[ "$1" = publish ] || ${view}`);
 
-  const { code, stderr } = await run("bash", ["-e", "-c", step?.run ?? ""], { cwd: folder, env });
+  const { code, stderr } = await run("bash", ["-e", "-c", step?.run ?? ""], {
+    cwd,
+    env: { ...env, GITHUB_REF_NAME: "v1.2.3" },
+  });
 
   expect(stderr).toContain("npm view faceless-video-mcp@1.2.3 dist.integrity\n");
-  expect({
-    code,
-    published: /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance/m.test(stderr),
-  }).toEqual(expected);
+  expect({ code, published: PUBLISHED.test(stderr) }).toEqual(expected);
+});
+
+const LINUX = { version: "1.0.0", integrity: "sha512-l" };
+const MACOS = { version: "1.0.0", optional: true };
+const TOOL = { version: "1.0.0", integrity: "sha512-t", optionalDependencies: { linux: "1", macos: "1" } };
+const lockfileOf = (packages: object) => JSON.stringify({ packages: { "": {}, ...packages } });
+
+/** Runs a script of .config in a folder with this lockfile and README. */
+async function runScript(script: string, packages: object, { readme = "", env = {} } = {}) {
+  const cwd = temporaryFolder();
+  const file = join(cwd, "package-lock.json");
+  await writeFile(file, lockfileOf(packages));
+  await writeFile(join(cwd, "README.md"), readme);
+  const path = fileURLToPath(new URL(`../.config/${script}.ts`, import.meta.url));
+  const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path], { cwd, env });
+  return { ...ran, lockfile: await readFile(file, "utf8") };
+}
+
+test.each([
+  ["every package has an integrity", { ...MACOS, integrity: "sha512-m" }, 0, /^Nothing stops .*\n$/],
+  ["a package has no integrity", MACOS, 1, /^package-lock.json: 1 packages .* 0 no entry, such as .*\n$/],
+  ["a platform's package has no entry", undefined, 1, /^package-lock.json: 0 packages .* 1 no entry.*\n$/],
+])("where %s the release's check says so in one line", async (_, macos, code, line) => {
+  const packages = { "node_modules/tool": TOOL, "node_modules/linux": LINUX, "node_modules/macos": macos };
+  const ran = await runScript("release-check", packages);
+  expect(ran).toMatchObject({ code, stdout: expect.stringMatching(line) });
+});
+
+test("no release says that its package is not on npm", async () => {
+  const { code, stdout } = await runScript("release-check", {}, { readme: "<!-- unpublished -->" });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^README\.md: .*not on npm/) });
+});
+
+test("npm run lockfile keeps the file where a package would disappear, and else fills it in", async () => {
+  const packages = { "node_modules/linux": LINUX, "node_modules/macos": MACOS };
+  const filled = { ...packages, "node_modules/macos": { ...MACOS, integrity: "sha512-m" } };
+  const npm = (result: object) => fakeProgram("npm", `echo '${lockfileOf(result)}' > package-lock.json`);
+
+  const lacking = await runScript("fill-lockfile", packages, {
+    env: await npm({ "node_modules/linux": LINUX }),
+  });
+  const complete = await runScript("fill-lockfile", packages, { env: await npm(filled) });
+
+  expect(lacking).toMatchObject({ code: 1, lockfile: lockfileOf(packages) });
+  expect(lacking.stderr).toMatch(
+    /^package-lock\.json is unchanged: 1 packages .*node_modules\/macos\. .*\n$/,
+  );
+  expect(complete).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
 });
 
 test("every package that is installed here is checked against an integrity of the lockfile", () => {
   const installed = Object.entries(lockfile.packages).filter(([path]) => path !== "" && existsSync(path));
   expect(installed.length).toBeGreaterThan(100);
-  const unchecked = installed.filter(([, entry]) => !("integrity" in entry)).map(([path]) => path);
-  expect(unchecked, "npm run lockfile fills them in").toEqual([]);
+  expect(installed.filter(([, entry]) => !("integrity" in entry)).map(([path]) => path)).toEqual([]);
 });
 
 test("each stress test has a job of its own", () => {
   expect(jobOf("stress.yml stress")?.strategy?.matrix["test"]).toEqual(Object.keys(TESTS));
 });
 
-test("no checkout leaves credentials behind, and no install runs a script", () => {
+test("checkouts leave no credentials, installs run no scripts, and downloads are checked by hash", () => {
   const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
   expect(checkouts.filter((step) => step.with?.["persist-credentials"] !== false)).toEqual([]);
   const installs = steps.flatMap(({ run }) => run.match(/npm (?:ci|i|install)\b.*/g) ?? []);
   expect(new Set(installs)).toEqual(new Set(["npm ci --ignore-scripts"]));
-});
-
-test("a download is checked against its hash before it is unpacked", () => {
-  const downloads = steps.filter((step) => /curl [^]*tar /.test(step.run));
-  expect(downloads).toHaveLength(1);
-  expect(downloads[0]?.run).toMatch(/curl [^]*sha256sum --check --strict[^]*tar /);
+  const downloads = steps.filter((step) => /curl [^]*tar /.test(step.run)).map(({ run }) => run);
+  expect(downloads).toEqual([expect.stringMatching(/curl [^]*sha256sum --check --strict[^]*tar /)]);
 });

@@ -114,11 +114,11 @@ export async function describeKnownJob(
 }
 
 function catalog() {
-  const { STYLES, MUSIC, PACINGS, CATALOG_VOICES, DURATION, DEFAULTS, RENDER_SECONDS } = options;
+  const { CHOICES, CATALOG_VOICES, DURATION, DEFAULTS, RENDER_SECONDS } = options;
+  const { style: styles, ...others } = CHOICES;
   return {
-    styles: STYLES,
-    music: MUSIC,
-    pacing: PACINGS,
+    styles,
+    ...others,
     voices: CATALOG_VOICES,
     otherVoices: "native voices per language, and clone:<id> for a cloned voice",
     languages: "any BCP-47 language code",

@@ -23,7 +23,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     settings: { pacing: "normal", music: "dramatic" },
     fit: "a want, an obstacle, a turn",
     course:
-      "Someone wants one thing. Each line makes it harder or stranger because of the one before, up to a turn that is clear at first hearing and felt more than clever. The fear, joke or tears I ask for build up slowly.",
+      "Someone wants one thing. Each line makes it harder or stranger because of the one before, up to a turn that is clear at first hearing and felt more than clever. The fear, joke or tears asked for build up slowly.",
     telling:
       "One teller, one tense, concrete verbs, voices that speak. A true story keeps to what is known; an invented one has no real person or event.",
     pictures: "People as hands, from behind or by their things, in the same clothes, place and light.",
@@ -50,18 +50,18 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     spokenShare: 0.65,
     fit: "one slow action, to the finished thing",
     course:
-      "One slow action, from the first touch to the finished thing. Sound and silence carry it: a few whispered phrases, fewer if I want little talk, with [long pauses] in which only the sound is heard. A small question or wait at the start comes to rest at the end.",
+      "One slow action, from the first touch to the finished thing. Sound and silence carry it: a few whispered phrases, fewer if little talk is wanted, with [long pauses] in which only the sound is heard. A small question or wait at the start comes to rest at the end.",
     telling:
-      "Whispered: touch, weight, warmth and sound; never what is seen anyway. No claims about sleep or health. What I sell is named once, at the end.",
+      "Whispered: touch, weight, warmth and sound; never what is seen anyway. No claims about sleep or health. What is sold is named once, at the end.",
     pictures: "Macro, soft side light, hands at most; the last shows it finished.",
   },
   brainrot: {
     settings: { pacing: "fast", music: "upbeat" },
     fit: "absurd, in full earnest",
     course:
-      "An absurd premise in full earnest and a gag in nearly every line, each bigger by the premise's own logic; one comes back. Things talk back and shout: dialogue in bursts of three to eight words. The biggest laugh is one that everybody knows from their own life. What I want taught or sold is what it proves.",
+      "An absurd premise in full earnest and a gag in nearly every line, each bigger by the premise's own logic; one comes back. Things talk back and shout: dialogue in bursts of three to eight words. The biggest laugh is one that everybody knows from their own life. What is to be taught or sold is what it proves.",
     telling:
-      "Breathless, slang native to the language, no joke explained. Nothing that passes for news; no real people, no brand but mine.",
+      "Breathless, slang native to the language, no joke explained. Nothing that passes for news; no real people, no brand but the one that is sold.",
     pictures: "Bright, surreal, clear at once: ordinary things in the wrong size, place or job.",
   },
   ugc: {
@@ -70,7 +70,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
     course:
       "Someone tells a friend, the talk already under way: what annoyed them, the find in use with the honest first reaction, what is better now. Facts in passing; the next step said as a friend would.",
     telling:
-      "Spoken, not written: I or you, contractions, half sentences, a detail that only a user notices; not one advertising word. Experience, results and prices only as I gave them, no drawback that I didn't name.",
+      "Spoken, not written: first person, contractions, half sentences, a detail that only a user notices; not one advertising word. Experience, results and prices only as given, no drawback that wasn't named.",
     pictures: "As from a phone: own hands, a table, a bag, daylight; the thing in use.",
   },
 };

@@ -4,18 +4,15 @@
 import * as z from "zod";
 import { isLoopback } from "../loopback.ts";
 import { stripUnsafeCharacters } from "../text.ts";
-import type { Music, Pacing, Style } from "./options.ts";
+import type { Choices } from "./options.ts";
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */
-export interface GenerationRequest {
+export interface GenerationRequest extends Choices {
   readonly topic: string;
   readonly language?: string | undefined;
   /** Seconds. */
   readonly duration?: number | undefined;
-  readonly style?: Style | undefined;
   readonly voice?: string | undefined;
-  readonly music?: Music | undefined;
-  readonly pacing?: Pacing | undefined;
 }
 
 export interface PublishRequest {

@@ -4,6 +4,8 @@
 export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", "ugc"] as const;
 export const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
 export const PACINGS = ["slow", "normal", "fast"] as const;
+/** The optional fields of a generation request that take one of a few values. */
+export const CHOICES = { style: STYLES, music: MUSIC, pacing: PACINGS } as const;
 
 /** The catalog's ids. The service also has native voices for each language, with undocumented ids. */
 export const CATALOG_VOICES = [
@@ -43,5 +45,8 @@ export function isEnded(status: string): boolean {
 }
 
 export type Style = (typeof STYLES)[number];
+export type Choices = {
+  readonly [Field in keyof typeof CHOICES]?: (typeof CHOICES)[Field][number] | undefined;
+};
 export type Music = (typeof MUSIC)[number];
 export type Pacing = (typeof PACINGS)[number];

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
-import { CATALOG_VOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
+import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
@@ -73,10 +73,8 @@ export const generateVideo = defineTool({
   readers: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
     duration: asSeconds,
-    style: asOneOf(STYLES),
     voice: asOneOf(CATALOG_VOICES),
-    music: asOneOf(MUSIC),
-    pacing: asOneOf(PACINGS),
+    ...Object.fromEntries(Object.entries(CHOICES).map(([field, values]) => [field, asOneOf(values)])),
   },
   output: () =>
     z.looseObject({

@@ -2,7 +2,7 @@
 
 import { getMcpConfigForManifest, packExtension, unpackExtension, v0_3 } from "@anthropic-ai/mcpb";
 import { readdirSync } from "node:fs";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,12 +11,10 @@ import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { connectModern, SERVER_NODE, textOf } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
+import { GENERATE, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
-import { until } from "../fixtures/until.ts";
-import { VIDEO } from "../saved-videos/saving.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = temporaryFolder(afterAll);
@@ -102,24 +100,6 @@ test("every setting of the bundle is passed to its entry, and only the key is a 
   expect(Object.values(settings).filter(({ required = false }) => required)).toEqual([]);
 });
 
-test("the bundle's entry exists, and the icon is a small PNG of 512 by 512", async () => {
-  const { server, icon = "" } = await readManifest();
-  expect((await stat(join(unpacked, server.entry_point))).isFile()).toBe(true);
-  expect(server.mcp_config.args).toEqual([`\${__dirname}/${server.entry_point}`]);
-  const png = await readFile(join(unpacked, icon));
-  expect([png.toString("latin1", 1, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
-    "PNG",
-    512,
-    512,
-  ]);
-  expect(png.length).toBeLessThan(20_000);
-});
-
-test("the bundle with only the sandbox switched on makes a video", async () => {
-  const client = await install({ sandbox: true });
-  expect((await generate(client)).structuredContent).toMatchObject({ status: "processing" });
-});
-
 test("the bundle with a key and an address reaches that service, with that key", async () => {
   const service = await scriptedService({
     [GENERATE]: { json: { jobId: "job-1", status: "processing" } },
@@ -141,27 +121,11 @@ test.each([
     expect((await client.listTools()).tools).toHaveLength(5);
     const result = await generate(client);
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toBe(
-      "This server is not set up: FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set. This call started no video and spent no credits. The same call would fail again. FACELESS_API_KEY: Create a key in the account settings of the service, section API, and put it in this server's settings in your client. FACELESS_BASE_URL: Set it to the service's address, such as https://videos.example.com. Then restart this server. To try it without an account, start it with --sandbox.",
-    );
+    expect(textOf(result)).toMatch(/FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set/);
   },
 );
 
-test("the bundle saves a finished video in the folder that was picked", async () => {
-  const { user_config: settings } = await readManifest();
-  expect(settings).toMatchObject({ save_dir: { type: "directory", required: false } });
-  const service = await scriptedService({ "GET /final.mp4": { body: VIDEO } });
-  const finalVideoUrl = `${service.url}/final.mp4`;
-  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
-  const picked = temporaryFolder();
-  const client = await install({ api_key: KEY, base_url: service.url, save_dir: picked });
-
-  await client.callTool({ name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 1 } });
-
-  await until(() => readdirSync(picked).some((name) => /^faceless-.+-0f4b6f2e\.mp4$/.test(name)));
-});
-
-test("the bundle's limits apply to the server", async () => {
+test("the bundle's switches and numbers apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).not.toContain("publish_video");
@@ -169,15 +133,8 @@ test("the bundle's limits apply to the server", async () => {
   const topic = "Another one";
   const second = await client.callTool({ name: "generate_video", arguments: { topic } });
   expect(second["isError"]).toBe(true);
-});
-
-test("with the bundle's “Read only” nothing can be started or posted", async () => {
-  const client = await install({ sandbox: true, read_only: true });
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
-    "get_video_status",
-    "list_videos",
-    "list_connected_platforms",
-  ]);
+  const reader = await install({ sandbox: true, read_only: true });
+  expect((await reader.listTools()).tools).toHaveLength(3);
 });
 
 test("each title on the bundle's settings page holds the name that the server's texts use", async () => {
@@ -189,7 +146,7 @@ test("each title on the bundle's settings page holds the name that the server's 
     "Folder for finished videos (FACELESS_SAVE_DIR)",
     "Maximum number of videos (FACELESS_MAX_GENERATIONS)",
     "Ask before publishing (FACELESS_CONFIRM_PUBLISH)",
-    "Folder of the journal (FACELESS_STATE_DIR)",
+    "Journal folder (FACELESS_STATE_DIR)",
     "Sandbox (--sandbox)",
     "Read only (--read-only)",
     "Never publish (--no-publish)",
@@ -217,21 +174,21 @@ test("a host that runs the bundle's entry from a script of its own can start it"
   const host = join(folder, "host.cjs");
   await writeFile(host, "require(process.argv[2]);");
   const client = await install({ sandbox: true }, [host]);
-  expect((await client.listTools()).tools).toHaveLength(5);
+  expect((await generate(client)).structuredContent).toMatchObject({ status: "processing" });
 });
 
-test("the bundle contains the build, the entry, the pictures and the licence", async () => {
-  const { stdout } = await run("find", [".", "-type", "f", "-not", "-path", "./dist/chunks/*"], {
-    cwd: unpacked,
-  });
-  expect(stdout.trim().split("\n").sort()).toEqual([
-    "./LICENSE",
-    "./dist/THIRD_PARTY_NOTICES",
-    "./dist/bin.cjs",
-    "./dist/cli.cjs",
-    "./icon.png",
-    "./manifest.json",
-    "./screenshots/demo.png",
-    "./server/index.cjs",
+test("the bundle contains the build, the entry, the pictures and the licence", () => {
+  const files = readdirSync(unpacked, { recursive: true, encoding: "utf8" });
+  expect(
+    files.filter((name) => /\.\w+$|[A-Z]$/.test(name) && !name.startsWith("dist/chunks/")).sort(),
+  ).toEqual([
+    "LICENSE",
+    "dist/THIRD_PARTY_NOTICES",
+    "dist/bin.cjs",
+    "dist/cli.cjs",
+    "icon.png",
+    "manifest.json",
+    "screenshots/demo.png",
+    "server/index.cjs",
   ]);
 });

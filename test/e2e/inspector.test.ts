@@ -9,45 +9,40 @@ import { run } from "../fixtures/run.ts";
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
 const bin = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
 
-const inspect = (...args: string[]) =>
-  run(bin, ["--cli", "node", BUILT_FILE, "--sandbox", "--", "--format", "json", ...args]);
+/** `args` is a line; after --tool-arg at its end, a topic follows. */
+const inspect = (args: string, env: readonly string[] = []) => {
+  const words = args.replace(/--tool-arg$/, "--tool-arg topic=Tides").split(" ");
+  return run(bin, [
+    "--cli",
+    "env",
+    ...env,
+    "node",
+    BUILT_FILE,
+    "--sandbox",
+    "--",
+    "--format",
+    "json",
+    ...words,
+  ]);
+};
+const GENERATE = "--method tools/call --tool-name generate_video";
 
 test("the Inspector accepts every tool schema in strict mode", async () => {
-  const { code, stdout, stderr } = await inspect("--method", "tools/list", "--strict");
+  const { code, stdout, stderr } = await inspect("--method tools/list --strict");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({ result: { tools: { length: 5 } } });
 });
 
 test("the Inspector calls a tool, and reports a failed call by its exit code", async () => {
-  const good = await inspect(
-    "--method",
-    "tools/call",
-    "--tool-name",
-    "generate_video",
-    "--tool-arg",
-    "topic=The tide",
-  );
+  const good = await inspect(`${GENERATE} --tool-arg`);
   expect(good.code).toBe(0);
   expect(JSON.parse(good.stdout)).toMatchObject({ result: { structuredContent: { status: "processing" } } });
-  const bad = await inspect(
-    "--method",
-    "tools/call",
-    "--tool-name",
-    "get_video_status",
-    "--tool-arg",
-    "jobId=1",
-  );
+  const bad = await inspect("--method tools/call --tool-name get_video_status --tool-arg jobId=1");
   expect(bad.code).toBe(5);
 });
 
 test("the Inspector finds the card of generate_video, which may play from the service", async () => {
-  const { code, stdout } = await inspect(
-    "--method",
-    "tools/call",
-    "--tool-name",
-    "generate_video",
-    "--app-info",
-  );
+  const { code, stdout } = await inspect(`${GENERATE} --app-info`);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     appInfo: {
@@ -61,12 +56,7 @@ test("the Inspector finds the card of generate_video, which may play from the se
 
 test("one call of generate_video lasts for a whole render and returns the finished video", async () => {
   const settings = ["FACELESS_STATE_DIR=off", "FACELESS_SANDBOX_SECONDS=1", "FACELESS_POLL_SECONDS=0.2"];
-  const server = ["env", ...settings, "node", BUILT_FILE, "--sandbox", "--"];
-  const call = ["--method", "tools/call", "--tool-name", "generate_video", "--tool-arg", "topic=The tide"];
-  const modern = ["--protocol-era", "modern", "--format", "json"];
-
-  const { code, stdout, stderr } = await run(bin, ["--cli", ...server, ...modern, ...call]);
-
+  const { code, stdout, stderr } = await inspect(`--protocol-era modern ${GENERATE} --tool-arg`, settings);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({
     result: { structuredContent: { status: "completed", done: true, finalVideoUrl: expect.any(String) } },

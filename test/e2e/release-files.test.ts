@@ -13,10 +13,10 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** A file with the schema that server.json names, as the workflow that packs downloads it. */
+/** A file with the schema that server.json names. The workflow that packs downloads it. */
 const SCHEMA = process.env["SERVER_SCHEMA"] ?? "";
 
-/** What the registry's own schema, in which `uri` is the only format, has against it. */
+/** The errors by the registry's own schema, in which `uri` is the only format. */
 async function schemaErrors(entry: unknown) {
   const ajv = new Ajv({ strict: false, formats: { uri: (text: string) => URL.canParse(text) } });
   const validate = ajv.compile(JSON.parse(await readFile(SCHEMA, "utf8")));
@@ -33,7 +33,7 @@ test("a release has a server.json with the bundle and its hash, and the changelo
   const bundle = join(folder, "faceless-video-mcp.mcpb");
   await writeFile(bundle, "a bundle");
   const script = join(root, ".config/release-files.ts");
-  const ran = await run(process.execPath, ["--import", "tsx", script, folder, bundle], { cwd: root });
+  const ran = await run(process.execPath, ["--import", "tsx", script, folder], { cwd: root });
   expect(ran.code, ran.stderr).toBe(0);
   const notes = await readFile(join(folder, "notes.md"), "utf8");
   const released = z
@@ -53,6 +53,7 @@ test("a release has a server.json with the bundle and its hash, and the changelo
       },
     ],
   });
+  expect(await readFile(join(folder, "npm-tag"), "utf8")).toBe("latest");
   expect(notes).toMatch(/^The first version\.\n\n### Added\n/);
   expect(await readFile(join(root, "CHANGELOG.md"), "utf8")).toContain(notes.trim());
   expect(notes).not.toMatch(/^## |^\[/m);
