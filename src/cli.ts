@@ -45,7 +45,7 @@ async function run(command: Command): Promise<void> {
     case "sandbox":
       return runSandboxCommand(command);
     case "doctor":
-      return runDoctorCommand(command.json, command.client);
+      return runDoctorCommand(command);
     case "config":
       return runConfigCommand(command.client, command.options);
   }
@@ -148,18 +148,21 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
   process.exitCode = exitCode;
 }
 
-async function runDoctorCommand(json: boolean, client: ClientName | undefined): Promise<void> {
+async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
+  const { TerminalUi } = await import("./commands/terminal-ui.ts");
+  const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const exitCode = await runDoctor({
-    client,
+    ...command,
+    confirm: canAsk ? (question) => ui.confirm(question) : undefined,
     env: process.env,
     homeDir: homedir(),
     workingDir: process.cwd(),
     platform: process.platform,
     nodeVersion: process.versions.node,
-    json,
     isTerminal: process.stdout.isTTY,
-    print: (line) => void process.stdout.write(`${line}\n`),
+    print: (line) => ui.print(line),
     now: Date.now,
   });
   // A pending name lookup would keep the process alive.

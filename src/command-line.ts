@@ -37,7 +37,12 @@ export type Command =
   | { readonly name: "help" | "version" | "demo" }
   | { readonly name: "serve"; readonly flags: Flags }
   | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
-  | { readonly name: "doctor"; readonly json: boolean; readonly client?: ClientName }
+  | {
+      readonly name: "doctor";
+      readonly json: boolean;
+      readonly trustProject: boolean;
+      readonly client?: ClientName;
+    }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
 /** The commands with their options, in the order of --help. The server itself has no name. */
@@ -65,7 +70,7 @@ export const COMMANDS = [
     summary: "run the sandbox service alone, over HTTP",
     options: {
       port: "port to listen on; any free one if left out",
-      webhook: "URL to which the ends of renders are delivered",
+      webhook: "URL that gets a webhook when a render ends",
     },
   },
   {
@@ -74,6 +79,7 @@ export const COMMANDS = [
     summary: "check the settings, the network and the key, and say how to fix what is wrong",
     options: {
       client: "check the entry in the configuration of CLIENT, not this terminal's settings",
+      "trust-project": "send your key to the address in an entry of the working folder without asking",
       json: "print the checks as JSON",
     },
   },
@@ -83,7 +89,7 @@ export const COMMANDS = [
     summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
     options: {
       installed: "start this installation by its path, without npx and the network",
-      windows: "print the form for Windows, as is done on Windows itself",
+      windows: "print the Windows form (the default on Windows)",
       sandbox: "use the sandbox; needs no key and no URL",
     },
   },
@@ -190,11 +196,15 @@ function commandFrom(
 }
 
 function parseDoctor(given: ReadonlyMap<string, string | undefined>): CommandLine {
-  const json = given.has("json");
-  if (!given.has("client")) return { command: { name: "doctor", json } };
+  const command = {
+    name: "doctor",
+    json: given.has("json"),
+    trustProject: given.has("trust-project"),
+  } as const;
+  if (!given.has("client")) return { command };
   const client = findClient(given.get("client"));
   if (client === undefined) return unknownClient("option --client needs a client", given.get("client"));
-  return { command: { name: "doctor", json, client } };
+  return { command: { ...command, client } };
 }
 
 function findClient(name: string | undefined): ClientName | undefined {

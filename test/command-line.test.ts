@@ -28,10 +28,13 @@ test.each<[string[], Command]>([
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
   ],
-  [["doctor"], { name: "doctor", json: false }],
-  [["doctor", "--json"], { name: "doctor", json: true }],
-  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
-  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, client: "zed" }],
+  [["doctor"], { name: "doctor", json: false, trustProject: false }],
+  [["doctor", "--json"], { name: "doctor", json: true, trustProject: false }],
+  [
+    ["doctor", "--client", "Cursor", "--trust-project"],
+    { name: "doctor", json: false, trustProject: true, client: "cursor" },
+  ],
+  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
   [
     ["config", "cursor"],
     { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
