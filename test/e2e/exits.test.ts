@@ -44,6 +44,20 @@ for (const exitCase of SOME_CASES) {
   );
 }
 
+test("the server ends even while a disk hangs, which the thread pool would wait for", async () => {
+  const fifo = join(temporaryFolder(), "fifo");
+  await run("mkfifo", [fifo]);
+  const server = start({
+    nodeArgs: preload(`import { readFile } from "node:fs"; readFile(${JSON.stringify(fifo)}, () => {});`),
+  });
+  await server.open("legacy");
+
+  server.stdin.end();
+
+  expect(await server.ended).toMatchObject({ code: null, signal: "SIGKILL" });
+  expect(server.stderr()).not.toContain("rror");
+});
+
 test("a second signal does not shorten the wait for a paid request, and no further request is accepted", async () => {
   const { server, service, answer } = await endWhilePaying();
   server.child.kill("SIGINT");
