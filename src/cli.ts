@@ -26,7 +26,7 @@ process.stderr.on("error", () => {});
 const commandLine = parseCommandLine(process.argv.slice(2));
 if ("command" in commandLine) void run(commandLine.command);
 else {
-  process.stderr.write(`${commandLine.usageError}\n`);
+  process.stderr.write(`faceless-video-mcp: ${commandLine.usageError}; see faceless-video-mcp --help\n`);
   process.exitCode = 2;
 }
 

@@ -111,7 +111,7 @@ const OPTIONS = {
   version: { type: "boolean", short: "v" },
 } as const;
 
-/** `usageError` is one line for stderr; the exit code is then 2. */
+/** `usageError` is a clause, without the name of the program. The exit code is then 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
 
 /** `argv` without the interpreter and the script. */
@@ -222,10 +222,6 @@ function parseHttpUrl(text = ""): string | undefined {
   return protocol === "http:" || protocol === "https:" ? href : undefined;
 }
 
-function usageError(problem: string): CommandLine {
-  return { usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help` };
-}
-
 /** Names an argument, but neither its value nor what might be a key. */
 function describe(kind: string, argument: string): string {
   const name = argument.replace(/=.*$/s, "");
@@ -233,4 +229,8 @@ function describe(kind: string, argument: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
   return `${kind} ${shown}`;
+}
+
+function usageError(problem: string): CommandLine {
+  return { usageError: problem };
 }

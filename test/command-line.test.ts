@@ -93,7 +93,7 @@ test.each<[string[], string]>([
   [["sandbox", "--port", "80.5"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused with one line that names the mistake", (argv, problem) => {
   expect(parseCommandLine(argv)).toEqual({
-    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    usageError: problem,
   });
 });
 
@@ -116,13 +116,13 @@ test.each<[string[], string]>([
   const commandLine = parseCommandLine(argv);
 
   expect(commandLine).toEqual({
-    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    usageError: problem,
   });
   expect(JSON.stringify(commandLine)).not.toContain("canary");
 });
 
 test("an unusual argument is shown shortened, on one line and without control characters", () => {
   expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
-    usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
+    usageError: `unknown option --a[31mb${"c".repeat(32)}`,
   });
 });

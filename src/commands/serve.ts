@@ -101,7 +101,7 @@ async function openReceiver(
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
     log.warn(
-      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${reason}), so polling alone is used. If another process of this server has it, news comes sooner there.`,
+      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${reason}), so polling alone is used. If another server process uses it, that one gets updates sooner.`,
     );
     return undefined;
   }

@@ -177,7 +177,7 @@ export class Downloader {
     return allowed;
   }
 
-  /** Where its files may be besides the internet. Its name alone makes it loopback, never an answer of DNS. */
+  /** Where its files may be besides the internet. Only its name makes it loopback, not what DNS answers. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#service.baseUrl;
     if (isLoopback(hostname)) return "loopback";

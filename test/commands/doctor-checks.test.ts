@@ -195,7 +195,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "requests",
     status: "warn",
     detail: /^0 of 60 requests left for now$/,
-    fix: /^Wait some minutes/,
+    fix: /^Wait a few minutes/,
   },
   {
     what: "a limit of no videos",
@@ -221,7 +221,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "journal",
     detail:
-      /\/file\/state can't be written: a part of its path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
+      /\/file\/state can't be written: a part of the folder's path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
     fix: /^Give yourself the right to write it, .+ FACELESS_STATE_DIR=off switches this guard off$/,
   },
   {

@@ -149,7 +149,7 @@ test("a port that is taken is one warning, and the server serves without it", as
 
   expect(structuredContent).toMatchObject({ status: "completed" });
   expect(second.stderr()).toBe(
-    `faceless-video-mcp warn: FACELESS_WEBHOOK_PORT: port ${port} can't be opened (EADDRINUSE), so polling alone is used. If another process of this server has it, news comes sooner there.\n`,
+    `faceless-video-mcp warn: FACELESS_WEBHOOK_PORT: port ${port} can't be opened (EADDRINUSE), so polling alone is used. If another server process uses it, that one gets updates sooner.\n`,
   );
   expect(first.stderr()).toBe("");
 });

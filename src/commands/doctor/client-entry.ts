@@ -67,7 +67,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
       const at = error.line === undefined ? "" : ` near line ${error.line}`;
       const repair = text.includes("\0")
         ? `Save ${file} as UTF-8: it is in UTF-16, as Windows PowerShell writes it with >`
-        : `Repair ${file}${at}: a comma, a quote or a bracket is missing or too many`;
+        : `Repair ${file}${at}: a comma, quote or bracket is missing or extra`;
       return { checks: [fail(NAME, `${title} can't read this file`, repair)] };
     }
     const found = ROOTS.map((name) => ({ name, entry: findEntry(document, name, machine) })).filter(

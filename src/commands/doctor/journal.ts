@@ -3,9 +3,10 @@
 import type { Config } from "../../config.ts";
 import { BridgeError } from "../../errors.ts";
 import { Journal, type JournalEntry } from "../../idempotency/journal.ts";
+import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
 import { generationsOfLastDay } from "../../idempotency/same-request.ts";
-import { type Check, fail, pass, reasonOf } from "./check.ts";
+import { type Check, fail, pass } from "./check.ts";
 import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";
@@ -48,7 +49,7 @@ async function readEntries(folder: string): Promise<readonly JournalEntry[] | st
     error instanceof BridgeError
       ? // The doctor sends nothing anyway.
         error.facts.message.replace(/, so nothing was sent\.$/, "")
-      : reasonOf(error),
+      : describeFolderError(error),
   );
 }
 

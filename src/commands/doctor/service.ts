@@ -110,7 +110,7 @@ function checkRequests({ headers }: Answer): readonly Check[] {
   return [
     remaining > 0
       ? pass("requests", detail)
-      : warn("requests", detail, "Wait some minutes, and see what else uses this key"),
+      : warn("requests", detail, "Wait a few minutes, and see what else uses this key"),
   ];
 }
 

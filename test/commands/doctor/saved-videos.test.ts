@@ -29,7 +29,7 @@ test("doctor warns of a folder that can't be written", async () => {
     {
       name: "saved videos",
       status: "warn",
-      detail: `${file} can't be written: a part of its path is a file (ENOTDIR). Finished videos are not saved`,
+      detail: `${file} can't be written: a part of the folder's path is a file (ENOTDIR). Finished videos are not saved`,
       fix: "Set FACELESS_SAVE_DIR to a folder that you can write to",
     },
   ]);
