@@ -75,7 +75,7 @@ async function checkStart(
   return [
     ...settings,
     ...(await checkService(target, options.now)),
-    await checkJournal(config),
+    await checkJournal(config, options, options.now),
     ...(await checkSavedVideos(config)),
   ];
 }

@@ -111,27 +111,32 @@ export function limitError(max: number): BridgeError {
 }
 
 /** The journal can't be used: a repeat could not be noticed. `path` is the file or the folder. */
-export function journalError(
-  use: "read" | "written" | "understood",
-  path: string,
-  reason: string,
-  cause?: unknown,
-): BridgeError {
-  const fix = {
-    read: "give this server the right to read it",
-    written: "give this server the right to write it, and the disk some space",
-    understood: "update this server, as a newer version has written that file",
-  }[use];
-  return new BridgeError(
-    {
-      code: use === "written" ? "journal_unwritable" : "journal_unreadable",
-      message: `The journal that guards against paying or posting twice can't be ${use} (${reason}: ${path}), so nothing was sent.`,
-      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
-      outcome: "not_sent",
-      retryable: true,
-    },
-    cause,
-  );
+export class JournalError extends BridgeError {
+  /** As a predicate of the journal, with the file. */
+  readonly problem: string;
+  /** What the user can do, as a clause. */
+  readonly fix: string;
+
+  constructor(use: "read" | "written" | "understood", path: string, reason: string, cause?: unknown) {
+    const problem = `can't be ${use} (${reason}: ${path})`;
+    const fix = {
+      read: "give this server the right to read it",
+      written: "give this server the right to write it, and the disk some space",
+      understood: "update this server, as a newer version has written that file",
+    }[use];
+    super(
+      {
+        code: use === "written" ? "journal_unwritable" : "journal_unreadable",
+        message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
+        nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
+        outcome: "not_sent",
+        retryable: true,
+      },
+      cause,
+    );
+    this.problem = problem;
+    this.fix = fix;
+  }
 }
 
 /** The failure of a confirmed second post. That waiting makes it safe is never said of one. */

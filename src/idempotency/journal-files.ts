@@ -6,7 +6,7 @@ import { lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { journalError } from "./errors.ts";
+import { JournalError } from "./errors.ts";
 
 /** A file as it now is. */
 export interface ListedFile {
@@ -76,7 +76,7 @@ export class JournalFiles {
       // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
       await this.#disk.append(name, `\n${line}\n`);
     } catch (error) {
-      throw journalError("written", join(this.#disk.path, name), codeOf(error), error);
+      throw new JournalError("written", join(this.#disk.path, name), codeOf(error), error);
     }
   }
 
@@ -219,7 +219,7 @@ async function retried<Result>(path: string, read: () => Promise<Result>, absent
     } catch (error) {
       if (isMissing(error)) return absent;
       const code = codeOf(error);
-      if (attempt === READ_ATTEMPTS || code === NO_ANSWER) throw journalError("read", path, code, error);
+      if (attempt === READ_ATTEMPTS || code === NO_ANSWER) throw new JournalError("read", path, code, error);
       await sleep(READ_RETRY_MS);
     }
   }
