@@ -197,9 +197,17 @@ async function openOwn(path: string, flags: number) {
 }
 
 function isOwnFile(stats: Stats): boolean {
-  const { uid } = userInfo();
-  // Windows has no user ids.
+  const uid = ownUserId();
   return stats.isFile() && (uid === -1 || stats.uid === uid);
+}
+
+/** -1 on Windows, which has no user ids, and for a user without a name, as in containers. */
+function ownUserId(): number {
+  try {
+    return userInfo().uid;
+  } catch {
+    return -1;
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {
