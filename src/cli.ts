@@ -11,6 +11,8 @@ import { VERSION } from "./version.ts";
 
 /** The process has to end within 250 ms, this included. */
 const FLUSH_MS = 100;
+/** How long a file or a name lookup may delay the end. Only one that hangs takes as long. */
+const THREAD_POOL_MS = 60;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
@@ -24,7 +26,7 @@ process.stderr.on("error", () => {});
 const commandLine = parseCommandLine(process.argv.slice(2));
 if ("command" in commandLine) void run(commandLine.command);
 else {
-  process.stderr.write(`${commandLine.usageError}\n`);
+  process.stderr.write(`faceless-video-mcp: ${commandLine.usageError}; see faceless-video-mcp --help\n`);
   process.exitCode = 2;
 }
 
@@ -45,14 +47,14 @@ async function run(command: Command): Promise<void> {
     case "sandbox":
       return runSandboxCommand(command);
     case "doctor":
-      return runDoctorCommand(command.json, command.client);
+      return runDoctorCommand(command);
     case "config":
       return runConfigCommand(command.client, command.options);
   }
 }
 
 function configOf(flags: Flags): Config {
-  return readConfig(process.env, flags, homedir());
+  return readConfig(process.env, flags, homeFolder());
 }
 
 async function runServer(config: Config): Promise<void> {
@@ -63,7 +65,7 @@ async function runServer(config: Config): Promise<void> {
   const shutdown = (exitCode: number) => {
     if (ending) return;
     ending = true;
-    const exit = () => process.exit(exitCode);
+    const exit = () => endProcess(exitCode);
     // The process ends even if something below hangs.
     setTimeout(exit, PAID_REQUEST_GRACE_MS + FLUSH_MS);
     const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
@@ -139,7 +141,7 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
   const { runConfig } = await import("./commands/client-config.ts");
   const { exitCode, stdout, stderr } = runConfig(client, options, {
     env: process.env,
-    homeDir: homedir(),
+    homeDir: homeFolder(),
     platform: process.platform,
     installation: { node: process.execPath, script: fileURLToPath(new URL("bin.cjs", import.meta.url)) },
   });
@@ -148,22 +150,47 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
   process.exitCode = exitCode;
 }
 
-async function runDoctorCommand(json: boolean, client: ClientName | undefined): Promise<void> {
+async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
+  const { TerminalUi } = await import("./commands/terminal-ui.ts");
+  const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const exitCode = await runDoctor({
-    client,
+    ...command,
+    confirm: canAsk ? (question) => ui.confirm(question) : undefined,
     env: process.env,
-    homeDir: homedir(),
+    homeDir: homeFolder(),
     workingDir: process.cwd(),
     platform: process.platform,
     nodeVersion: process.versions.node,
-    json,
     isTerminal: process.stdout.isTTY,
-    print: (line) => void process.stdout.write(`${line}\n`),
+    print: (line) => ui.print(line),
     now: Date.now,
   });
-  // A pending name lookup would keep the process alive.
-  process.stdout.write("", () => process.exit(exitCode));
+  process.stdout.write("", () => endProcess(exitCode));
+}
+
+/** `process.exit` waits for the files and name lookups of the thread pool, even for those that hang. */
+function endProcess(exitCode: number): void {
+  const isWaiting = () => process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo)/.test(name));
+  if (!isWaiting()) process.exit(exitCode);
+  const lastResort = () => {
+    if (isWaiting()) process.kill(process.pid, "SIGKILL");
+    process.exit(exitCode);
+  };
+  setTimeout(lastResort, THREAD_POOL_MS);
+}
+
+/** Of a user that the system does not know, Node.js finds a home folder only in HOME. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    process.stderr.write(
+      "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
+    );
+    return process.exit(1);
+  }
 }
 
 function onSignals(end: () => void): void {

@@ -37,7 +37,12 @@ export type Command =
   | { readonly name: "help" | "version" | "demo" }
   | { readonly name: "serve"; readonly flags: Flags }
   | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
-  | { readonly name: "doctor"; readonly json: boolean; readonly client?: ClientName }
+  | {
+      readonly name: "doctor";
+      readonly json: boolean;
+      readonly trustProject: boolean;
+      readonly client?: ClientName;
+    }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
 /** The commands with their options, in the order of --help. The server itself has no name. */
@@ -74,6 +79,7 @@ export const COMMANDS = [
     summary: "check the settings, the network and the key, and say how to fix what is wrong",
     options: {
       client: "check the entry in the configuration of CLIENT, not this terminal's settings",
+      "trust-project": "send your key to the address in an entry of the working folder without asking",
       json: "print the checks as JSON",
     },
   },
@@ -105,7 +111,7 @@ const OPTIONS = {
   version: { type: "boolean", short: "v" },
 } as const;
 
-/** `usageError` is one line for stderr; the exit code is then 2. */
+/** `usageError` is a clause, without the name of the program. The exit code is then 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
 
 /** `argv` without the interpreter and the script. */
@@ -190,11 +196,15 @@ function commandFrom(
 }
 
 function parseDoctor(given: ReadonlyMap<string, string | undefined>): CommandLine {
-  const json = given.has("json");
-  if (!given.has("client")) return { command: { name: "doctor", json } };
+  const command = {
+    name: "doctor",
+    json: given.has("json"),
+    trustProject: given.has("trust-project"),
+  } as const;
+  if (!given.has("client")) return { command };
   const client = findClient(given.get("client"));
   if (client === undefined) return unknownClient("option --client needs a client", given.get("client"));
-  return { command: { name: "doctor", json, client } };
+  return { command: { ...command, client } };
 }
 
 function findClient(name: string | undefined): ClientName | undefined {
@@ -212,10 +222,6 @@ function parseHttpUrl(text = ""): string | undefined {
   return protocol === "http:" || protocol === "https:" ? href : undefined;
 }
 
-function usageError(problem: string): CommandLine {
-  return { usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help` };
-}
-
 /** Names an argument, but neither its value nor what might be a key. */
 function describe(kind: string, argument: string): string {
   const name = argument.replace(/=.*$/s, "");
@@ -223,4 +229,8 @@ function describe(kind: string, argument: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
   return `${kind} ${shown}`;
+}
+
+function usageError(problem: string): CommandLine {
+  return { usageError: problem };
 }

@@ -20,6 +20,7 @@ export interface ConfigProblem {
   readonly variable: string;
   /** As a predicate: "is not set". */
   readonly problem: string;
+  readonly isUnset?: true;
   /** What to do, without a full stop. */
   readonly fix: string;
 }
@@ -258,7 +259,7 @@ function holdsPlaceholder(value: string): boolean {
 
 /** Why a variable that is needed counts as unset. */
 function unsetProblem(env: Environment, variable: string, fix: string): ConfigProblem {
-  if (!holdsPlaceholder(env[variable] ?? "")) return { variable, problem: "is not set", fix };
+  if (!holdsPlaceholder(env[variable] ?? "")) return { variable, problem: "is not set", fix, isUnset: true };
   return {
     variable,
     problem: "is not set: your client did not fill in the ${…} placeholder that it holds",

@@ -28,10 +28,13 @@ test.each<[string[], Command]>([
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
   ],
-  [["doctor"], { name: "doctor", json: false }],
-  [["doctor", "--json"], { name: "doctor", json: true }],
-  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
-  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, client: "zed" }],
+  [["doctor"], { name: "doctor", json: false, trustProject: false }],
+  [["doctor", "--json"], { name: "doctor", json: true, trustProject: false }],
+  [
+    ["doctor", "--client", "Cursor", "--trust-project"],
+    { name: "doctor", json: false, trustProject: true, client: "cursor" },
+  ],
+  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
   [
     ["config", "cursor"],
     { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
@@ -90,7 +93,7 @@ test.each<[string[], string]>([
   [["sandbox", "--port", "80.5"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused with one line that names the mistake", (argv, problem) => {
   expect(parseCommandLine(argv)).toEqual({
-    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    usageError: problem,
   });
 });
 
@@ -113,13 +116,13 @@ test.each<[string[], string]>([
   const commandLine = parseCommandLine(argv);
 
   expect(commandLine).toEqual({
-    usageError: `faceless-video-mcp: ${problem}; see faceless-video-mcp --help`,
+    usageError: problem,
   });
   expect(JSON.stringify(commandLine)).not.toContain("canary");
 });
 
 test("an unusual argument is shown shortened, on one line and without control characters", () => {
   expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
-    usageError: `faceless-video-mcp: unknown option --a[31mb${"c".repeat(32)}; see faceless-video-mcp --help`,
+    usageError: `unknown option --a[31mb${"c".repeat(32)}`,
   });
 });

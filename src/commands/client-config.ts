@@ -30,10 +30,13 @@ export function runConfig(
   { windows, sandbox, installed }: EntryOptions,
   { env, homeDir, platform, installation }: Surroundings,
 ): { readonly exitCode: number; readonly stdout: string; readonly stderr: string } {
-  if (installed && isInNpxCache(installation)) {
-    const stderr = `faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed\n`;
-    return { exitCode: 1, stdout: "", stderr };
-  }
+  const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
+  if (installed && isInNpxCache(installation))
+    return refuse(
+      `npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed`,
+    );
+  if (installed && windows && platform !== "win32")
+    return refuse("--installed names the files of this computer, which is not Windows: leave out --windows");
   // The address is used whether or not the key is set here too.
   const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const baseUrl = readConfig(address, NO_FLAGS, homeDir).service?.baseUrl;

@@ -50,6 +50,12 @@ export interface Entry extends LaunchOptions, Launch {
 
 const FROM_VARIABLE =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
+const declinesHint = ({ sandbox }: Entry): readonly string[] =>
+  sandbox
+    ? []
+    : [
+        "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.",
+      ];
 const networkHint = ({ env }: Entry): readonly string[] =>
   env === undefined
     ? []
@@ -113,12 +119,14 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       tool_timeout_sec: CALL_SECONDS,
       env,
     })),
-    hints: ({ installation }) =>
-      installation === undefined
+    hints: (entry) => [
+      ...(entry.installation === undefined
         ? [
             "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
           ]
-        : [],
+        : []),
+      ...declinesHint(entry),
+    ],
   },
   gemini: {
     title: "Gemini CLI",
@@ -166,6 +174,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     keySource: FROM_VARIABLE,
     key: "${FACELESS_API_KEY}",
     document: servers("mcpServers", (entry) => ({ type: "local", ...startOf(entry), tools: ["*"] })),
+    hints: declinesHint,
   },
   opencode: {
     title: "opencode",
@@ -272,9 +281,17 @@ function claudeCodeServer(entry: Entry): object {
 function claudeMcpAdd(entry: Entry): string {
   const { command, args, env = {}, windows } = entry;
   if (!windows)
-    return `claude mcp add-json --scope project ${SERVER} '${JSON.stringify(claudeCodeServer(entry))}'`;
-  const variables = Object.entries(env).map(([name, value]) => `--env '${name}=${value}'`);
-  const options = ["--scope project", ...variables, "--transport stdio"].join(" ");
-  const words = [command, ...args].map((word) => (/^[\w./:@\\-]+$/.test(word) ? word : `'${word}'`));
-  return `claude mcp add ${options} ${SERVER} -- ${words.join(" ")}`;
+    return `claude mcp add-json --scope project ${SERVER} ${quotedForPosix(JSON.stringify(claudeCodeServer(entry)))}`;
+  const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const words = [...variables, "--transport", "stdio", SERVER, "--", command, ...args];
+  return `claude mcp add --scope project ${words.map(quotedForPowerShell).join(" ")}`;
+}
+
+function quotedForPosix(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** PowerShell takes curly quotes for straight ones. */
+function quotedForPowerShell(word: string): string {
+  return /^[\w./:\\-]+$/.test(word) ? word : `'${word.replace(/['‘-‛]/g, "$&$&")}'`;
 }

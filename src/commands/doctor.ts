@@ -5,12 +5,13 @@ import type { ClientName } from "../command-line.ts";
 import { type Config, NO_FLAGS, readConfig } from "../config.ts";
 import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
 import type { Machine } from "./doctor/client-files.ts";
-import { type Check, pass } from "./doctor/check.ts";
-import { checkConfig, readTarget } from "./doctor/environment.ts";
+import { type Check, pass, warn } from "./doctor/check.ts";
+import { checkConfig, readTarget, type Target } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/saved-videos.ts";
-import { formatReport, redactReport } from "./doctor/report.ts";
-import { checkService } from "./doctor/service.ts";
+import { cleanCheck, formatReport, redactReport } from "./doctor/report.ts";
+import { addressOf, checkService } from "./doctor/service.ts";
+import { stripUnsafeCharacters } from "../text.ts";
 
 export interface DoctorOptions extends Machine {
   /** The client whose entry is checked; absent for this terminal's settings. */
@@ -18,6 +19,10 @@ export interface DoctorOptions extends Machine {
   /** As in process.versions.node. */
   readonly nodeVersion: string;
   readonly json: boolean;
+  /** Whether to use what an entry of the working folder names without asking. */
+  readonly trustProject: boolean;
+  /** Asks the user. Absent where nobody can answer. */
+  readonly confirm?: ((question: string) => Promise<boolean>) | undefined;
   readonly isTerminal: boolean;
   /** Gets whole lines, without their line break. */
   readonly print: (line: string) => void;
@@ -37,7 +42,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { start, ...entry } = await readEntry(options);
   const config = start && readConfig(start.env, start.flags, options.homeDir);
   const ofStart = start && config ? await checkStart(start, config, options) : [];
-  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...ofStart];
+  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...ofStart].map(cleanCheck);
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = checks.every(({ status }) => status !== "fail");
@@ -45,31 +50,58 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, client, colours);
-  print(
-    redactReport(
-      text,
-      [env, start?.env ?? {}].map((values) => values["FACELESS_API_KEY"]),
-    ),
-  );
+  print(redactReport(text, [env, start?.env ?? {}]));
   return ok ? 0 : 1;
 }
 
 async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
   if (options.client === undefined)
-    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [] } };
+    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [], projectFiles: [] } };
   const { readClientEntry } = await import("./doctor/client-entry.ts");
   return readClientEntry(options.client, options);
 }
 
 async function checkStart(
-  { env, hidden }: ClientStart,
+  start: ClientStart,
   config: Config,
-  { client, homeDir, now }: DoctorOptions,
+  options: DoctorOptions,
 ): Promise<readonly Check[]> {
+  const { env, hidden } = start;
+  const target = config.sandbox ? undefined : readTarget(env, options.homeDir);
+  const settings = checkConfig(env, config, { isEntry: options.client !== undefined, hidden });
+  const doubt =
+    config.sandbox && config.saveDir === undefined ? [] : await askAboutProject(start, target, options);
+  if (doubt.length > 0) return [...settings, ...doubt];
   return [
-    ...checkConfig(env, config, { isEntry: client !== undefined, hidden }),
-    ...(config.sandbox ? [] : await checkService(readTarget(env, homeDir), now)),
-    await checkJournal(config),
+    ...settings,
+    ...(await checkService(target, options.now)),
+    await checkJournal(config, options, options.now),
     ...(await checkSavedVideos(config)),
   ];
+}
+
+/** Nothing if what the entry names may be used: a cloned project may name an address that collects keys. */
+async function askAboutProject(
+  { projectFiles, env }: ClientStart,
+  target: Target | undefined,
+  { env: terminal, trustProject, json, confirm }: DoctorOptions,
+): Promise<readonly Check[]> {
+  if (projectFiles.length === 0 || trustProject) return [];
+  const files = projectFiles.join(" and ");
+  const address = target === undefined ? "the service" : describeTarget(target);
+  const question = `This project's ${files} names ${address}. Is this your service, to which your key may be sent?`;
+  const canAsk = target !== undefined && !json && confirm !== undefined;
+  if (canAsk && (await confirm(redactReport(stripUnsafeCharacters(question), [terminal, env])))) return [];
+  return [
+    warn(
+      "project",
+      `a cloned project may bring ${files}, so nothing was sent to ${address}, and no folder was opened`,
+      "If this is your own service's address, run doctor again with --trust-project",
+    ),
+  ];
+}
+
+function describeTarget({ service: { baseUrl, proxies } }: Target): string {
+  const proxy = baseUrl.protocol === "https:" ? proxies.https : proxies.http;
+  return `${addressOf(baseUrl)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`;
 }

@@ -39,6 +39,15 @@ export class TerminalUi {
     this.print(bar);
   }
 
+  /** Asks at a terminal. Anything but "y" or "yes" is a no, the end of the input too. */
+  async confirm(question: string): Promise<boolean> {
+    const { input, output } = this.#streams;
+    output.write(`${question} [y/N] `);
+    const answer = await Promise.race([once(input, "data"), once(input, "end")]);
+    input.pause();
+    return /^y(es)?\s*$/i.test(String(answer));
+  }
+
   /** Waits for Enter at a terminal. */
   async pause(message: string): Promise<void> {
     const { input } = this.#streams;

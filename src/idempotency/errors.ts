@@ -90,13 +90,25 @@ export function limitError(max: number): BridgeError {
 }
 
 /** The journal can't be used: a repeat could not be noticed. `path` is the file or the folder. */
-export function journalError(use: keyof typeof JOURNAL_FIXES, path: string, reason: string): BridgeError {
-  return notSent(
-    use === "written" ? "journal_unwritable" : "journal_unreadable",
-    `The journal that guards against paying or posting twice can't be ${use} (${reason}: ${path}), so nothing was sent.`,
-    `Tell the user: ${JOURNAL_FIXES[use]}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
-    true,
-  );
+export class JournalError extends BridgeError {
+  /** As a predicate of the journal, with the file. */
+  readonly problem: string;
+  /** What the user can do, as a clause. */
+  readonly fix: string;
+
+  constructor(use: keyof typeof JOURNAL_FIXES, path: string, reason: string) {
+    const problem = `can't be ${use} (${reason}: ${path})`;
+    const fix = JOURNAL_FIXES[use];
+    super({
+      code: use === "written" ? "journal_unwritable" : "journal_unreadable",
+      message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
+      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
+      outcome: "not_sent",
+      retryable: true,
+    });
+    this.problem = problem;
+    this.fix = fix;
+  }
 }
 
 const JOURNAL_FIXES = {

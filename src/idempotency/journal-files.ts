@@ -5,7 +5,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { journalError } from "./errors.ts";
+import { JournalError } from "./errors.ts";
 
 /** A file as it now is. */
 export interface ListedFile {
@@ -73,7 +73,7 @@ export class JournalFiles {
       // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
       await this.#disk.append(name, `\n${line}\n`);
     } catch (error) {
-      throw journalError("written", join(this.#disk.path, name), codeOf(error));
+      throw new JournalError("written", join(this.#disk.path, name), codeOf(error));
     }
   }
 
@@ -191,9 +191,17 @@ async function openOwn(path: string, flags: number) {
 }
 
 function isOwnFile(stats: Stats): boolean {
-  const { uid } = userInfo();
-  // Windows has no user ids.
+  const uid = ownUserId();
   return stats.isFile() && (uid === -1 || stats.uid === uid);
+}
+
+/** -1 on Windows, which has no user ids, and for a user without a name, as in containers. */
+function ownUserId(): number {
+  try {
+    return userInfo().uid;
+  } catch {
+    return -1;
+  }
 }
 
 /** What `read` gives, or `absent` where there is nothing. Throws a BridgeError. */
@@ -202,7 +210,7 @@ async function readOr<Result>(path: string, absent: Result, read: () => Promise<
     return await read();
   } catch (error) {
     if (isMissing(error)) return absent;
-    throw journalError("read", path, codeOf(error));
+    throw new JournalError("read", path, codeOf(error));
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { Outcome } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
-import { journalError } from "./errors.ts";
+import { JournalError } from "./errors.ts";
 import { type Disk, JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
@@ -114,7 +114,7 @@ export class Journal {
       await this.#write(own);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw journalError("written", disk?.path ?? "", "what was written is gone");
+      throw new JournalError("written", disk?.path ?? "", "what was written is gone");
     } catch (error) {
       // A part of it may be on disk, or come there later.
       await this.end(own, { outcome: "not_sent" });
@@ -166,7 +166,7 @@ export class Journal {
     const read = entrySchema().safeParse(json);
     if (!read.success) {
       const path = join(this.#options.disk?.path ?? "", file);
-      throw journalError("understood", path, "a line has another form");
+      throw new JournalError("understood", path, "a line has another form");
     }
     const { id, outcome } = read.data;
     const known = this.#entries.get(id);

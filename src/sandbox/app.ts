@@ -31,6 +31,9 @@ export interface AppOptions {
   readonly rateLimit: RateLimit;
 }
 
+/** By another name, a web page that rebinds its own to this computer would use the sandbox. */
+const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+const WRONG_HOST = new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
 const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path.");
 
 export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
@@ -42,6 +45,7 @@ export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
   );
 
   async function answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> {
+    if (!LOOPBACK_HOST.test(incoming.headers.host ?? "")) throw WRONG_HOST;
     const target = `http://sandbox${incoming.url ?? "/"}`;
     if (!URL.canParse(target)) throw NO_SUCH_PATH;
     const url = new URL(target);

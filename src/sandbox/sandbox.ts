@@ -27,13 +27,6 @@ export interface SandboxOptions {
   readonly keepAlive?: boolean;
 }
 
-interface RequestRecord {
-  readonly method: string;
-  /** With the query, as it was sent. */
-  readonly path: string;
-  readonly status: number;
-}
-
 export interface Sandbox {
   /** http://127.0.0.1:PORT, without a trailing slash. */
   readonly url: string;
@@ -41,8 +34,6 @@ export interface Sandbox {
   readonly apiKey: string;
   /** What webhooks are signed with; undefined without `webhook`. */
   readonly webhookSecret: string | undefined;
-  /** The latest requests, oldest first. */
-  requests(): readonly RequestRecord[];
   /** All posts that were made, oldest first. */
   posts(): readonly Post[];
   /** Closes the server and all its connections at once. */
@@ -50,7 +41,6 @@ export interface Sandbox {
 }
 
 const API_KEY = "fl_sandbox";
-const MAX_RECORDS = 1000;
 
 /** Rejects with Node's error if the port is not available. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -88,14 +78,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     rateLimit: new RateLimit(requestsPerMinute, now),
   });
 
-  const records: RequestRecord[] = [];
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const disconnected = new AbortController();
     response.on("close", () => disconnected.abort());
-    const reply = await app(incoming, disconnected.signal);
-    records.push({ method: incoming.method ?? "", path: incoming.url ?? "", status: reply.status });
-    if (records.length > MAX_RECORDS) records.shift();
-    await send(response, reply);
+    await send(response, await app(incoming, disconnected.signal));
   }
   server.on("request", (incoming, response) => {
     handle(incoming, response).catch((error: unknown) => {
@@ -107,7 +93,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     apiKey: API_KEY,
     webhookSecret: webhooks?.secret,
-    requests: () => [...records],
     posts: () => account.posts(),
     async close() {
       webhooks?.close();

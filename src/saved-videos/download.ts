@@ -170,19 +170,21 @@ export class Downloader {
       throw error;
     });
     if (addresses === undefined) return [];
-    const allowed = addresses.filter(({ address }) => isAllowed(networkOf(address), serviceNetwork));
+    const allowed = addresses.filter(({ address }) =>
+      ["public", serviceNetwork].includes(networkOf(address)),
+    );
     if (allowed.length === 0) throw new DownloadFailure("its link leads to a private address");
     return allowed;
   }
 
-  /** Where the service itself is. A name that only the proxy can resolve counts as public. */
+  /** Where its files may be besides the internet. Only its name makes it loopback, not what DNS answers. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#service.baseUrl;
     if (isLoopback(hostname)) return "loopback";
     const addresses = await this.#resolve(hostname).catch(() => []);
-    return (
-      addresses.map(({ address }) => networkOf(address)).find((network) => network !== "public") ?? "public"
-    );
+    const isPrivate =
+      addresses.length > 0 && addresses.every(({ address }) => networkOf(address) === "private");
+    return isPrivate ? "private" : "public";
   }
 
   /** Takes `URL.hostname`. */
@@ -203,13 +205,6 @@ function checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
   if (url.username !== "" || url.password !== "")
     throw new DownloadFailure("its link has a user name or a password");
   return url;
-}
-
-/** A private service may have its media in its own network, one on this computer in both. */
-function isAllowed(network: Network, serviceNetwork: Network): boolean {
-  if (network === "public") return true;
-  if (network === "special") return false;
-  return serviceNetwork === "loopback" || network === serviceNetwork;
 }
 
 /**

@@ -1,5 +1,5 @@
-// Decides which finished videos are saved on this computer, when, and under which name, which is made of the
-// date and the job's id alone. Knows neither HTTP nor the SDK.
+// Decides which finished videos are saved on this computer, when, and under which name, which is made of
+// this computer's date and the job's id alone. Knows neither HTTP nor the SDK.
 
 import type { Clock } from "../jobs/clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
@@ -51,6 +51,8 @@ interface PendingVideo {
   problem: string;
   /** On the monotonic clock. */
   retryAtMs: number;
+  /** The name of its file, once it is queued. */
+  name: string;
   /** How often the list was asked for the link. */
   lookups: number;
   /** Ends the polling, or the timer of the next lookup. */
@@ -103,6 +105,7 @@ export class SavedVideos {
       state: "rendering",
       problem: "",
       retryAtMs: 0,
+      name: "",
       lookups: 0,
       stopWaiting: NOT_WAITING,
     };
@@ -123,12 +126,12 @@ export class SavedVideos {
 
   /** undefined for a video that is not saved and need not be, or is not finished. */
   stateOf(jobId: string): SavedVideo | undefined {
-    const path = this.#saved.get(idPart(jobId));
+    const path = this.#saved.get(this.#idPart(jobId));
     if (path !== undefined) return { state: "saved", path };
     const video = this.#pending.get(jobId);
     if (video?.state === "failed") return { state: "failed", problem: video.problem };
-    const isDue = video?.state === "queued" || video?.state === "saving";
-    return isDue ? { state: "saving", path: this.#options.folder.pathOf(this.#nameOf(jobId)) } : undefined;
+    if (video?.state !== "queued" && video?.state !== "saving") return undefined;
+    return { state: "saving", path: this.#options.folder.pathOf(video.name) };
   }
 
   /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
@@ -155,6 +158,9 @@ export class SavedVideos {
     if (status !== "completed") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
     video.state = "queued";
+    const nowMs = this.#options.clock.now();
+    const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
+    video.name = `faceless-${new Date(localMs).toISOString().slice(0, 10)}-${this.#idPart(video.jobId)}.mp4`;
     this.#startQueued();
   }
 
@@ -198,10 +204,10 @@ export class SavedVideos {
     const { jobId } = video;
     try {
       await this.#readFolder();
-      if (!this.#saved.has(idPart(jobId))) {
+      if (!this.#saved.has(this.#idPart(jobId))) {
         // A link that failed may have expired.
         if (video.problem !== "") await lookUpLinks().catch(() => {});
-        await this.#download(jobId);
+        await this.#download(video);
         // A read that began before has not seen the file.
         await this.#folderRead;
         await this.#readFolder();
@@ -217,13 +223,13 @@ export class SavedVideos {
   }
 
   /** Begins anew when it is cut, twice at most. */
-  async #download(jobId: string): Promise<void> {
+  async #download({ jobId, name }: PendingVideo): Promise<void> {
     const { folder, download, clock } = this.#options;
     const { signal } = this.#shutdown;
     for (let attempt = 1; ; attempt++) {
       try {
         const url = this.#linkOf(jobId) ?? "";
-        return await folder.write(this.#nameOf(jobId), download({ url, signal }));
+        return await folder.write(name, download({ url, signal }));
       } catch (error) {
         const mayPass = error instanceof DownloadFailure && error.mayPass;
         if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
@@ -252,10 +258,21 @@ export class SavedVideos {
     return (this.#folderRead ??= read().finally(() => (this.#folderRead = undefined)));
   }
 
-  #nameOf(jobId: string): string {
-    const { store, clock } = this.#options;
-    const dayMs = store.get(jobId)?.createdAtMs ?? clock.now();
-    return `faceless-${new Date(dayMs).toISOString().slice(0, 10)}-${idPart(jobId)}.mp4`;
+  /**
+   * What stands for the job in its file's name: the first 8 digits of a UUID, unless an older job has them.
+   * A UUID that begins with the time begins like those of the minutes around it, so such a one, and any other
+   * id, is used whole.
+   */
+  #idPart(jobId: string): string {
+    const id = jobId.toLowerCase();
+    if (/^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)) {
+      const known = Array.from(this.#options.store.ids(), (other) => other.toLowerCase());
+      const oldest = known.findLast((other) => other.startsWith(id.slice(0, 8)));
+      return oldest === undefined || oldest === id ? id.slice(0, 8) : id;
+    }
+    if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;
+    // Ids mostly differ at their end.
+    return Buffer.from(jobId).toString("hex").slice(-MAX_HEX);
   }
 }
 
@@ -273,16 +290,4 @@ function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<voi
     clock.after(delayMs, resolve);
     signal?.addEventListener("abort", () => resolve(), { once: true });
   });
-}
-
-/**
- * What stands for the job in its file's name: the first 8 digits of a UUID. A UUID that begins with the time
- * begins like those of the minutes around it, so such a one, and any other id, is used whole.
- */
-function idPart(jobId: string): string {
-  const id = jobId.toLowerCase();
-  if (/^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)) return id.slice(0, 8);
-  if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;
-  // Ids mostly differ at their end.
-  return Buffer.from(jobId).toString("hex").slice(-MAX_HEX);
 }

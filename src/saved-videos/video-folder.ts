@@ -90,15 +90,15 @@ async function isThere(path: string): Promise<boolean> {
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
-  EACCES: "the folder can't be written",
-  EPERM: "the folder can't be written",
-  EROFS: "the folder can't be written",
-  ENOTDIR: "the path of the folder leads through a file",
-  EEXIST: "the path of the folder leads to a file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
+  ENOTDIR: "a part of the folder's path is a file",
+  EEXIST: "the folder's path leads to a file",
   ENOTFILE: "a link or a folder has the file's name",
 };
 
-/** Why the folder did not take a file, as a clause with the system's code. */
+/** Why a folder did not take a file, as a clause with the system's code. */
 export function describeFolderError(error: unknown): string {
   const code = codeOf(error) ?? "unknown reason";
   return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;

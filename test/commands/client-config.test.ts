@@ -1,8 +1,13 @@
 // Reads and fills in each entry that `config` prints as its client does. e2e/commands.test.ts starts them.
 
+import { readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
 import { runConfig, type Surroundings } from "../../src/commands/client-config.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { run } from "../fixtures/run.ts";
 import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
 
 const PLACEHOLDER_URL = "https://videos.example.com";
@@ -174,14 +179,42 @@ test("the command for Claude Code contains the variable, not its value", () => {
   );
 });
 
-test("the commands for Claude Code keep a path with blanks together", () => {
-  const script = "/home/user/two words/bin.cjs";
-  const installation = { ...INSTALLATION, script };
-  const notes = (...options: readonly string[]) =>
-    config(["claude-code", "--installed", ...options], { installation }).stderr;
+const HOSTILE = `/it's "$(touch pwned)" \`touch pwned\`; ‘two’ words/bin.cjs`;
 
-  expect(notes()).toContain(`"args":[${JSON.stringify(script)}]`);
-  expect(notes("--windows")).toContain(`faceless-video -- ${INSTALLATION.node} '${script}'\n`);
+test("the command for Claude Code can be pasted into a shell whatever address and paths hold", async () => {
+  const folder = temporaryFolder();
+  await writeFile(join(folder, "claude"), '#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done\n', {
+    mode: 0o700,
+  });
+  const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(touch pwned)'" };
+  const { stdout, stderr } = config(["claude-code", "--installed"], {
+    env,
+    installation: { ...INSTALLATION, script: HOSTILE },
+  });
+  const command = /^Or run there: (.+)$/m.exec(stderr)?.[1] ?? "";
+
+  const pasted = await run("sh", ["-c", command], { cwd: folder, env: { PATH: `${folder}:/usr/bin:/bin` } });
+
+  const words = pasted.stdout.trimEnd().split("\n");
+  expect(words.slice(0, -1)).toEqual(["mcp", "add-json", "--scope", "project", "faceless-video"]);
+  expect({ mcpServers: { "faceless-video": JSON.parse(words.at(-1) ?? "") } }).toEqual(JSON.parse(stdout));
+  expect(readdirSync(folder)).toEqual(["claude"]);
+});
+
+test("the command for Claude Code on Windows doubles the quotes that PowerShell knows", () => {
+  const changes = { platform: "win32", installation: { node: "C:\\node.exe", script: HOSTILE } } as const;
+
+  expect(config(["claude-code", "--installed"], changes).stderr).toContain(
+    ` faceless-video -- C:\\node.exe '/it''s "$(touch pwned)" \`touch pwned\`; ‘‘two’’ words/bin.cjs'\n`,
+  );
+});
+
+test("--installed prints no entry for another computer's system", () => {
+  expect(config(["zed", "--installed", "--windows"])).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: expect.stringContaining("leave out --windows"),
+  });
 });
 
 test("--installed is refused in npx's cache, and names the installation to make first", () => {

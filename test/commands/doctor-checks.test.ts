@@ -1,6 +1,6 @@
 // What doctor finds with services, sockets and proxies that each fail in one way.
 
-import { readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
@@ -195,7 +195,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "requests",
     status: "warn",
     detail: /^0 of 60 requests left for now$/,
-    fix: /^Wait some minutes/,
+    fix: /^Wait a few minutes/,
   },
   {
     what: "a limit of no videos",
@@ -221,7 +221,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "journal",
     detail:
-      /\/file\/state can't be written: a part of its path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
+      /\/file\/state can't be written: a part of the folder's path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
     fix: /^Give yourself the right to write it, .+ FACELESS_STATE_DIR=off switches this guard off$/,
   },
   {
@@ -232,8 +232,20 @@ const BROKEN: readonly BrokenSetUp[] = [
       return { ...(await healthy()), FACELESS_STATE_DIR: folder };
     },
     name: "journal",
-    detail: /can't be understood \(.+: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
-    fix: /^Give yourself the right to read it$/,
+    detail: /^it can't be understood \(.+: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
+    fix: /^Update this server, as a newer version has written that file$/,
+  },
+  {
+    what: "a journal to which other users may write",
+    env: async () => {
+      const folder = temporaryFolder();
+      await chmod(folder, 0o775);
+      return { ...(await healthy()), FACELESS_STATE_DIR: folder };
+    },
+    name: "journal",
+    status: "warn",
+    detail: /^other users may write to \/.+, and so make this server refuse or forget requests$/,
+    fix: /^Run chmod go-w on this folder$/,
   },
 ];
 

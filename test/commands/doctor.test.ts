@@ -1,6 +1,8 @@
 // How doctor prints its report, at a terminal and elsewhere.
 
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import { TerminalUi } from "../../src/commands/terminal-ui.ts";
 import { doctor } from "./run-doctor.ts";
 
 /** The report of an environment in which nothing is set, so that nothing is sent. */
@@ -26,4 +28,15 @@ test.each([
   expect(text).toContain("ok    Node.js");
   // eslint-disable-next-line no-control-regex -- escape sequences are what must not be there
   expect(text).not.toMatch(/[\u001B✔✖]/);
+});
+
+test("at a terminal only y or yes is a yes, and the end of the input is a no", async () => {
+  const answer = (typed: string) => {
+    const input = new PassThrough();
+    input.end(typed);
+    return new TerminalUi({ input, output: new PassThrough() }).confirm("Is this your service?");
+  };
+  const typed = ["y\n", "Yes\r\n", "\n", "n\n", "yesterday\n", ""];
+
+  expect(await Promise.all(typed.map(answer))).toEqual([true, true, false, false, false, false]);
 });

@@ -32,6 +32,7 @@ export async function doctor(options: Partial<DoctorOptions>) {
     platform: process.platform,
     nodeVersion: process.versions.node,
     json: false,
+    trustProject: false,
     isTerminal: false,
     print: (line) => void (text += `${line}\n`),
     now: Date.now,

@@ -1,7 +1,7 @@
 // How the built file ends: exit code 0, nothing on stderr but the id of a paid job, no orphan process. How
 // fast it ends is measured by test/checks/stress/exits.ts, where nothing else runs.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -43,6 +43,60 @@ for (const exitCase of SOME_CASES) {
     },
   );
 }
+
+test("the server ends even while a disk hangs, which the thread pool would wait for", async () => {
+  const fifo = join(temporaryFolder(), "fifo");
+  await run("mkfifo", [fifo]);
+  const server = start({
+    nodeArgs: preload(`import { readFile } from "node:fs"; readFile(${JSON.stringify(fifo)}, () => {});`),
+  });
+  await server.open("legacy");
+
+  server.stdin.end();
+
+  expect(await server.ended).toMatchObject({ code: null, signal: "SIGKILL" });
+  expect(server.stderr()).not.toContain("rror");
+});
+
+const UNKNOWN_USER = `
+  import os from "node:os";
+  import { syncBuiltinESMExports } from "node:module";
+  os.userInfo = () => { throw new Error("ENOENT"); };
+  os.homedir = () => process.env.HOME ?? os.userInfo();
+  syncBuiltinESMExports();`;
+
+test("a user without a home folder reads what to set, without a stack trace", async () => {
+  const server = start({ nodeArgs: preload(UNKNOWN_USER) });
+
+  expect(await server.ended).toMatchObject({ code: 1 });
+  expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);
+});
+
+test("a user whom the system does not know can order a video where HOME is set", async () => {
+  const HOME = temporaryFolder();
+  const { server, answer } = await startPaying({
+    nodeArgs: preload(UNKNOWN_USER),
+    env: { HOME, FACELESS_STATE_DIR: undefined },
+  });
+  answer();
+
+  const call = { name: "generate_video", arguments: { topic: "The sea" } };
+  expect((await server.ask("tools/call", call)).result).toHaveProperty("structuredContent.jobId", JOB_ID);
+  expect(await readdir(join(HOME, ".faceless-video-mcp"))).toHaveLength(1);
+});
+
+test("a pipe in the journal's folder, which never answers, holds up neither calls nor the end", async () => {
+  const folder = temporaryFolder();
+  await run("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
+  const { server, service, answer } = await startPaying({ env: { FACELESS_STATE_DIR: folder } });
+  answer();
+  for (const id of [1, 2, 3, 4]) server.send(generate(server, id, `Topic ${id}`));
+  await until(() => service.lines(GENERATE).length === 4);
+
+  server.child.kill("SIGTERM");
+
+  expect(await server.ended).toMatchObject({ code: 0, signal: null });
+});
 
 test("a second signal does not shorten the wait for a paid request, and no further request is accepted", async () => {
   const { server, service, answer } = await endWhilePaying();

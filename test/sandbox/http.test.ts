@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import { envelope, refusal, startedAt, testSandbox } from "./fixture.ts";
 
@@ -31,6 +33,25 @@ test.each([
     ),
   );
   expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
+});
+
+test.each([
+  ["evil.test", 403],
+  ["localhost.evil.test:80", 403],
+  ["127.0.0.1.evil.test", 403],
+  ["10.0.0.1", 403],
+  ["LocalHost:1", 200],
+  ["videos.localhost", 200],
+  ["[::1]:80", 200],
+])("a request for the host %s is answered with %i", async (host, status) => {
+  const sandbox = await testSandbox();
+  const headers = { host, authorization: "Bearer fl_sandbox" };
+
+  const asked = request(`${sandbox.url}${VIDEOS}`, { headers }).end();
+
+  const [answer] = await once(asked, "response");
+  answer.resume();
+  expect(answer.statusCode).toBe(status);
 });
 
 test("a wrong key starts no job", async () => {

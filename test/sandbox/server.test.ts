@@ -2,17 +2,6 @@ import { expect, test } from "vitest";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { testSandbox } from "./fixture.ts";
 
-test("the sandbox records its requests", async () => {
-  const sandbox = await testSandbox();
-  await sandbox.get("/api/v1/videos?limit=5");
-  await sandbox.post("/api/v1/generate", {});
-
-  expect(sandbox.requests()).toEqual([
-    { method: "GET", path: "/api/v1/videos?limit=5", status: 200 },
-    { method: "POST", path: "/api/v1/generate", status: 400 },
-  ]);
-});
-
 test("the sandbox fails to start on a port that is in use", async () => {
   const sandbox = await testSandbox();
   const port = Number(new URL(sandbox.url).port);

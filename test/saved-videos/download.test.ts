@@ -240,13 +240,34 @@ test("of a service on the internet no video is taken from this computer over pla
   expect(host.lines()).toEqual([]);
 });
 
-test("of a service in a private network no video is taken from this computer", async () => {
-  const lookup: Lookup = async (hostname) => [
-    { address: hostname === "videos.lan" ? "10.1.2.3" : "127.0.0.1", family: 4 },
-  ];
+test.each([
+  ["a service in a private network", ["10.1.2.3"], "127.0.0.1"],
+  ["a service with a public and a private address", ["93.184.216.34", "10.1.2.3"], "10.1.2.4"],
+  ["a service with a public and a loopback address", ["93.184.216.34", "127.0.0.1"], "127.0.0.1"],
+  ["a service whose name resolves to loopback", ["127.0.0.1"], "127.0.0.1"],
+  ["a service with a private and a loopback address", ["10.1.2.3", "127.0.0.1"], "10.1.2.4"],
+])("of %s at %j no video is taken from %s", async (_what, service, media) => {
+  const lookup: Lookup = async (hostname) =>
+    (hostname === "videos.lan" ? service : [media]).map((address) => ({ address, family: 4 }));
   const { save } = saving({ link: "https://media.lan/video.mp4", baseUrl: "https://videos.lan", lookup });
 
   expect(await save()).toEqual(notSaved(PRIVATE));
+});
+
+test("of a service whose addresses are all private a video is taken from the private network", async () => {
+  const proxy = await proxyServer(403);
+  const lookup: Lookup = async () => ["10.1.2.3", "fd00::1"].map((address) => ({ address, family: 0 }));
+  const link = "https://media.lan/video.mp4";
+
+  await saving({ link, baseUrl: "https://videos.lan", lookup, proxies: { https: proxy.url } }).save();
+
+  expect(proxy.asked.map(({ target }) => target)).toContain("media.lan:443");
+});
+
+test("a service on this computer may have its files here, and none in the private network", async () => {
+  const { outcome } = await saveFrom(redirect("https://10.1.2.4/video.mp4"));
+
+  expect(outcome).toEqual(notSaved(PRIVATE));
 });
 
 /** The address of media.example.com. All other names are public ones, which are never connected to. */

@@ -43,7 +43,8 @@ class SavingWorld extends PolledWorld {
         this.lookups += 1;
         this.store.updateFromPage(this.list, { isFirstPage: true });
       },
-      clock: this.clock,
+      // On one day in every time zone.
+      clock: { ...this.clock, now: () => new Date(2026, 10, 20, 23, 59).getTime() },
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     });
     onTestFinished(() => this.saver.close());
@@ -94,16 +95,6 @@ test("a video that this process started is saved, though nobody looks at it agai
   expect(world.downloads).toEqual([LINK]);
   expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
   expect(world.clock.pending()).toBe(0);
-});
-
-test("a finished video is saved when a call waits for it", async () => {
-  const world = new SavingWorld();
-  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  expect(await world.look()).toBeUndefined();
-
-  world.saver.saveWhenFinished(JOB_ID);
-
-  expect(await world.look()).toEqual({ state: "saved", path: PATH });
 });
 
 test("a video whose polling ended before it was finished is saved as soon as a user's call sees it", async () => {
@@ -327,9 +318,23 @@ const nameOf = async (jobId: string, createdAt?: string) => {
   return [...world.files][0];
 };
 
-test("a file's name has the job's day, else today", async () => {
-  expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-18-0f4b6f2e.mp4");
-  expect(await nameOf(JOB_ID)).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
+test("a file's name has this computer's day, whatever the service says of the job", async () => {
+  expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
+});
+
+test("of two jobs that begin alike the younger one is saved under its whole id", async () => {
+  const world = new SavingWorld();
+  const younger = `${JOB_ID.slice(0, 8)}-0000-4000-8000-000000000000`;
+  world.saveFinished(JOB_ID);
+  expect(await world.look(JOB_ID)).toEqual({ state: "saved", path: PATH });
+
+  world.store.addStarted(younger, "The moon");
+  world.saveFinished(younger);
+
+  const path = `/videos/faceless-2026-11-20-${younger}.mp4`;
+  expect(await world.look(younger)).toEqual({ state: "saved", path });
+  expect(await world.look(JOB_ID)).toEqual({ state: "saved", path: PATH });
+  expect(world.downloads).toHaveLength(2);
 });
 
 test.each([

@@ -17,8 +17,6 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Handler, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-/** Of the job: what the file is named after. */
-const CREATED_AT = "2026-11-20T23:59:59Z";
 export const FILE_NAME = "faceless-2026-11-20-0f4b6f2e.mp4";
 export const SAVED = { [FILE_NAME]: "the video" };
 
@@ -47,8 +45,12 @@ export function mediaUntil(bytes: number, end: "cut" | "stall"): Handler {
   };
 }
 
-/** No test waits for a pause between two attempts. */
-const impatientClock: Clock = { ...systemClock, after: (_delayMs, action) => systemClock.after(0, action) };
+/** On one day. No test waits for a pause between two attempts. */
+const impatientClock: Clock = {
+  ...systemClock,
+  now: () => new Date(2026, 10, 20, 23, 59).getTime(),
+  after: (_delayMs, action) => systemClock.after(0, action),
+};
 
 /** Saves the video from a host with this script, and resolves when it is saved, or could not be. */
 export async function saveFrom(script: Script, options: Partial<SavingOptions> = {}) {
@@ -67,9 +69,7 @@ export const notSaved = (problem: string, files: Record<string, string> = {}) =>
 export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...more }: SavingOptions) {
   const { folder = temporaryFolder(), ...limitsAndLookup } = more;
   const store = new JobStore(systemClock);
-  store.updateFromPage([{ jobId: JOB_ID, status: "completed", createdAt: CREATED_AT, finalVideoUrl: link }], {
-    isFirstPage: true,
-  });
+  store.updateFromPage([{ jobId: JOB_ID, status: "completed", finalVideoUrl: link }], { isFirstPage: true });
   const job: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: link };
   store.put(job);
   const downloader = new Downloader({

@@ -96,8 +96,8 @@ test("nothing is left of a video for which the disk was full", async () => {
 });
 
 test.each([
-  ["to a file", "", "the path of the folder leads to a file (EEXIST)"],
-  ["through a file", "Videos", "the path of the folder leads through a file (ENOTDIR)"],
+  ["to a file", "", "the folder's path leads to a file (EEXIST)"],
+  ["through a file", "Videos", "a part of the folder's path is a file (ENOTDIR)"],
 ])("the user reads that the folder's path leads %s", async (_what, below, problem) => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");

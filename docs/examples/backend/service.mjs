@@ -8,7 +8,9 @@ const NOT_SENT = new Set([
   "EHOSTUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** The service has read the order and can't make a video of it. */
+/** The service can ask for no longer pause. A timer of more than 24 days would end at once. */
+const MAX_PAUSE_SECONDS = 3_600;
+/** The service has read the request and can't do what it asks for. */
 const REFUSED = new Set([400, 413, 422]);
 
 /** @param {{ baseUrl: string, apiKey: string }} options */
@@ -25,7 +27,7 @@ export function createService({ baseUrl, apiKey }) {
     const response = await fetch(`${baseUrl}/api/v1${path}`, { ...init, headers, redirect: "error" });
     if (response.status === 429) {
       const seconds = Number(response.headers.get("retry-after") ?? 60);
-      pausedUntilMs = Date.now() + 1_000 * (seconds > 0 ? seconds : 60);
+      pausedUntilMs = Date.now() + 1_000 * Math.min(seconds > 0 ? seconds : 60, MAX_PAUSE_SECONDS);
     }
     return response;
   };
@@ -37,7 +39,8 @@ export function createService({ baseUrl, apiKey }) {
         cause: error,
       });
     });
-    if (!response.ok) throw new Error(`The service answered ${response.status}.`);
+    if (!response.ok)
+      throw Object.assign(new Error(`The service answered ${response.status}.`), { status: response.status });
     return response.json();
   };
 
@@ -70,9 +73,13 @@ export function createService({ baseUrl, apiKey }) {
       return { outcome: isKnown ? "rejected" : "unanswered", problem };
     },
 
-    /** The newest hundred videos. */
+    /** The newest videos: a hundred, or as many as the service gives where it refuses that limit. */
     async videos() {
-      return (await read("/videos?limit=100")).videos;
+      const page = await read("/videos?limit=100").catch((error) => {
+        if (!REFUSED.has(error.status)) throw error;
+        return read("/videos");
+      });
+      return page.videos;
     },
 
     /** One that is no longer among them. */

@@ -1,4 +1,4 @@
-// The result of one of doctor's checks, and errors of the system in words.
+// The result of one of doctor's checks.
 
 export interface Check {
   readonly name: string;
@@ -17,18 +17,3 @@ const finding =
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 export const warn = finding("warn");
 export const fail = finding("fail");
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  ENOTDIR: "a part of its path is a file",
-  EISDIR: "it is a folder",
-  EROFS: "the disk is read-only",
-  ENOSPC: "the disk is full",
-};
-
-/** In words, with the system's code. */
-export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-  return REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
-}

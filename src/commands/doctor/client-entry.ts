@@ -1,15 +1,14 @@
 // Reads this server's entry from a client's own files and fills it in as the client would. Shows no value.
 
-import { readFile } from "node:fs/promises";
-import { resolve, win32 } from "node:path";
-import { parseEnv } from "node:util";
+import { isAbsolute, resolve, win32 } from "node:path";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
-import { type Check, fail, pass, warn } from "./check.ts";
+import { type Check, fail, pass } from "./check.ts";
 import { CLIENT_FILES, type Machine, pathsOf } from "./client-files.ts";
+import { fillIn, isSetting, isUsersOwn, readText, readVariables, settingsOf } from "./entry-variables.ts";
 import { parseFile, UnreadableFile } from "./parse-file.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
@@ -17,8 +16,10 @@ import { checkProgram, readFlags } from "./program.ts";
 export interface ClientStart {
   readonly flags: Flags;
   readonly env: Environment;
-  /** Variables whose values only the client knows. */
+  /** Variables whose values doctor does not know. */
   readonly hidden: readonly string[];
+  /** Files of the working folder that it was read from. A cloned project may have brought them. */
+  readonly projectFiles: readonly string[];
 }
 
 export interface ClientEntry {
@@ -28,11 +29,13 @@ export interface ClientEntry {
   readonly start?: ClientStart;
 }
 
-const variablesSchema = z.record(z.string(), z.coerce.string()).default({});
+// Coercing an object would run its toString, and a list may hold itself in YAML.
+const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const variablesSchema = z.record(z.string(), wordSchema).default({});
 const entrySchema = z.looseObject({
   command: z.union([z.string(), z.array(z.string())]).optional(),
   cmd: z.string().optional(),
-  args: z.array(z.coerce.string()).default([]),
+  args: z.array(wordSchema).default([]),
   env: variablesSchema,
   environment: variablesSchema,
   envs: variablesSchema,
@@ -46,9 +49,6 @@ type Entry = z.infer<typeof entrySchema>;
 
 const NAME = "entry";
 const ROOTS = [...new Set(Object.values(CLIENT_FILES).map(({ root }) => root))];
-/** An environment variable as some client writes it. Only the client can fill others, like ${input:key}. */
-const OTHER_PLACEHOLDER =
-  /\$\{\{[^}]*\}\}|\$\{(?:env:)?[A-Z][A-Z\d_]*(?::-[^}]*)?\}|\{env:\w+\}|^\$[A-Z]\w*$/;
 const ENV_FIELDS = ["env", "environment", "envs"] as const;
 
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
@@ -60,14 +60,14 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
     let document: unknown;
     try {
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-      text = await readFile(file, "utf8");
+      text = await readText(file);
       document = parseFile(file, text);
     } catch (error) {
       if (!(error instanceof UnreadableFile)) continue;
       const at = error.line === undefined ? "" : ` near line ${error.line}`;
       const repair = text.includes("\0")
         ? `Save ${file} as UTF-8: it is in UTF-16, as Windows PowerShell writes it with >`
-        : `Repair ${file}${at}: a comma, a quote or a bracket is missing or too many`;
+        : `Repair ${file}${at}: a comma, quote or bracket is missing or extra`;
       return { checks: [fail(NAME, `${title} can't read this file`, repair)] };
     }
     const found = ROOTS.map((name) => ({ name, entry: findEntry(document, name, machine) })).filter(
@@ -117,8 +117,8 @@ function findEntry(document: unknown, root: string, { workingDir, platform }: Ma
 }
 
 function startsThisServer(entry: unknown): boolean {
-  const words = ["command", "cmd", "args"].map((name) => field(entry, name));
-  return JSON.stringify(words).includes("faceless-video-mcp");
+  const words = ["command", "cmd", "args"].map((name) => field(entry, name)).flat();
+  return words.some((word) => typeof word === "string" && word.includes("faceless-video-mcp"));
 }
 
 function field(value: unknown, name: string): unknown {
@@ -139,8 +139,19 @@ async function checkEntry(
   machine: Machine,
 ): Promise<ClientEntry> {
   const { title } = FORMATS[client];
-  const { envField, readsEnvFile, inherits } = CLIENT_FILES[client];
+  const { files, envField, readsEnvFile, inherits } = CLIENT_FILES[client];
   const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
+  const isOfProject = !(await isUsersOwn(file, files, machine));
+  if (isOfProject && [...words, entry.envFile ?? ""].some((path) => isOnNetwork(path, machine)))
+    return {
+      checks: [
+        fail(
+          NAME,
+          `the project's entry in ${file} names a file on another computer, which doctor does not open`,
+          "Find out where this entry comes from before you start anything with it",
+        ),
+      ],
+    };
   const problems: Check[] = [];
   const addProblem = (detail: string, fix: string) => problems.push(fail(NAME, detail, fix));
   if (entry.disabled || !entry.enabled)
@@ -153,10 +164,11 @@ async function checkEntry(
   const other = ENV_FIELDS.find((field) => field !== envField && Object.keys(entry[field]).length > 0);
   if (other !== undefined)
     addProblem(`${title} reads only "${envField}"`, `Rename "${other}" to "${envField}" in ${file}`);
-  const filed = readsEnvFile === true ? await readEnvFile(entry, machine) : undefined;
+  const envFile = readsEnvFile === true ? locateEnvFile(entry, machine) : undefined;
+  const filed = envFile && (await readVariables(envFile.path));
   if (entry.envFile !== undefined && readsEnvFile !== true)
     addProblem(`${title} does not read "envFile"`, `Write its variables under "${envField}" in ${file}`);
-  else if (entry.envFile !== undefined && filed === undefined)
+  else if (envFile !== undefined && filed === undefined)
     addProblem(
       `${title} can't read "${entry.envFile}"`,
       `Correct the path of "envFile" in ${file}, or create that file`,
@@ -165,84 +177,36 @@ async function checkEntry(
   const flags = readFlags(words);
   if ("problem" in flags && problems.length === 0)
     addProblem(`the server does not start: ${flags.problem}`, `Correct "args" in ${file}`);
-  const { values, checks } = await fillIn(client, entry, filed ?? {}, machine);
+  const { values, checks, projectFiles } = await fillIn(client, entry, filed ?? {}, machine);
   const found = [...problems, ...program, ...checks];
   if ("problem" in flags || [...problems, ...program].some(({ status }) => status === "fail"))
     return { checks: found };
+  const leftOut = Object.keys(entry[envField]).filter((name) => !isSetting(name));
+  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.join(", ")}` : "";
   return {
-    checks: [pass(NAME, file), ...found],
+    checks: [pass(NAME, `${file}${remark}`), ...found],
     start: {
       flags,
-      env: { ...(inherits === true && machine.env), ...values },
+      env: { ...(inherits === true && settingsOf(machine.env)), ...values },
       hidden: checks.map(({ name }) => name),
+      projectFiles: [
+        ...(isOfProject ? [file] : []),
+        ...(envFile?.isOfProject === true ? [envFile.path] : []),
+        ...projectFiles,
+      ],
     },
   };
 }
 
-/** The variables as the client passes them on, and one check, by its name, for each that has no value. */
-async function fillIn(
-  client: ClientName,
-  entry: Entry,
-  filed: Environment,
-  machine: Machine,
-): Promise<{ readonly values: Environment; readonly checks: readonly Check[] }> {
-  const { envField, envFiles = [], placeholder, hasSecrets } = CLIENT_FILES[client];
-  const { title, key = "" } = FORMATS[client];
-  const files = await Promise.all(pathsOf(envFiles, machine).map(readVariables));
-  const known: Environment = Object.assign({}, ...files, machine.env);
-  const checks: Check[] = [];
-  const values: Record<string, string | undefined> = { ...filed };
-  const addHidden = (name: string) => {
-    const fix = "To have it checked too, set it in this terminal and run doctor again";
-    if (machine.env[name] !== undefined) values[name] = machine.env[name];
-    else checks.push(warn(name, `${title} keeps it, so doctor can't see it`, fix));
-  };
-  const addUnset = (name: string, variable: string) => {
-    const detail = `the entry takes it from the variable ${variable}, which is not set in this terminal`;
-    const fix = `Write the value itself into the entry, or set ${variable} where ${title} starts`;
-    checks.push(fail(name, detail, fix));
-  };
-  for (const variable of [...entry.env_vars, ...entry.env_keys].filter((word) => typeof word === "string")) {
-    if (known[variable] !== undefined) values[variable] = known[variable];
-    else if (!variable.startsWith("FACELESS_")) continue;
-    else if (hasSecrets === true) addHidden(variable);
-    else addUnset(variable, variable);
-  }
-  for (const [name, written] of Object.entries(entry[envField])) {
-    const missing: string[] = [];
-    const value =
-      placeholder === undefined
-        ? written
-        : written.replace(placeholder, (whole: string, variable: string, fallback?: string) => {
-            const found = known[variable] ?? (typeof fallback === "string" ? fallback : undefined);
-            if (found === undefined) missing.push(variable);
-            return found ?? whole;
-          });
-    const left = OTHER_PLACEHOLDER.exec(value)?.[0];
-    if (missing[0] !== undefined) addUnset(name, missing[0]);
-    else if (left === undefined && /\$?\{\w+:/.test(value)) addHidden(name);
-    else if (left === undefined) values[name] = value.replaceAll("${userHome}", machine.homeDir);
-    else {
-      const own = key.includes("FACELESS_API_KEY")
-        ? key.replace("FACELESS_API_KEY", name)
-        : "the value itself";
-      checks.push(fail(name, `${title} does not fill in ${left}`, `Write ${own} instead`));
-    }
-  }
-  return { values, checks };
+/** Whether opening it would show this computer's user to another one. */
+function isOnNetwork(path: string, { platform }: Machine): boolean {
+  return platform === "win32" && /^[\\/](?:[\\/]|\?\?)/.test(path);
 }
 
-/** The variables of the file that the entry names. The entry's own win. */
-async function readEnvFile(
-  { envFile }: Entry,
-  { homeDir, workingDir }: Machine,
-): Promise<Environment | undefined> {
+/** The file of further variables that the entry names. The entry's own variables win. */
+function locateEnvFile({ envFile }: Entry, { homeDir, workingDir }: Machine) {
   if (envFile === undefined) return undefined;
-  const named = envFile.replaceAll("${userHome}", homeDir).replaceAll("${workspaceFolder}", workingDir);
-  return readVariables(resolve(workingDir, named));
-}
-
-/** undefined if the file can't be read. */
-function readVariables(file: string): Promise<Environment | undefined> {
-  return readFile(file, "utf8").then(parseEnv, () => undefined);
+  const named = envFile.replaceAll("${userHome}", homeDir);
+  const path = resolve(workingDir, named.replaceAll("${workspaceFolder}", workingDir));
+  return { path, isOfProject: !isAbsolute(named) };
 }

@@ -61,9 +61,9 @@ function settingsDir({ env, homeDir, platform }: Machine, onMac: string): string
   return env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config");
 }
 
-const DOLLAR_BRACES = /\$\{(\w+)(?::-([^}]*))?\}/g;
-const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?/g;
-const ENV_BRACES = /\$\{env:(\w+)\}/g;
+const DOLLAR_BRACES = /\$\{(\w+)(?::-([^}]*))?\}/;
+const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?/;
+const ENV_BRACES = /\$\{env:(\w+)\}/;
 const usual = { root: "mcpServers", envField: "env" } as const;
 
 export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
@@ -130,7 +130,7 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
     ],
     root: "mcp",
     envField: "environment",
-    placeholder: /\{env:(\w+)\}/g,
+    placeholder: /\{env:(\w+)\}/,
     inherits: true,
   },
   continue: {
@@ -140,7 +140,7 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
       "~/.continue/mcpServers/faceless-video.yaml",
       "~/.continue/config.yaml",
     ],
-    placeholder: /\$\{\{\s*secrets\.(\w+)\s*\}\}/g,
+    placeholder: /\$\{\{\s*secrets\.(\w+)\s*\}\}/,
     envFiles: ["~/.continue/.env", "./.continue/.env", "./.env"],
   },
   goose: {

@@ -16,7 +16,7 @@ const BASE_URL = "FACELESS_BASE_URL";
 const THIS_TERMINAL_ONLY = "in this terminal, and without --client doctor sees nothing else";
 
 /** Where the settings come from. */
-export interface Origin {
+export interface SettingsSource {
   /** Whether they are those of a client's entry, not of this terminal. */
   readonly isEntry: boolean;
   /** Variables that are checked elsewhere, or whose values only the client knows. */
@@ -24,10 +24,14 @@ export interface Origin {
 }
 
 /** One check per setting that is wrong, or one for all of them. */
-export function checkConfig(env: Environment, config: Config, { isEntry, hidden }: Origin): readonly Check[] {
+export function checkConfig(
+  env: Environment,
+  config: Config,
+  { isEntry, hidden }: SettingsSource,
+): readonly Check[] {
   const { warnings, maxGenerations, sandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
-  const unset = problems.filter(({ problem }) => problem === "is not set");
+  const unset = problems.filter(({ isUnset }) => isUnset);
   if (unset.length === 2 && !isEntry)
     return [
       fail(
@@ -66,8 +70,8 @@ export function checkConfig(env: Environment, config: Config, { isEntry, hidden 
   return [pass("settings", `key and address are set ${where}`)];
 }
 
-function problemCheck({ variable, problem, fix }: ConfigProblem, isEntry: boolean): Check {
-  if (problem !== "is not set") return fail(variable, `it ${problem}`, fix);
+function problemCheck({ variable, problem, fix, isUnset }: ConfigProblem, isEntry: boolean): Check {
+  if (isUnset !== true) return fail(variable, `it ${problem}`, fix);
   return isEntry
     ? fail(variable, "the entry does not set it", fix)
     : fail(

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { reasonOf } from "./check.ts";
+import { describeFolderError } from "../../saved-videos/video-folder.ts";
 
 /**
  * Why the folder, or the nearest existing one above it, can't be written; undefined if it can. A disk that
@@ -25,7 +25,7 @@ async function findProblem(folder: string): Promise<string | undefined> {
     await rm(path);
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return describeFolderError(error);
   }
 }
 

@@ -1,59 +1,65 @@
-// Checks whether the journal can be read and written, without making its folder.
+// Checks whether the journal can be read and written, and by whom, without making its folder.
 
+import { stat } from "node:fs/promises";
 import type { Config } from "../../config.ts";
-import { BridgeError } from "../../errors.ts";
+import { JournalError } from "../../idempotency/errors.ts";
 import { Journal, type JournalEntry } from "../../idempotency/journal.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
 import { generationsOfLastDay } from "../../idempotency/same-request.ts";
-import { type Check, fail, pass, reasonOf } from "./check.ts";
+import { type Check, fail, pass, warn } from "./check.ts";
+import type { Machine } from "./client-files.ts";
 import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";
 
-export async function checkJournal(config: Config): Promise<Check> {
+/** `now` in milliseconds since the epoch. */
+export async function checkJournal(
+  config: Config,
+  { platform }: Pick<Machine, "platform">,
+  now: () => number,
+): Promise<Check> {
   const { stateDir: folder } = config;
   if (folder === undefined)
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const entries = await readEntries(folder);
-  if (typeof entries === "string")
+  const journal = new Journal({ disk: openDisk(folder), now, redact: (line) => line, onUnwritable() {} });
+  const entries = await journal.entries().catch((error: unknown) => {
+    if (error instanceof JournalError) return error;
+    throw error;
+  });
+  if (entries instanceof JournalError)
     return fail(
       NAME,
-      `${entries}. Nothing is paid for or posted, since it might have been done already`,
-      "Give yourself the right to read it",
+      `it ${entries.problem}. Nothing is paid for or posted, since it might have been done already`,
+      `${entries.fix[0]?.toUpperCase()}${entries.fix.slice(1)}`,
     );
   const problem = await findFolderProblem(folder);
-  if (problem === undefined)
-    return pass(
+  if (problem !== undefined)
+    return fail(
       NAME,
-      `${folder} keeps what was paid and posted, so that nothing is done twice${describeLeft(entries, config.maxGenerations)}`,
+      `${folder} can't be written: ${problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+      "Give yourself the right to write it, and the disk some space. FACELESS_STATE_DIR=off switches this guard off",
     );
-  return fail(
-    NAME,
-    `${folder} can't be written: ${problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-    "Give yourself the right to write it, and the disk some space. FACELESS_STATE_DIR=off switches this guard off",
+  if (platform !== "win32" && (await mayOthersWrite(folder)))
+    return warn(
+      NAME,
+      `other users may write to ${folder}, and so make this server refuse or forget requests`,
+      "Run chmod go-w on this folder",
+    );
+  const left = describeLeft(entries, config.maxGenerations, now());
+  return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice${left}`);
+}
+
+function mayOthersWrite(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    ({ mode }) => (mode & 0o022) !== 0,
+    () => false,
   );
 }
 
-/** The entries, or why they can't be read. What is not there yet holds nothing. */
-async function readEntries(folder: string): Promise<readonly JournalEntry[] | string> {
-  const journal = new Journal({
-    disk: openDisk(folder),
-    now: Date.now,
-    redact: (line) => line,
-    onUnwritable() {},
-  });
-  return journal.entries().catch((error: unknown) =>
-    error instanceof BridgeError
-      ? // The doctor sends nothing anyway.
-        error.facts.message.replace(/, so nothing was sent\.$/, "")
-      : reasonOf(error),
-  );
-}
-
-function describeLeft(entries: readonly JournalEntry[], max: number | undefined): string {
+function describeLeft(entries: readonly JournalEntry[], max: number | undefined, nowMs: number): string {
   if (max === undefined) return "";
-  const left = Math.max(0, max - generationsOfLastDay(entries, ({ atMs }) => Date.now() - atMs));
+  const left = Math.max(0, max - generationsOfLastDay(entries, ({ atMs }) => nowMs - atMs));
   return `; FACELESS_MAX_GENERATIONS leaves ${left} of ${max} videos in these 24 hours`;
 }

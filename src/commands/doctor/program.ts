@@ -72,8 +72,7 @@ function exists(path: string, mode: number): Promise<boolean> {
 export function readFlags(words: readonly string[]): Flags | { readonly problem: string } {
   const start = words.findLastIndex((word) => /faceless-video-mcp(?:@[\w.-]+)?$|\.[cm]?js$/.test(word));
   const commandLine = start === -1 ? parseCommandLine([]) : parseCommandLine(words.slice(start + 1));
-  if ("usageError" in commandLine)
-    return { problem: commandLine.usageError.replace(/^faceless-video-mcp: |; see .*$/g, "") };
+  if ("usageError" in commandLine) return { problem: commandLine.usageError };
   if (commandLine.command.name === "serve") return commandLine.command.flags;
   return { problem: `the command ${commandLine.command.name} is no server` };
 }

@@ -1,7 +1,9 @@
 // How doctor's checks are shown: what to fix first, then what is fine, then what was skipped. Pure.
 
 import type { ClientName } from "../../command-line.ts";
+import type { Environment } from "../../config.ts";
 import { createRedact } from "../../redact.ts";
+import { stripUnsafeCharacters } from "../../text.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Check } from "./check.ts";
 
@@ -11,6 +13,12 @@ export interface Report {
   readonly checks: readonly Check[];
   /** The names of checks that need one that failed. */
   readonly skipped: readonly string[];
+}
+
+/** Names in entries come from outside, and must not add lines or colours of their own. */
+export function cleanCheck({ name, status, detail, fix }: Check): Check {
+  const clean = (text: string) => stripUnsafeCharacters(text).replace(/\s+/g, " ");
+  return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
 }
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
@@ -45,9 +53,9 @@ function headline(ok: boolean, skipped: readonly string[], client: ClientName | 
   return `Before a video can be made, fix this${restart}:`;
 }
 
-/** Removes the keys and whatever looks like one: a key may be set in the wrong variable. */
-export function redactReport(text: string, keys: readonly (string | undefined)[]): string {
-  const values = keys.map((key) => key?.trim() ?? "");
+/** Removes the keys of these environments and whatever looks like one: a key may be in the wrong variable. */
+export function redactReport(text: string, environments: readonly Environment[]): string {
+  const values = environments.map((env) => env["FACELESS_API_KEY"]?.trim() ?? "");
   // A short word set as the key, such as "status", would be removed from the report itself.
   const likeKeys = values.filter(
     (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),

@@ -29,7 +29,7 @@ export async function checkService(target: Target | undefined, now: () => number
     if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(parseJson(answer.text)).success)
       return [otherServiceCheck(answer)];
     return [
-      pass("service", `${addressOf(target)} answers (${tookMs} ms)`),
+      pass("service", `${addressOf(target.service.baseUrl)} answers (${tookMs} ms)`),
       ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRequests(answer),
       ...(target.hasKey
@@ -44,8 +44,8 @@ export async function checkService(target: Target | undefined, now: () => number
   }
 }
 
-function addressOf({ service }: Target): string {
-  return service.baseUrl.href.replace(/\/$/, "");
+export function addressOf(baseUrl: URL): string {
+  return baseUrl.href.replace(/\/$/, "");
 }
 
 /** Something that is not the service's API answers at the address. */
@@ -70,7 +70,7 @@ function checkFailure(error: BridgeError, target: Target): readonly Check[] {
   const words =
     serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
-  const answers = pass("service", `${addressOf(target)} answers`);
+  const answers = pass("service", `${addressOf(target.service.baseUrl)} answers`);
   if (code === "unauthorized") {
     if (!target.hasKey) return [answers];
     // The service explains its refusals.
@@ -95,10 +95,10 @@ function unreachableCheck(failure: TransportFailure, target: Target): Check {
   return kind === "timeout" && sent
     ? fail(
         "service",
-        `${addressOf(target)} takes the request, but does not answer: ${reason}`,
+        `${addressOf(target.service.baseUrl)} takes the request, but does not answer: ${reason}`,
         "Try again in a minute",
       )
-    : fail("service", `${addressOf(target)} can't be reached: ${reason}`, fix);
+    : fail("service", `${addressOf(target.service.baseUrl)} can't be reached: ${reason}`, fix);
 }
 
 /** How many requests the service allows for now. */
@@ -110,7 +110,7 @@ function checkRequests({ headers }: Answer): readonly Check[] {
   return [
     remaining > 0
       ? pass("requests", detail)
-      : warn("requests", detail, "Wait some minutes, and see what else uses this key"),
+      : warn("requests", detail, "Wait a few minutes, and see what else uses this key"),
   ];
 }
 

@@ -36,12 +36,10 @@ const SECRET = "a-long-random-secret";
 /** As a client of mcp-proxy is set up; supergateway has no key for callers. */
 const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
 
+/** It takes the secret from the environment, since arguments are shown to all users of a computer. */
 const MCP_PROXY: Gateway = {
   name: "mcp-proxy",
-  args: (port, server) => [
-    ...`--host 127.0.0.1 --port ${port} --apiKey ${SECRET} --server stream --`.split(" "),
-    ...server,
-  ],
+  args: (port, server) => [...`--host 127.0.0.1 --port ${port} --server stream --`.split(" "), ...server],
   processes: () => 1,
 };
 const SUPERGATEWAY: Gateway = {
@@ -185,6 +183,7 @@ async function startGateway({ name, args }: Gateway) {
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
+      MCP_PROXY_API_KEY: SECRET,
       FACELESS_API_KEY: sandbox.apiKey,
       FACELESS_BASE_URL: sandbox.url,
       FACELESS_STATE_DIR: "off",

@@ -1,10 +1,11 @@
 // A team on one key: twelve server processes share an account's rate limit without knowing of each other.
 
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { BUILT_FILE, connectLegacy, type TestClient } from "../../fixtures/clients.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 
@@ -17,6 +18,12 @@ type LegacyClient = Awaited<ReturnType<typeof connectLegacy>>;
 
 const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
 const jobSchema = z.looseObject({ jobId: z.string(), status: z.string(), done: z.boolean() });
+/** What Node.js says of each answer of the sandbox. */
+const answeredSchema = z.object({
+  request: z.object({ url: z.string() }),
+  response: z.object({ statusCode: z.number() }),
+});
+type Sent = z.infer<typeof answeredSchema>;
 const errorSchema = z.looseObject({
   code: z.string(),
   retryable: z.boolean(),
@@ -24,18 +31,18 @@ const errorSchema = z.looseObject({
 });
 
 test("twelve processes that subscribe to three videos each start every one once and see its end, with five 429 at most", async () => {
-  const { clients, sandbox } = await startProcesses();
+  const { clients, sent } = await startProcesses();
   const ended = await Promise.all(
     clients.map(async (client, process) => {
       const topics = [1, 2, 3].map((job) => `Topic ${job} of process ${process}`);
       return subscribeToAll(client, await Promise.all(topics.map((topic) => start(client, topic))));
     }),
   );
-  expect(outcome(sandbox, ended.flat())).toEqual({ completed: 36, paid: 36, tooManyRefused: false });
+  expect(outcome(sent, ended.flat())).toEqual({ completed: 36, paid: 36, tooManyRefused: false });
 });
 
 test("twelve processes that wait for three videos each start every one once and see its end, with five 429 at most", async () => {
-  const { clients, sandbox } = await startProcesses();
+  const { clients, sent } = await startProcesses();
   const waits = clients.flatMap((client, process) =>
     [1, 2, 3].map(async (video) => {
       const { jobId } = await start(client, `Topic ${video} of process ${process}`);
@@ -46,7 +53,7 @@ test("twelve processes that wait for three videos each start every one once and 
       }
     }),
   );
-  expect(outcome(sandbox, await Promise.all(waits))).toEqual({
+  expect(outcome(sent, await Promise.all(waits))).toEqual({
     completed: 36,
     paid: 36,
     tooManyRefused: false,
@@ -54,23 +61,29 @@ test("twelve processes that wait for three videos each start every one once and 
 });
 
 test("of twelve processes that are asked for the same video at the same moment one pays, and all get its job", async () => {
-  const { clients, sandbox } = await startProcesses();
+  const { clients, sent } = await startProcesses();
   const started = await Promise.all(clients.map((client) => start(client, "The topic of all")));
   expect(new Set(started.map(({ jobId }) => jobId)).size).toBe(1);
-  expect(paid(sandbox)).toHaveLength(1);
+  expect(paid(sent)).toHaveLength(1);
 });
 
 /** On one computer, so with one journal. */
-async function startProcesses(): Promise<{ clients: LegacyClient[]; sandbox: Sandbox }> {
+async function startProcesses(): Promise<{ clients: LegacyClient[]; sent: readonly Sent[] }> {
+  const sent: Sent[] = [];
+  const record = (message: unknown) => sent.push(answeredSchema.parse(message));
+  subscribe("http.server.response.finish", record);
   const sandbox = await startSandbox({ renderSeconds: RENDER_SECONDS, credits: 1_000 });
-  onTestFinished(() => sandbox.close());
+  onTestFinished(async () => {
+    await sandbox.close();
+    unsubscribe("http.server.response.finish", record);
+  });
   const env = {
     FACELESS_API_KEY: sandbox.apiKey,
     FACELESS_BASE_URL: sandbox.url,
     FACELESS_STATE_DIR: temporaryFolder(),
   };
   return {
-    sandbox,
+    sent,
     clients: await Promise.all(
       Array.from({ length: PROCESSES }, () => connectLegacy({ file: BUILT_FILE, env })),
     ),
@@ -98,19 +111,20 @@ async function subscribeToAll(client: LegacyClient, started: readonly z.infer<ty
 }
 
 /** Prints the figures, and returns those that show that nothing is lost or doubled and few are refused. */
-function outcome(sandbox: Sandbox, ended: readonly z.infer<typeof jobSchema>[]) {
-  const sent = sandbox.requests();
-  const refused = sent.filter(({ status }) => status === 429).length;
+function outcome(sent: readonly Sent[], ended: readonly z.infer<typeof jobSchema>[]) {
+  const refused = sent.filter(({ response }) => response.statusCode === 429).length;
   process.stdout.write(`${ended.length} videos, ${sent.length} requests, ${refused} × 429\n`);
   return {
     completed: new Set(ended.filter(({ status }) => status === "completed").map(({ jobId }) => jobId)).size,
-    paid: paid(sandbox).length,
+    paid: paid(sent).length,
     tooManyRefused: refused > MAX_REFUSED,
   };
 }
 
-function paid(sandbox: Sandbox) {
-  return sandbox.requests().filter(({ path, status }) => path === "/api/v1/generate" && status < 300);
+function paid(sent: readonly Sent[]) {
+  return sent.filter(
+    ({ request, response }) => request.url === "/api/v1/generate" && response.statusCode < 300,
+  );
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   problems,
   servers,
   service,
+  VSCODE,
   write,
 } from "./client-files.ts";
 
@@ -42,7 +43,12 @@ test("doctor --client reads the file of the project before that of the user", as
   await write(join(home, "project/.cursor/mcp.json"), servers(good(url)));
 
   const ofUser = await doctor({ client: "cursor", home });
-  const ofProject = await doctor({ client: "cursor", home, folder: "project" });
+  const ofProject = await doctor({
+    client: "cursor",
+    home,
+    folder: "project",
+    more: { trustProject: true },
+  });
 
   expect(problems(ofUser.lines)).toEqual(["FACELESS_API_KEY", "FACELESS_BASE_URL"]);
   expect(problems(ofProject.lines)).toEqual([]);
@@ -100,13 +106,13 @@ test("doctor --client takes Continue's key from its .env file", async () => {
 
 test.each([
   ["cursor", ".cursor/mcp.json", "mcpServers"],
-  ["vscode", ".vscode/mcp.json", "servers"],
+  ["vscode", VSCODE, "servers"],
 ] as const)(
   "doctor --client %s reads the file that envFile names, before the entry's own variables",
   async (client, file, root) => {
     const { url } = await service();
     const home = await homeWith(file, {
-      [root]: entry({ FACELESS_BASE_URL: url }, { envFile: "${workspaceFolder}/secrets.env" }),
+      [root]: entry({ FACELESS_BASE_URL: url }, { envFile: "${userHome}/secrets.env" }),
     });
     await write(join(home, "secrets.env"), `FACELESS_API_KEY="${CANARY}"\nFACELESS_BASE_URL=nonsense\n`);
 
@@ -115,7 +121,7 @@ test.each([
 );
 
 test.each([
-  ["vscode", "VS Code", ".vscode/mcp.json"],
+  ["vscode", "VS Code", VSCODE],
   ["goose", "goose", ".config/goose/config.yaml"],
 ] as const)(
   "doctor --client %s says that it can't see the key that %s keeps",

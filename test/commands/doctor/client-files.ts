@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ClientName } from "../../../src/command-line.ts";
 import { runConfig } from "../../../src/commands/client-config.ts";
+import type { DoctorOptions } from "../../../src/commands/doctor.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { doctor as runDoctor, NO_VIDEOS, serviceWith } from "../run-doctor.ts";
@@ -13,7 +14,9 @@ export type Values = Readonly<Record<string, string>>;
 
 /** A script that is there. */
 export const SCRIPT = fileURLToPath(new URL("../../../src/bin.cjs", import.meta.url));
-export const CLAUDE_DESKTOP = `${process.platform === "darwin" ? "Library/Application Support" : ".config"}/Claude/claude_desktop_config.json`;
+const SETTINGS = process.platform === "darwin" ? "Library/Application Support" : ".config";
+export const CLAUDE_DESKTOP = `${SETTINGS}/Claude/claude_desktop_config.json`;
+export const VSCODE = `${SETTINGS}/Code/User/mcp.json`;
 
 export const service = (videos = {}) => serviceWith({ ...NO_VIDEOS, ...videos });
 
@@ -36,14 +39,16 @@ interface Asked {
   readonly env?: Values | undefined;
   /** Within the home directory. */
   readonly folder?: string;
+  readonly more?: Partial<DoctorOptions>;
 }
 
 /** The report, with ~ for the home directory. */
-export async function doctor({ client, home, env = {}, folder = "." }: Asked) {
+export async function doctor({ client, home, env = {}, folder = ".", more = {} }: Asked) {
   const { code, text } = await runDoctor({
     client,
     homeDir: home,
     workingDir: join(home, folder),
+    ...more,
     env: { PATH: process.env["PATH"], ...env },
   });
   return { code, lines: text.replaceAll(home, "~").trimEnd().split("\n") };

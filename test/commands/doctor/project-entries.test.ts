@@ -1,0 +1,173 @@
+// Whom doctor trusts: what it sends with an entry of a cloned project, and what it fills in of any entry.
+
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
+import type { DoctorOptions } from "../../../src/commands/doctor.ts";
+import { CLIENT_FILES } from "../../../src/commands/doctor/client-files.ts";
+import { CANARY } from "../../fixtures/canary.ts";
+import { temporaryFolder } from "../../fixtures/folder.ts";
+import { doctor, good, homeWith, printed, problems, servers, service, write } from "./client-files.ts";
+
+const env = { FACELESS_API_KEY: CANARY, GITHUB_TOKEN: "ghp_secret" };
+const PROJECT_PLACES = CLIENTS.flatMap((client) =>
+  CLIENT_FILES[client].files.filter((file) => file.startsWith("./")).map((file) => ({ client, file })),
+);
+
+test.each(PROJECT_PLACES)(
+  "doctor --client $client sends nothing to what $file of a project names without a yes",
+  async ({ client, file }) => {
+    const { url, requests } = await service();
+    let known = 0;
+    const home = await homeWith(join("project", file), printed(client, url).replace("fl_example", CANARY));
+    const asked: string[] = [];
+    const confirm = (answer: boolean) => async (question: string) => asked.push(question) > 0 && answer;
+    const ask = async (more: Partial<DoctorOptions>) => {
+      const { code, lines } = await doctor({ client, home, env, folder: "project", more });
+      const sent = requests.length > known;
+      known = requests.length;
+      return { code, problems: problems(lines), last: lines.at(-1), sent };
+    };
+    const refused = {
+      code: 0,
+      problems: ["project"],
+      last: "Not checked: service, key, requests, platforms, journal.",
+      sent: false,
+    };
+    const done = { code: 0, problems: [], last: "Not checked: requests.", sent: true };
+
+    expect(await ask({})).toEqual(refused);
+    expect(await ask({ json: true, confirm: confirm(true) })).toMatchObject({ code: 0, sent: false });
+    expect(await ask({ trustProject: true, confirm: confirm(false) })).toEqual(done);
+    expect(asked).toEqual([]);
+    expect(await ask({ confirm: confirm(false) })).toEqual(refused);
+    expect(await ask({ confirm: confirm(true) })).toEqual(done);
+    expect(asked).toEqual(Array(2).fill(expect.stringContaining(url)));
+  },
+);
+
+test("doctor trusts the user's own file, by whatever path the working folder leads to it", async () => {
+  const { url } = await service();
+  const home = await homeWith(".cursor/mcp.json", servers(good(url)));
+  const linked = join(temporaryFolder(), "home");
+  await symlink(home, linked);
+  await mkdir(join(home, "project"));
+  await symlink(join(home, ".cursor"), join(home, "project/.cursor"));
+  await write(join(home, ".claude.json"), {
+    projects: { [join(home, "project")]: servers(good(url)) },
+  });
+
+  const reports = [
+    await doctor({ client: "cursor", home }),
+    await doctor({ client: "cursor", home, folder: "project/.." }),
+    await doctor({ client: "cursor", home: linked, more: { workingDir: home } }),
+    await doctor({ client: "cursor", home, more: { workingDir: linked } }),
+    await doctor({ client: "cursor", home, folder: "project" }),
+    await doctor({ client: "claude-code", home, folder: "project" }),
+  ];
+
+  expect(reports.map(({ lines }) => lines[0])).toEqual(reports.map(() => "A video can be made."));
+});
+
+test.each<[string, ClientName, string, () => string | object]>([
+  [
+    "by ${workspaceFolder}",
+    "cursor",
+    ".cursor/mcp.json",
+    () => servers({ FACELESS_API_KEY: CANARY }, { envFile: "${workspaceFolder}/.env" }),
+  ],
+  [
+    "by a relative path",
+    "cursor",
+    ".cursor/mcp.json",
+    () => servers({ FACELESS_API_KEY: CANARY }, { envFile: "./x/../.env" }),
+  ],
+  [
+    "for its secrets",
+    "continue",
+    ".continue/config.yaml",
+    () => printed("continue", "").replace("https://videos.example.com", "${{ secrets.FACELESS_BASE_URL }}"),
+  ],
+])(
+  "doctor sends nothing to what a project's .env names, which the user's entry reads %s",
+  async (_, client, file, content) => {
+    const { url, requests } = await service();
+    const home = await homeWith(file, content());
+    await write(join(home, "project/.env"), `FACELESS_BASE_URL=${url}\n`);
+
+    const { lines } = await doctor({ client, home, env, folder: "project" });
+
+    expect({ problems: problems(lines), requests }).toEqual({ problems: ["project"], requests: [] });
+  },
+);
+
+test("doctor reads no file without an end, and survives what no entry should hold", async () => {
+  const project = async (file: string, content: string | object) => homeWith(join("project", file), content);
+  const endless = await project("README.md", "");
+  await mkdir(join(endless, "project/.cursor"));
+  await symlink("/dev/zero", join(endless, "project/.cursor/mcp.json"));
+  const circular = await project(
+    ".continue/mcpServers/faceless-video.yaml",
+    "mcpServers:\n  - &it\n    name: faceless-video\n    args: [*it]\n",
+  );
+  const strange = await project(
+    ".kiro/settings/mcp.json",
+    servers({}, { env: { FACELESS_API_KEY: { toString: 1 } } }),
+  );
+  const drawn = await project(".mcp.json", servers({}, { command: "\u001B[2J\nok  all is well" }));
+
+  const [none, first, second, third] = [
+    await doctor({ client: "cursor", home: endless, folder: "project" }),
+    await doctor({ client: "continue", home: circular, folder: "project" }),
+    await doctor({ client: "kiro", home: strange, folder: "project" }),
+    await doctor({ client: "claude-code", home: drawn, folder: "project" }),
+  ];
+
+  expect([none, first, second, third].map(({ lines }) => problems(lines))).toEqual([
+    ["entry"],
+    ["entry"],
+    ["entry"],
+    ["entry"],
+  ]);
+  expect(third?.lines.join("\n")).toContain("(the entry starts ok all is well, which is not there)");
+});
+
+test("on Windows doctor opens no file on another computer that a project's entry names", async () => {
+  const home = await homeWith("project/.mcp.json", servers({}, { command: "\\\\evil.test\\node.exe" }));
+  const more = { platform: "win32" } as const;
+
+  const { lines } = await doctor({ client: "claude-code", home, folder: "project", more });
+
+  expect(lines.join("\n")).toContain("names a file on another computer, which doctor does not open");
+});
+
+test.each([
+  [
+    "a placeholder for another variable",
+    { FACELESS_API_KEY: "${env:GITHUB_TOKEN}" },
+    ["FACELESS_API_KEY"],
+    "GITHUB_TOKEN",
+  ],
+  [
+    "a placeholder within a value",
+    { FACELESS_BASE_URL: "https://x.test/${env:FACELESS_API_KEY}" },
+    ["FACELESS_BASE_URL"],
+    "whole",
+  ],
+  [
+    "what is no setting",
+    { NODE_OPTIONS: "${env:GITHUB_TOKEN}", PATH: "/x" },
+    [],
+    "leaves out NODE_OPTIONS, PATH",
+  ],
+])("doctor leaves %s of an entry alone, and says so", async (_, written, warned, said) => {
+  const { url, requests } = await service();
+  const home = await homeWith(".cursor/mcp.json", servers({ ...good(url), ...written }));
+
+  const { lines } = await doctor({ client: "cursor", home, env: { GITHUB_TOKEN: env.GITHUB_TOKEN } });
+
+  expect(problems(lines)).toEqual(warned);
+  expect(lines.join("\n")).toContain(said);
+  expect(JSON.stringify([lines, requests])).not.toContain("ghp_secret");
+});
