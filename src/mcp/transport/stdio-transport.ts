@@ -3,7 +3,7 @@
 
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
-import { type ErrorResponse, internalError, parseLine } from "./json-rpc.ts";
+import { type ErrorResponse, failure, internalError, parseLine } from "./json-rpc.ts";
 import { type Line, LineReader } from "./line-reader.ts";
 
 export interface StdioTransportOptions {
@@ -16,7 +16,7 @@ export interface StdioTransportOptions {
 }
 
 export interface Hook {
-  /** Sees a message of the client before the SDK, and may return another one for the SDK. */
+  /** Sees a message of the client before the SDK. May return another one for the SDK, or throw a refusal. */
   inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
   /** Sees a message of the SDK before it is written. */
   outbound?(message: JSONRPCMessage): void;
@@ -181,7 +181,7 @@ export class StdioTransport implements Transport {
       this.#report(error);
       if (!("method" in message) || !("id" in message)) return;
       this.#inFlight.delete(message.id);
-      this.#write(internalError(message.id, "Internal error"));
+      this.#write(failure(message.id, error));
     }
   }
 
@@ -201,9 +201,10 @@ export class StdioTransport implements Transport {
 
   #callInboundHook(message: JSONRPCMessage): JSONRPCMessage {
     const hook = "method" in message ? this.#options.hooks?.[message.method] : undefined;
+    const delivered = hook?.inbound?.(message) ?? message;
     if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
       this.#onAnswered.set(message.id, (id) => hook.answered?.(id));
-    return hook?.inbound?.(message) ?? message;
+    return delivered;
   }
 
   /** A failing hook must not cost the client its answer. */
