@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import {
   cancelled,
@@ -53,7 +54,7 @@ test.each<[string, string | Buffer, unknown]>([
     input.write("\n");
     send(request("next"));
 
-    await until(() => received.length === 1);
+    await until(() => received.length === 1 && sent().length > 0);
     expect(received).toEqual([request("next")]);
     expect(sent()).toEqual([answer]);
   },
@@ -213,6 +214,22 @@ test("what the server sends is one line per message, written without waiting for
     result(1, { text: "one\ntwo" }),
     notification("notifications/resources/updated", { uri: "u:1" }),
   ]);
+});
+
+test("what the server sends in one turn of the event loop goes out in one write", async () => {
+  const writes: number[] = [];
+  const output = new Writable({
+    write: (_chunk, _encoding, done) => done(void writes.push(1)),
+    writev: (chunks, done) => done(void writes.push(chunks.length)),
+  });
+  const { transport } = await connect(output);
+
+  await Promise.all([1, 2, 3].map((id) => transport.send(result(id))));
+  await turns();
+  await transport.send(result(4));
+  await turns();
+
+  expect(writes).toEqual([3, 1]);
 });
 
 test("what the server sends is transformed before it is written, errors of the transport included", async () => {
