@@ -69,7 +69,9 @@ test.each<[unknown, unknown, string[]]>([
   [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
   [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
   [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
-  [`https://videos.example/watch/${JOB_ID}?from=chat`, "tiktok", ["tiktok"]],
+  [JOB_ID.toUpperCase(), "tiktok", ["tiktok"]],
+  [` FACELESS://JOBS/${JOB_ID.toUpperCase()} `, "tiktok", ["tiktok"]],
+  [`https://videos.example/watch/${JOB_ID.toUpperCase()}?job=${JOB_ID}`, "tiktok", ["tiktok"]],
 ])("publish_video reads jobId %j and platforms %j", async (jobId, platforms, sent) => {
   const { call, computer } = benchFor(publishVideo);
   await call({ jobId, platforms, confirmDuplicate: null });
