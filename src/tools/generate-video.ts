@@ -7,7 +7,7 @@ import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
-import { languageCode } from "../service/languages.ts";
+import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 
@@ -33,10 +33,7 @@ export const generateVideo = defineTool({
         ),
       language: z
         .string()
-        .refine(
-          (text) => languageCode(text) !== undefined,
-          "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French",
-        )
+        .refine((text) => languageCode(text) !== undefined, { error: ({ input }) => notALanguage(input) })
         .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
         .optional(),
       duration: z
@@ -56,11 +53,11 @@ export const generateVideo = defineTool({
         .string()
         .refine(
           isVoice,
-          `must be one of ${CATALOG_VOICES.join(", ")}, the id of a native voice of the language, or clone:ID, and not a description`,
+          `must name a voice, not describe one: ${CATALOG_VOICES.join(", ")}, the service's id of a native voice, or clone: and the id of a cloned voice`,
         )
         .meta({
           default: DEFAULTS.voice,
-          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice, or clone:ID`,
+          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>`,
         })
         .optional(),
       music: z
@@ -131,8 +128,7 @@ function describeStarted({ generation }: NewlyStarted, request: GenerationReques
 function describeOrder(request: GenerationRequest): string {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
-  const spoken = new Intl.DisplayNames("en", { type: "language" }).of(language) ?? language;
-  return `${duration} s, ${spoken}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+  return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
 function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
@@ -166,6 +162,12 @@ function withSandboxCredits(error: unknown): unknown {
   if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
   const nextStep = "Tell the user to restart this server: each sandbox begins with new credits.";
   return new BridgeError({ ...error.facts, nextStep }, error);
+}
+
+function notALanguage(text: unknown): string {
+  const meant = codeMeantBy(String(text));
+  const hint = meant === undefined ? "" : ` (${languageName(meant)} is ${meant})`;
+  return `must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French${hint}`;
 }
 
 const DESCRIPTION =

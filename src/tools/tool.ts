@@ -138,8 +138,9 @@ function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError 
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
       return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
-    const where = issue.path.map(String).join(".");
-    const value = valueAt(given, issue.path);
+    // An element of a list is shown by its value.
+    const where = String(issue.path[0] ?? "arguments");
+    const value = givenAt(given, issue.path);
     return value === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue, value)}`;
   });
   return new BridgeError({
@@ -153,7 +154,7 @@ function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError 
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   array: "a list",
@@ -169,7 +170,7 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   return `${shown}${issue.message}`;
 }
 
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+function givenAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : value),
     given,

@@ -13,7 +13,7 @@ import { benchFor, readerOf } from "./context.ts";
 const LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
 const VOICE =
-  "must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
+  "must name a voice, not describe one: adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the service's id of a native voice, or clone: and the id of a cloned voice";
 
 test.each<[object, object]>([
   [{ duration: "30" }, { duration: 30 }],
@@ -42,6 +42,13 @@ test.each<[object, object]>([
 
 test.each<[object, string]>([
   [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
+  [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`],
+  [{ language: "cn" }, `language: "cn" ${LANGUAGE} (Chinese is zh)`],
+  [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`],
+  [{ language: "sp" }, `language: "sp" ${LANGUAGE} (Spanish is es)`],
+  [{ language: "xx" }, `language: "xx" ${LANGUAGE}`],
+  [{ voice: "clone:" }, `voice: "clone:" ${VOICE}`],
+  [{ voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
   [{ voice: "female" }, `voice: "female" ${VOICE}`],
   [{ voice: "native" }, `voice: "native" ${VOICE}`],
   [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
@@ -51,7 +58,7 @@ test.each<[object, string]>([
   [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
   [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
-  [{ confirmDuplicate: true }, "confirmDuplicate: true must be a text"],
+  [{ confirmDuplicate: true }, "confirmDuplicate: true must be a string"],
 ])("generate_video refuses, with what is allowed, %j", async (given, problem) => {
   const { call, computer } = benchFor(generateVideo);
 
@@ -61,6 +68,12 @@ test.each<[object, string]>([
     outcome: "not_sent",
   });
   expect(computer.generations).toEqual([]);
+});
+
+test.each([[5], ["tiktok", 5]])("publish_video refuses platforms %j by its value", async (...platforms) => {
+  const error = await errorOf(benchFor(publishVideo).call({ jobId: JOB_ID, platforms }));
+
+  expect(error.message).toMatch(/: platforms: 5 must be a string\.$/);
 });
 
 test.each<[unknown, unknown, string[]]>([
