@@ -14,7 +14,7 @@ import type { Config } from "../config.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Pick<ToolContext, "history" | "canPublish"> {
+export interface Application extends Pick<ToolContext, "history" | "canPublish" | "publishingRaised"> {
   readonly version: string;
   readonly config: Config;
   readonly service: Service;

@@ -6,8 +6,8 @@ import { JOB_ID, readJobId } from "../jobs/job.ts";
 export const jobIdArgument = () =>
   z
     .string()
-    .regex(JOB_ID, "must be the UUID that generate_video or list_videos gave")
-    .describe("From generate_video or list_videos");
+    .regex(JOB_ID, "must be the UUID of a job, as list_videos shows it")
+    .describe("UUID of the video's job");
 
 /** A code rather than a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>

@@ -4,15 +4,25 @@ import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
-import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
+import {
+  CATALOG_VOICES,
+  CHOICES,
+  DEFAULTS,
+  DURATION,
+  MUSIC,
+  PACINGS,
+  STYLES,
+  UNLISTED_MS,
+} from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
-import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
+import { describeJob } from "./describe-job.ts";
+import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
-const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
+const FOLLOW = "Follow it with get_video_status.";
 
 export const generateVideo = defineTool({
   name: "generate_video",
@@ -81,7 +91,8 @@ export const generateVideo = defineTool({
       resourceUri: z.string(),
       alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...request }, { generateOnce, isSandbox, signal }) {
+  async run({ confirmDuplicate, ...request }, context) {
+    const { generateOnce, isSandbox, signal } = context;
     const started = await generateOnce
       .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal })
       .catch((error: unknown) => {
@@ -90,7 +101,7 @@ export const generateVideo = defineTool({
     if (!started.alreadyStarted) {
       const { generation } = started;
       return {
-        ...describeStarted(started, request),
+        ...(await describeStarted(started, request, context)),
         result: { ...generation, resourceUri: jobUri(generation.jobId) },
       };
     }
@@ -109,19 +120,19 @@ export const generateVideo = defineTool({
   },
 });
 
-function describeStarted({ generation }: NewlyStarted, request: GenerationRequest): Guidance {
-  const { status } = generation;
+async function describeStarted(
+  { generation: { jobId, status } }: NewlyStarted,
+  request: GenerationRequest,
+  context: ToolContext,
+): Promise<Guidance> {
   const order = describeOrder(request);
-  if (status === "failed")
-    return {
-      summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.`,
-      nextStep: "Tell the user. The same video may be generated again if they still want it.",
-    };
-  const state =
-    status === "processing"
-      ? "Renders take 2 to 4 minutes."
-      : `The service gives its status as ${quote(status, 60)}.`;
-  return { summary: `The video was started: ${order}. ${state}`, nextStep: FOLLOW };
+  if (status === "failed") {
+    const job = { jobId, status, done: true, videoUrls: [] };
+    const { summary, nextStep } = await describeJob(job, context);
+    return { summary: `The service accepted the request: ${order}. ${summary}`, nextStep };
+  }
+  const state = status === "processing" ? "" : ` The service gives its status as ${quote(status, 60)}.`;
+  return { summary: `The video was started: ${order}.${state}`, nextStep: FOLLOW };
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
@@ -146,12 +157,17 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
           summary: `This same video is ready: ${job.finalVideoUrl} It was started ${describeAge(ageMs)}, ${nothing}`,
           nextStep: `Show the user the link. ${again}`,
         };
+  if (job === "not found" && ageMs >= UNLISTED_MS)
+    return {
+      summary: `${started}, and the service does not know it with this key, ${nothing}`,
+      nextStep: `Tell the user. ${again}`,
+    };
   return { summary: `${started} and ${describeSeen(job)}, ${nothing}`, nextStep: `${FOLLOW} ${again}` };
 }
 
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
-  if (job === "not found") return "the service doesn't list it yet";
+  if (job === "not found") return "the service does not list it yet";
   return job.status === "processing"
     ? "it is still rendering"
     : `the service gives its status as ${quote(job.status, 60)}`;

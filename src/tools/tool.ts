@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
-import type { JobHistory } from "../idempotency/history.ts";
+import type { JobHistory, Order } from "../idempotency/history.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
@@ -25,9 +25,11 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
+  /** Jobs whose publication a result has suggested or a call has tried. By id. */
+  readonly publishingRaised: Set<string>;
   readonly isSandbox: boolean;
-  /** What this computer knows of jobs, by their ids in lower case; empty if its journal can't be read. */
-  history(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** What this computer knows of orders and posts; undefined if its journal can't be read. */
+  history(): Promise<History | undefined>;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */
@@ -37,6 +39,12 @@ export interface ToolContext {
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<void>;
+}
+
+export interface History {
+  /** By job id in lower case. */
+  readonly jobs: ReadonlyMap<string, JobHistory>;
+  readonly orders: readonly Order[];
 }
 
 export interface Question {

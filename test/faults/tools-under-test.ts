@@ -83,7 +83,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     ...application,
     signal,
     isSandbox: false,
-    history: async () => new Map(),
+    history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     askUser: async () => {},
     waitForEnd: (job) => Promise.resolve(job),

@@ -4,7 +4,6 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
-import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { errorOf } from "../idempotency/computer.ts";
@@ -109,18 +108,4 @@ test.each<[object, number | undefined]>([
   await call({ jobId: `faceless://jobs/${JOB_ID}`, ...args });
 
   expect(waits).toEqual(forMs === undefined ? [] : [forMs]);
-});
-
-test("list_videos reads a limit in quotes, and refuses one that it does not advertise", async () => {
-  const queries: unknown[] = [];
-  const { call } = benchFor(listVideos, {
-    service: {
-      listVideos: async (query) => (queries.push(query), { videos: [] }),
-      listConnectedPlatforms: () => Promise.reject(new Error("Not needed.")),
-    },
-  });
-  await call({ limit: "5", cursor: null });
-  expect(await errorOf(call({ limit: 10_000 }))).toMatchObject({ code: "invalid_input" });
-
-  expect(queries).toEqual([{ limit: 5 }]);
 });
