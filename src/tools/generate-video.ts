@@ -176,7 +176,7 @@ function describeSeen(job: AlreadyStarted["job"]): string {
 /** Credits can't be added in the sandbox. */
 function withSandboxCredits(error: unknown): unknown {
   if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
-  const nextStep = "Tell the user to restart this server: each sandbox begins with new credits.";
+  const nextStep = "Restart this server: each sandbox begins with new credits.";
   return new BridgeError({ ...error.facts, nextStep }, error);
 }
 
