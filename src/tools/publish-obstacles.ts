@@ -98,7 +98,7 @@ function unknownJobError(): BridgeError {
   });
 }
 
-/** undefined for a job that is ready or not known. One with a video is ready, whatever its status is called. */
+/** undefined for a job that is ready or not known. One with a video is ready under any other status. */
 function jobError(job: Job | undefined): BridgeError | undefined {
   if (job?.status === "failed")
     return notPublished({

@@ -140,7 +140,11 @@ test("generate_video says that a code is not valid, and takes an empty one as no
 });
 
 test("generate_video says in a sandbox without credits that a restart brings new ones", async () => {
-  const outOfCredits = new BridgeError({ ...failure("rejected").facts, isForUser: true, code: "out_of_credits" });
+  const outOfCredits = new BridgeError({
+    ...failure("rejected").facts,
+    isForUser: true,
+    code: "out_of_credits",
+  });
   const { call } = benchFor(generateVideo, {
     isSandbox: true,
     generateOnce: { run: () => Promise.reject(outOfCredits) },
