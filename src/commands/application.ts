@@ -132,7 +132,8 @@ export function createApplication(options: ApplicationOptions): Application {
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
     publishingRaised: new Set(),
-    elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
+    elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
+    clock,
     log,
   };
 }

@@ -1,6 +1,7 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
+import { BridgeError } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
@@ -49,17 +50,20 @@ export const publishVideo = defineTool({
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
     const { publishOnce, service, jobs, askUser, isSandbox, publishingRaised, signal } = context;
+    const { mustAskToPublish } = context;
     publishingRaised.add(jobId);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
-    const ask = (plan: PublicationPlan) =>
-      askUser(async () => {
+    const ask = async (plan: PublicationPlan) => {
+      const isAgreed = await askUser(async () => {
         const { job, obstacle } = await findObstacle({ jobId, platforms: plan.platforms }, context);
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
         return questionFor(plan, { topic: jobs.get(jobId)?.topic, link, isSandbox });
       });
+      if (!isAgreed && mustAskToPublish) throw cannotAskError();
+    };
     const published = await publishOnce
       .run({ jobId, platforms }, ask, { confirmDuplicate: confirmDuplicate || undefined, signal })
       .catch(async (error: unknown) => {
@@ -95,12 +99,26 @@ function questionFor(
   return {
     key,
     message: sentences.filter(Boolean).join(" "),
+    verb: "publish",
     yes:
       platforms.length <= MAX_NAMED
         ? `Publish on ${inWords(platforms)}`
         : `Publish on these ${platforms.length} platforms`,
     no: "Don't publish",
   };
+}
+
+function cannotAskError(): BridgeError {
+  return new BridgeError({
+    code: "declined",
+    message: "Nothing may be published here without the user's yes, for which this client can't ask.",
+    nextStep:
+      "Publish from a client that can ask, on the service's website, or without FACELESS_CONFIRM_PUBLISH=always in this server's settings, which only you can change.",
+    isForUser: true,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
 }
 
 /** What came of each platform, and what to do about it. `connected` is read where one has failed. */

@@ -35,10 +35,12 @@ export interface ToolContext {
   /** The job's state as the service has it, if that can be found out in a few seconds. */
   lookAtJob(jobId: string): Promise<SeenJob>;
   /**
-   * Returns if the user agrees or, without calling `question`, if they can't be asked. Throws to have the
+   * True if the user agrees; false, without calling `question`, if they can't be asked. Throws to have the
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
-  askUser(question: () => Promise<Question>): Promise<void>;
+  askUser(question: () => Promise<Question>): Promise<boolean>;
+  /** Nothing may be published without the user's yes. */
+  readonly mustAskToPublish: boolean;
 }
 
 export interface History {
@@ -51,6 +53,8 @@ export interface Question {
   /** What is asked about: another key is another question. */
   readonly key: string;
   readonly message: string;
+  /** What a no refuses, as a verb phrase that follows "to". */
+  readonly verb: string;
   readonly yes: string;
   readonly no: string;
 }

@@ -85,7 +85,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     isSandbox: false,
     history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
-    askUser: async () => {},
+    askUser: async () => false,
+    mustAskToPublish: false,
     waitForEnd: (job) => Promise.resolve(job),
   };
 

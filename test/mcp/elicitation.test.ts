@@ -32,6 +32,8 @@ const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answe
 /** By the server's clock, more than 2 s pass with the first and fewer with the second on any machine. */
 const [SLOWLY, QUICKLY] = [{ clockSpeed: 100_000 }, { clockSpeed: 0.001 }];
 
+const ALWAYS = { env: { FACELESS_CONFIRM_PUBLISH: "always" } };
+
 interface SetUpOptions extends Omit<ClientStart, "elicitation"> {
   readonly scripts?: Scripts;
   /** How the client declares that it can ask; undefined if it can't. */
@@ -103,6 +105,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["a cancel within 2 s", { action: "cancel" }, BY_CLIENT],
     ["a decline after more than 2 s", { action: "decline" }, BY_USER, SLOWLY],
     ["a cancel after more than 2 s", { action: "cancel" }, BY_USER, SLOWLY],
+    ["a decline within 2 s under always", { action: "decline" }, BY_USER, { ...QUICKLY, ...ALWAYS }],
   ])("%s publishes nothing, and the next call asks again", async (_, answer, text, options = QUICKLY) => {
     const { questions, publish, posts } = await setUp([answer, answer], options);
     for (let call = 0; call < 2; call++) {
@@ -132,6 +135,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["is asked", "declares elicitation without modes", {}],
     ["is asked", "can ask with forms", { elicitation: { form: {} } }],
     ["is asked", "can ask with forms and by URL", { elicitation: { form: {}, url: {} } }],
+    ["is asked", "has to ask", ALWAYS],
     ["is not asked", "can ask only by URL", { elicitation: { url: {} } }],
     ["is not asked", "can't ask", { elicitation: undefined }],
     ["is not asked", "may not ask", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }],
@@ -140,6 +144,16 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
     expect((await publish()).structuredContent).toMatchObject(POSTED.json);
     expect([questions.length, posts()]).toEqual([asked === "is asked" ? 1 : 0, 1]);
+  });
+
+  test("a client that can't ask publishes nothing where FACELESS_CONFIRM_PUBLISH is always", async () => {
+    const { publish, posts } = await setUp([], { ...ALWAYS, elicitation: undefined });
+
+    const refused = await publish();
+
+    expect(refused._meta?.["faceless/error"]).toEqual(DECLINED);
+    expect(textOf(refused)).toMatch(/Tell the user: .*FACELESS_CONFIRM_PUBLISH.* only you can change/);
+    expect(posts()).toBe(0);
   });
 
   test("a client that fails to ask publishes nothing", async () => {

@@ -44,7 +44,8 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
-    askUser: async (question) => void questions.push(await question()),
+    askUser: async (question) => questions.push(await question()) > 0,
+    mustAskToPublish: false,
     ...more,
   };
   return { computer, context, jobs, questions, call: (args) => runTool(tool, args, context) };

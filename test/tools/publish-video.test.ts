@@ -37,7 +37,7 @@ function bench({ job = READY, connected, isSandbox = false }: World = {}) {
 /** The same for a client that can't ask, and a service that answers so. */
 function answering(results: { platform: string; ok: boolean }[], world: World = {}) {
   const { context, computer, ...rest } = bench(world);
-  context.askUser = async () => {};
+  context.askUser = async () => false;
   computer.onPublish = async () => ({ results });
   return { context, computer, ...rest };
 }
@@ -219,6 +219,7 @@ test.each<[string, string | undefined, SeenJob | null, string, string]>([
     {
       key: expect.any(String),
       message: `Publish ${name} on tiktok? It becomes public.${watch}`,
+      verb: "publish",
       yes: "Publish on tiktok",
       no: "Don't publish",
     },
