@@ -146,7 +146,7 @@ export const SETTINGS = {
   confirmPublish: {
     name: "FACELESS_CONFIRM_PUBLISH",
     meaning:
-      "Whether you are asked before a video is posted, where the client can ask; with always, nothing is posted where it can't",
+      "Whether you are asked before a video is posted, or paid for a second time, where the client can ask; with always, nothing is posted where it can't",
     ...oneOf("on", "off", "always"),
     default: "on",
     isGuard: true,

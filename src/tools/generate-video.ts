@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
-import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
+import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import {
   CATALOG_VOICES,
   CHOICES,
@@ -19,7 +19,7 @@ import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
 import { describeJob } from "./describe-job.ts";
-import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 const FOLLOW = "Follow it with get_video_status.";
@@ -92,16 +92,22 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, context) {
-    const { generateOnce, isSandbox, signal } = context;
+    const { generateOnce, isSandbox, askUser, signal } = context;
+    let isUnasked = false;
+    const ask = async (repeat: ConfirmedRepeat) => {
+      isUnasked = !(await askUser(async () => questionFor(repeat, request, isSandbox)));
+    };
     const started = await generateOnce
-      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal })
+      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal, ask })
       .catch((error: unknown) => {
         throw isSandbox ? withSandboxCredits(error) : error;
       });
     if (!started.alreadyStarted) {
       const { generation } = started;
+      const { summary, nextStep } = await describeStarted(started, request, context);
       return {
-        ...(await describeStarted(started, request, context)),
+        summary: isUnasked ? `${summary} The call confirmed this repeat; the user was not asked.` : summary,
+        nextStep,
         result: { ...generation, resourceUri: jobUri(generation.jobId) },
       };
     }
@@ -133,6 +139,21 @@ async function describeStarted(
   }
   const state = status === "processing" ? "" : ` The service gives its status as ${quote(status, 60)}.`;
   return { summary: `The video was started: ${order}.${state}`, nextStep: FOLLOW };
+}
+
+function questionFor(
+  { key, ageMs }: ConfirmedRepeat,
+  request: GenerationRequest,
+  isSandbox: boolean,
+): Question {
+  const sandbox = isSandbox ? " This is a sandbox, so nothing is charged." : "";
+  return {
+    key,
+    message: `Pay for a second video of the same topic, ${quote(request.topic, 120)} (${describeOrder(request)})? The first was ordered ${describeAge(ageMs)}.${sandbox}`,
+    verb: "pay for a second video",
+    yes: "Pay for a second video",
+    no: "Don't start it",
+  };
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */

@@ -23,6 +23,8 @@ const YOUTUBE_IS_CONNECTED: Scripts = {
   "GET /api/v1/platforms": { json: { platforms: [{ platform: "youtube" }] } },
 };
 
+const TIDES = { topic: "Tides" };
+
 const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok" } };
 const NO: UsersAnswer = { action: "accept", content: { decision: "Don't publish" } };
 const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
@@ -61,7 +63,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       ...(elicitation !== undefined && { elicitation, user }),
     });
     const publish = (args: Record<string, unknown> = ON_TIKTOK) => client.call("publish_video", args);
-    return { client, questions, publish, posts: () => rest.lines(PUBLISH).length };
+    const posts = () => rest.lines(PUBLISH).length;
+    return { client, questions, publish, posts, starts: () => rest.lines(GENERATE).length };
   }
 
   test("the user sees topic, platforms and the whole link, no choice is made for them, and a yes posts once", async () => {
@@ -154,6 +157,35 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(refused._meta?.["faceless/error"]).toEqual(DECLINED);
     expect(textOf(refused)).toMatch(/Tell the user: .*FACELESS_CONFIRM_PUBLISH.* only you can change/);
     expect(posts()).toBe(0);
+  });
+
+  test.each<[string, SetUpOptions, UsersAnswer | undefined, string, number]>([
+    ["a yes", {}, { action: "accept", content: { decision: "Pay for a second video" } }, "started", 2],
+    [
+      "the answer no",
+      {},
+      { action: "accept", content: { decision: "Don't start it" } },
+      "not agree to pay",
+      1,
+    ],
+    ["no way to ask", { elicitation: undefined }, undefined, "the user was not asked", 2],
+  ])("a second video of a topic after %s is paid for only if the user agrees", async (...row) => {
+    const [, options, answer, said, paid] = row;
+    const scripts = { [GENERATE]: { json: { jobId: JOB_ID } } };
+    const { client, questions, starts } = await setUp(answer === undefined ? [] : [answer], {
+      ...options,
+      scripts,
+    });
+    const first = await client.call("generate_video", TIDES);
+    const { nextStep } = (await client.call("generate_video", TIDES)).structuredContent ?? {};
+    const [, confirmDuplicate] = /confirmDuplicate: "(\w+)"/.exec(String(nextStep)) ?? [];
+    const second = await client.call("generate_video", { ...TIDES, confirmDuplicate });
+
+    expect(textOf(first)).not.toContain("not asked");
+    expect(textOf(second)).toContain(said);
+    expect(questions).toHaveLength(answer === undefined ? 0 : 1);
+    for (const { message } of questions) expect(message).toMatch(/^Pay .* "Tides" .* ordered just now\.$/);
+    expect(starts()).toBe(paid);
   });
 
   test("a client that fails to ask publishes nothing", async () => {

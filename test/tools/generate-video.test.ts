@@ -166,6 +166,21 @@ test("generate_video starts a second video with the code, which is not sent to t
   expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
 });
 
+test("generate_video pays for nothing if another process was faster while the user was asked", async () => {
+  const { call, computer, context } = bench();
+  await call({ topic: "Tides" });
+  const { nextStep } = await call({ topic: "Tides" });
+  const confirmDuplicate = /"(\w+)"/.exec(String(nextStep))?.[1];
+  context.askUser = async (question) => {
+    await question();
+    await computer.process().generate({ topic: "Tides" }, { confirmDuplicate });
+    return true;
+  };
+
+  expect(await call({ topic: "Tides", confirmDuplicate })).toMatchObject({ alreadyStarted: true });
+  expect(computer.generations).toHaveLength(2);
+});
+
 test.each([
   [{}, "topic is missing"],
   [{ topic: "  " }, "topic is missing"],
