@@ -16,7 +16,7 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
-import { jobHistories, startedJobs } from "../idempotency/history.ts";
+import { jobHistories, ordersOf, startedJobs } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
@@ -122,15 +122,18 @@ export function createApplication(options: ApplicationOptions): Application {
     lookAtJob,
     history: async () => {
       try {
-        return jobHistories(await journal.entries());
+        const entries = await journal.entries();
+        return { jobs: jobHistories(entries), orders: ordersOf(entries, clock.now()) };
       } catch (error) {
         log.info("The journal can't be read.", error);
-        return new Map();
+        return undefined;
       }
     },
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
-    elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
+    publishingRaised: new Set(),
+    elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
+    clock,
     log,
   };
 }

@@ -112,5 +112,9 @@ export function generateCall(target: Target, others: Readonly<Record<string, unk
 export const FOLLOW_THE_JOB =
   "Follow it with `get_video_status` and `waitSeconds` 50 until `done`. Never generate again to check on it. If a call fails, tell me what it says, and stop.";
 
-export const PUBLISH_IF_ASKED =
-  "Publish only when I name the platforms for this video, with one `publish_video`: public at once, not undoable from here, without a caption.";
+/** The end of a step; empty on a server that can't publish. */
+export function publishIfAsked(canPublish: boolean): string {
+  return canPublish
+    ? " Publish only when I name the platforms for this video, with one `publish_video`: public at once, not undoable from here, without a caption."
+    : "";
+}

@@ -54,7 +54,7 @@ export const getVideoStatus = defineTool({
       ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
       publishedTo: publishedToField(),
-      arguments: z.looseObject({}).describe("generate_video's, known to this computer only").optional(),
+      arguments: z.looseObject({}).describe("As ordered, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, savedVideos } = context;
@@ -63,7 +63,7 @@ export const getVideoStatus = defineTool({
       const job = await reader.read(jobId, options).catch((error: unknown) => {
         throw explainNotListed(jobId, error, context);
       });
-      return describeJob(job, context);
+      return describe(job, context);
     }
     // A wait outlasts a service that fails for a moment.
     const now = await reader
@@ -71,13 +71,21 @@ export const getVideoStatus = defineTool({
       .catch((error: unknown) => lastKnown(jobId, error, context));
     savedVideos.saveWhenFinished(jobId);
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
-    const { result, ...guidance } = await describeJob(job, context);
+    const { result, ...guidance } = await describe(job, context);
     if (now.done) return { ...guidance, result };
     // A caller that waited for the end has usually just started the job and knows its arguments.
     const { arguments: _, ...state } = result;
     return { ...guidance, result: state };
   },
 });
+
+/** Suggests publishing once: after that the user knows. */
+function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
+  const { canPublish, publishingRaised } = context;
+  const suggestsPublishing = canPublish && !publishingRaised.has(job.jobId);
+  if (job.finalVideoUrl !== undefined) publishingRaised.add(job.jobId);
+  return describeJob(job, context, { suggestsPublishing });
+}
 
 /** The job as it was last seen, if reading it may work a little later; else rethrows the error. */
 function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {

@@ -115,12 +115,13 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
   test("a client is notified with the URI exactly as it subscribed to it", async () => {
     const service = await jobService();
-    const spelt = JOB_ID.toUpperCase();
-    service.become(spelt, completed);
+    const spelt = `faceless://jobs/${JOB_ID.toUpperCase()}`;
+    service.become(JOB_ID, completed);
     const client = await connect(service.start);
-    await client.subscribe(`faceless://jobs/${spelt}`);
-    await client.updated(`faceless://jobs/${spelt}`);
-    expect(service.polls(spelt)).toBe(1);
+    await client.subscribe(spelt);
+    await client.updated(spelt);
+    expect(service.polls(JOB_ID)).toBe(1);
+    expect(await client.read(spelt)).toMatchObject({ jobId: JOB_ID, status: "completed" });
   });
 
   test("a client may have 500 subscriptions, and another one once it has ended some", async () => {
