@@ -27,7 +27,7 @@ const NOT_WATCHED: Unsubscribe = () => {};
 
 export class Subscriptions {
   readonly #application: Application;
-  /** What ends the watching, by key, and below that by URI. A listen is not watched until the SDK accepts it. */
+  /** What ends the watching, by key and then by URI. A listen is not watched until the SDK accepts it. */
   readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
   /**
    * Keys and URIs under which the client was notified of the end, oldest first. A legacy client has one key

@@ -39,7 +39,7 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "What is said and shown, as free text in the language of `language`: one idea, a hook of about five words, two to four beats, an ending; about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels such as Hook:, which might be spoken",
+          "All that is spoken and, after each line in [brackets], the one thing seen then, in the language of `language`. Note all that the user named and the one moment it is about; draft two topics with different ideas, judged as a stranger about to scroll, as a native editor who checks every word, and as the user; keep the better, mend its weakest lines. First line: four to six words that stop a thumb: strange, funny or wrong, and true. Each line makes the next necessary; the moment happens in full. Last line: words someone would repeat; no summary. No unsure fact or invented experience. story: one want, harder with each line, a turn. education: one example worked through. documentary: evidence first, calm whole sentences. asmr: one slow action, half the words. brainrot: an absurd premise in earnest, bigger each line. ugc: mid-talk to a friend, then the next step. 2.2 English words per second, counted. A picture per 3 s: the thing itself; no talking face, lettering, logo. No title or label, it might be spoken",
         ),
       language: z
         .string()

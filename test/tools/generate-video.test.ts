@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
@@ -9,27 +8,6 @@ const FOLLOW = "Follow it with get_video_status.";
 const ARGUMENTS = "(its arguments: topic, language, duration, style, voice, music, pacing, confirmDuplicate)";
 
 const bench = () => benchFor(generateVideo);
-
-// Must be the first test: the schema is made once, and only the test that makes it shows bugs planted in it.
-test("generate_video tells the model what it spends, the service's defaults and bounds, and that it may be a task", () => {
-  const { properties } = z.toJSONSchema(generateVideo.input());
-
-  expect(properties).toMatchObject({
-    topic: { description: expect.stringContaining("one idea") },
-    language: { default: "en", description: "BCP-47 code" },
-    duration: { minimum: 10, maximum: 90, default: 30, description: expect.stringContaining("each paid") },
-    style: { default: "story", description: expect.stringContaining("asmr") },
-    voice: { default: "charlotte", description: expect.stringContaining("Only if the user chooses") },
-    music: { default: "none", description: expect.stringContaining("dramatic") },
-    pacing: { default: "normal" },
-  });
-  expect(generateVideo).toMatchObject({
-    title: "Generate a video",
-    description: expect.stringContaining("spends the account's credits"),
-    startsJob: true,
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  });
-});
 
 test("generate_video starts a video, says how to follow it and remembers its topic", async () => {
   const { call, context, computer } = bench();

@@ -234,7 +234,7 @@ export class StdioTransport implements Transport {
         internalError(message.id ?? null, "Internal error: the answer could not be serialised"),
       );
     }
-    // What is sent in one turn of the event loop goes out in one write: each costs as much as the whole answer.
+    // One write carries what one turn of the event loop sends: a write costs as much as the whole answer.
     if (output.writableCorked === 0) {
       output.cork();
       setImmediate(() => output.uncork());
