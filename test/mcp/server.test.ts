@@ -2,7 +2,7 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { factsOf, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 
