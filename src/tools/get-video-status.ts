@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
+import { UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, describeProgress, publishedToField, savedToField } from "./describe-job.ts";
@@ -12,8 +13,6 @@ import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 const MAX_WAIT_SECONDS = 50;
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
-/** How long a job that this computer has started may be unknown to the service. */
-const NOT_LISTED_MS = 10 * 60_000;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
 const count = () => z.number().optional();
@@ -22,7 +21,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds (50 is good) it waits for the render's end, at most that long: if it still runs then, call this again, and don't generate the video again. done means completed or failed. Costs nothing.",
+    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds (50 works well) it waits up to that long for the end; if the video is still rendering, call this again. done means completed or failed. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
@@ -101,7 +100,7 @@ function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
 function explainNotListed(jobId: string, error: unknown, { jobs }: ToolContext): unknown {
   const ageMs = jobs.get(jobId)?.topic === undefined ? undefined : jobs.ageMs(jobId);
   if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
-  if (ageMs === undefined || ageMs > NOT_LISTED_MS) return error;
+  if (ageMs === undefined || ageMs > UNLISTED_MS) return error;
   return new BridgeError(
     {
       ...error.facts,
