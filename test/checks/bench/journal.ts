@@ -9,73 +9,65 @@ import { openDisk } from "../../../src/idempotency/journal-files.ts";
 import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
 import { sameGenerations } from "../../../src/idempotency/same-request.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
-import { jobIdOf } from "../../fixtures/soak-service.ts";
 import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
 import { median } from "./sample.ts";
 
 const CALLS = 51;
-const LINE = "The sea holds salt from rocks that rain has worn. [waves on rocks] ";
+const SIZES = [
+  { count: 1, files: 1, characters: 200 },
+  { count: 10_000, files: 90, characters: 200 },
+  { count: 100_000, files: 90, characters: 200 },
+  { count: 30_000, files: 1, characters: 700 },
+];
+type Size = (typeof SIZES)[number];
 
-/** A table of what it costs, by the journal's length. */
+/** A table of the costs, by how much the journal holds. */
 export async function benchJournal(): Promise<string> {
-  const rows = [
-    await measure(1, { days: 1 }),
-    await measure(10_000, { days: 90 }),
-    await measure(100_000, { days: 90 }),
-    await measure(30_000, { days: 1, lines: 10 }),
-  ];
-  return table(["requests", "first look", "paid call", "what results say of it"], rows);
-}
-
-async function measure(count: number, { days, lines = 3 }: { days: number; lines?: number }) {
-  const folder = makeFolder();
-  try {
-    const megabytes = (await writeJournal(folder, count, days, LINE.repeat(lines))) / 1e6;
-    const { journal } = openJournal(openDisk(folder));
-    const monotonicMs = () => performance.now();
-    const calls = new PaidCalls({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
-    const firstMs = await timeOf(() => journal.entries());
-    const paidMs: number[] = [];
-    while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(calls, `call ${paidMs.length}`)));
-    const entries = await journal.entries();
-    const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-    return [
-      `${count.toLocaleString("en")}, ${megabytes.toFixed(megabytes < 1 ? 3 : 0)} MB in ${days} ${days === 1 ? "file" : "files"}`,
-      ms(firstMs),
-      ms(median(paidMs)),
-      ms(await timeOf(() => [jobHistories(entries), ordersOf(entries, NOON)])),
-    ];
-  } finally {
-    removeFolder(folder);
+  const rows: string[][] = [];
+  for (const size of SIZES) {
+    const folder = makeFolder();
+    const times = await measure(folder, size).finally(() => removeFolder(folder));
+    rows.push([
+      `${size.count.toLocaleString("en")} in ${size.files}`,
+      ...times.map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`),
+    ]);
   }
+  return table(["requests in files", "first look", "paid call", "what results say of it"], rows);
 }
 
-/** As a paid call, with a service that answers at once. */
-async function pay(calls: PaidCalls, fingerprint: string): Promise<void> {
-  const call = calls.begin(undefined);
-  const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
-  await calls.send(call, look, {
-    intent: { ...VIDEO, fingerprint },
-    request: async () => fingerprint,
-    outcomeOf: () => ({ outcome: "done", jobId: fingerprint }),
-  });
+async function measure(folder: string, size: Size): Promise<number[]> {
+  await writeJournal(folder, size);
+  const { journal } = openJournal(openDisk(folder));
+  const monotonicMs = () => performance.now();
+  const calls = new PaidCalls({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
+  // As generate_video, with a service that answers at once.
+  const pay = async (fingerprint: string) => {
+    const call = calls.begin(undefined);
+    const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
+    const intent = { ...VIDEO, fingerprint };
+    const outcomeOf = (jobId: string) => ({ outcome: "done", jobId }) as const;
+    await calls.send(call, look, { intent, request: async () => fingerprint, outcomeOf });
+  };
+  const firstMs = await timeOf(() => journal.entries());
+  const paidMs: number[] = [];
+  while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(`call ${paidMs.length}`)));
+  const entries = await journal.entries();
+  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries, NOON)])];
 }
 
-/** Writes generations that are done, evenly on the days before, and returns their bytes. */
-async function writeJournal(folder: string, count: number, days: number, topic: string): Promise<number> {
-  let bytes = 0;
-  for (let day = 0; day < days; day += 1) {
+/** Writes generations that are done, evenly on the days before. */
+async function writeJournal(folder: string, { count, files, characters }: Size): Promise<void> {
+  for (let day = 0; day < files; day += 1) {
     const atMs = NOON - day * DAY_MS;
     let text = "";
-    for (let job = day; job < count; job += days) {
+    for (let job = day; job < count; job += files) {
+      const topic = "x".repeat(characters);
       const begun = { ...VIDEO, id: `${job}`, atMs, fingerprint: `${job}`, arguments: { topic } };
-      const done = { ...begun, outcome: "done", endedAtMs: atMs, jobId: jobIdOf(job) };
+      const done = { ...begun, outcome: "done", endedAtMs: atMs, jobId: `job ${job}` };
       text += `\n${JSON.stringify(begun)}\n\n${JSON.stringify(done)}\n`;
     }
     await writeFile(join(folder, `journal-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`), text);
-    bytes += Buffer.byteLength(text);
   }
-  return bytes;
 }
 
 async function timeOf(work: () => unknown): Promise<number> {
