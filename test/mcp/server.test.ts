@@ -1,7 +1,8 @@
 // What real clients of both protocols get of a server for the sandbox.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Journal } from "../../src/idempotency/journal.ts";
 import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
@@ -20,6 +21,16 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a client that has listed the tools needn't wait for the journal: it is being read", async () => {
+    const reads = vi.spyOn(Journal.prototype, "entries");
+    onTestFinished(() => reads.mockRestore());
+    const client = await connect(FAST_SANDBOX);
+
+    await client.raw.listTools();
+
+    await expect.poll(() => reads.mock.calls.length).toBe(1);
+  });
+
   test("a client gets every result as structured content that begins with the summary, and as equivalent text", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
