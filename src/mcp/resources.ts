@@ -5,7 +5,7 @@ import { toBridgeError } from "../errors.ts";
 import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
-import { cleanServiceText } from "../text.ts";
+import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
@@ -97,7 +97,7 @@ export function registerResources(server: McpServer, application: Application): 
           description:
             status === "unknown"
               ? "Video job."
-              : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+              : `Video job with the status ${quote(status, 60)} when last seen.`,
         })),
       ],
     };

@@ -110,7 +110,8 @@ test("a 404 names the jobId only if the service does, otherwise the address", as
 
   expect(own.get).toMatchObject({
     message: "The service knows no job with this jobId.",
-    nextStep: "Use a jobId from generate_video or list_videos, unchanged.",
+    nextStep:
+      "Use a jobId from generate_video or list_videos, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
   });
   expect(foreign.get).toMatchObject({
     code: "not_found",
@@ -118,13 +119,10 @@ test("a 404 names the jobId only if the service does, otherwise the address", as
   });
 });
 
-const deep = "[".repeat(100_000) + "]".repeat(100_000);
-
 test.each<[string, Reply]>([
   ["is not JSON", { body: "<html>Welcome</html>" }],
-  ["is cut off", { body: '{"jobId":"a","status":' }],
+  ["is cut off", { body: '{"jobId":"a' }],
   ["is empty", { status: 204 }],
-  ["is nested without end", { body: `{"jobId":"a","status":"b","x":${deep}}` }],
   ["is null", { json: null }],
   ["is a list", { json: [] }],
   ["lacks a jobId and a status", { json: { note: "hello" } }],
