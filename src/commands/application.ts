@@ -16,7 +16,7 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
-import { jobHistories, startedJobs } from "../idempotency/history.ts";
+import { jobHistories, type JobHistory, startedJobs } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
@@ -39,15 +39,22 @@ export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
-  const reader = new JobReader({ source: service, store: jobs, clock });
+  const history = async (): Promise<ReadonlyMap<string, JobHistory>> => {
+    try {
+      return jobHistories(await journal.entries());
+    } catch (error) {
+      log.info("The journal can't be read.", error);
+      return new Map();
+    }
+  };
+  const startedAtMs = async (jobId: string) => (await history()).get(jobId.toLowerCase())?.createdAtMs;
+  const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
   const lookAtJob = async (jobId: string, signal: AbortSignal): Promise<SeenJob> => {
-    const known = jobs.get(jobId)?.job;
-    if (known?.status === "completed" && known.finalVideoUrl !== undefined) return known;
     const read = reader
       .readLatest(jobId, { background: false, signal })
       .catch((error: unknown) =>
@@ -120,14 +127,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publishOnce,
     finishPaidRequests: () => calls.finish(),
     lookAtJob,
-    history: async () => {
-      try {
-        return jobHistories(await journal.entries());
-      } catch (error) {
-        log.info("The journal can't be read.", error);
-        return new Map();
-      }
-    },
+    history,
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),

@@ -21,8 +21,12 @@ export interface KnownJob {
   readonly updatedAtMs?: number;
   /** When a list showed after that answer that the job still runs, on the monotonic clock. */
   readonly listedAtMs?: number;
-  /** From the video list. */
+  /** As the service gave it last. */
   readonly finalVideoUrl?: string;
+  /** When it did, on the monotonic clock. */
+  readonly linkAtMs?: number;
+  /** The list, in which the link would stand, could not be read. */
+  readonly isLinkUnread?: boolean;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string;
 }
@@ -109,6 +113,7 @@ export class JobStore {
       job,
       fetchedAtMs: this.#clock.monotonicMs(),
       updatedAtMs: this.#clock.now(),
+      ...(answer.finalVideoUrl !== undefined && this.#linkOf(answer.finalVideoUrl)),
       ...(watchEnded !== undefined && !job.done && { watchEnded }),
     });
     if (hasChanged(before.job, job)) this.#emit("change", job.jobId);
@@ -125,8 +130,8 @@ export class JobStore {
         // A list may lag behind.
         status: status !== undefined && isEnded(status) ? status : video.status,
         ...(job?.done === false && !isEnded(video.status) && { listedAtMs: this.#clock.monotonicMs() }),
-        ...(finalVideoUrl !== undefined && { finalVideoUrl }),
-        ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
+        ...(finalVideoUrl !== undefined && this.#linkOf(finalVideoUrl)),
+        ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { ...job, finalVideoUrl } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.
         ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };
@@ -146,6 +151,11 @@ export class JobStore {
     this.#emit("change", jobId);
   }
 
+  /** Notes whether the list could be read when a link was looked up in it. */
+  noteLookup(jobId: string, isRead: boolean): void {
+    this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), isLinkUnread: !isRead });
+  }
+
   /** Notes that polling ended before the job did. Emitted, so that subscribers can read why. */
   endWatch(jobId: string, reason: string): void {
     this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
@@ -158,6 +168,10 @@ export class JobStore {
     if (job?.watchEnded === undefined) return;
     const { watchEnded: _, ...watched } = job;
     this.#set(watched);
+  }
+
+  #linkOf(finalVideoUrl: string) {
+    return { finalVideoUrl, linkAtMs: this.#clock.monotonicMs() };
   }
 
   #emit(event: "change" | "start", jobId: string): void {

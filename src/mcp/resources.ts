@@ -77,7 +77,8 @@ export function registerResources(server: McpServer, application: Application): 
         if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
-        if (failure.facts.code === "not_found") throw new ResourceNotFoundError(href);
+        if (failure.facts.code === "not_found" && !failure.facts.retryable)
+          throw new ResourceNotFoundError(href);
         throw protocolError(failure, { uri: href });
       }
     },

@@ -36,9 +36,11 @@ export async function describeJob(
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
   const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
   const publishedTo = known?.publishedTo ?? [];
-  const watchEnded = job.done ? undefined : jobs.get(job.jobId)?.watchEnded;
+  const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
+  const watchEnded = job.done ? undefined : reason;
+  const ageMs = jobs.ageMs(job.jobId);
   return {
-    ...describeStatus(job, { ageMs: jobs.ageMs(job.jobId), canPublish, publishedTo, saved, watchEnded }),
+    ...describeStatus(job, { ageMs, canPublish, publishedTo, saved, watchEnded, isLinkUnread }),
     result: {
       ...job,
       ...savedToOf(saved),
@@ -57,6 +59,8 @@ export interface StatusFacts {
   readonly saved: SavedVideo | undefined;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
+  /** The list, in which the final video's link would stand, could not be read. */
+  readonly isLinkUnread?: boolean | undefined;
 }
 
 /** The summary and the next step. */
@@ -97,13 +101,17 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
   };
 }
 
-function describeCompleted(job: Job, { canPublish, publishedTo, saved }: StatusFacts): Guidance {
+function describeCompleted(job: Job, facts: StatusFacts): Guidance {
+  const { canPublish, publishedTo, saved, isLinkUnread = false } = facts;
   const link = job.finalVideoUrl;
   const ready =
     link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`;
   const isMissing = link === undefined && !hasUnsafeLinks(job);
   const sentences = [
-    isMissing && "The service has not listed the link of the final video yet.",
+    isMissing &&
+      (isLinkUnread
+        ? "The link of the final video could not be looked up."
+        : "The service has not listed the link of the final video yet."),
     link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
     describeSaved(saved),
     describePosts(publishedTo),
@@ -112,7 +120,9 @@ function describeCompleted(job: Job, { canPublish, publishedTo, saved }: StatusF
   return {
     summary: [ready, ...sentences].filter(Boolean).join(" "),
     nextStep: isMissing
-      ? "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
+      ? isLinkUnread
+        ? "Tell the user that it is ready. Look for the link with get_video_status when they ask for it."
+        : "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
       : nextStepWhenReady(link, { canPublish, publishedTo }),
   };
 }

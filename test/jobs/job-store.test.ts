@@ -73,7 +73,7 @@ test("the known jobs follow the order of the service's newest page, each once, w
   list([{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")]);
 
   expect(store.recent(10)).toEqual([
-    { jobId: "c", status: "completed", finalVideoUrl: FINAL },
+    { jobId: "c", status: "completed", finalVideoUrl: FINAL, linkAtMs: expect.any(Number) },
     { jobId: "b", status: "completed" },
     { jobId: "d", status: "failed" },
     answered(job("a")),

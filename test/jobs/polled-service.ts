@@ -83,7 +83,7 @@ export class PolledWorld {
     };
     const { clock, store } = this;
     this.schedule = new Schedule({ fixedMs, random });
-    this.reader = new JobReader({ source, store, clock });
+    this.reader = new JobReader({ source, store, clock, startedAtMs: async () => undefined });
     this.poller = new Poller({
       source,
       reader: this.reader,
