@@ -148,7 +148,6 @@ export class JobReader {
   async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const { job, fetchedAtMs } = store.get(jobId) ?? {};
-    // Where only the list says that the job has ended, not even its clips are known.
     if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
     else await untilAborted(this.#lookUpLink(job, clock.monotonicMs() - fetchedAtMs), signal);
   }

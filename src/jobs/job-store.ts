@@ -139,18 +139,6 @@ export class JobStore {
     this.#merge(jobs, isFirstPage ? "first" : "last");
   }
 
-  /**
-   * Believes the video list that a job has ended, where the rate limit leaves no room to ask the job itself.
-   * The list has no clips, so the next read asks the job for them.
-   */
-  putListedEnd(jobId: string, status: string): void {
-    const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
-    if (before.job?.done === true) return;
-    const job: Job = { videoUrls: [], ...before.job, jobId, status, done: true };
-    this.#set({ ...before, jobId, status, job, updatedAtMs: this.#clock.now() });
-    this.#emit("change", jobId);
-  }
-
   /** Notes whether the list could be read when a link was looked up in it. */
   noteLookup(jobId: string, isRead: boolean): void {
     this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), isLinkUnread: !isRead });

@@ -131,7 +131,6 @@ export class Poller {
   #tick(): void {
     this.#endOverdueWatches();
     if (this.#waitMs() === 0) this.#sendNext();
-    else this.#believeListedEnds();
     this.#setTimer();
   }
 
@@ -196,16 +195,7 @@ export class Poller {
       },
     );
     this.#isListInFlight = false;
-    this.#tick();
-  }
-
-  /**
-   * Passes on the ends that the list shows while the rate limiter leaves no room for the jobs' own statuses,
-   * which have the clips: the next read of such a job asks for them.
-   */
-  #believeListedEnds(): void {
-    for (const { jobId, listedEnd } of this.#idleJobs())
-      if (listedEnd !== undefined) this.#options.store.putListedEnd(jobId, listedEnd);
+    this.#setTimer();
   }
 
   /** Sends a request. A failure about the key or the rate concerns all requests; others go to `onFailure`. */

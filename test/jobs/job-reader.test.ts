@@ -293,17 +293,6 @@ test("reading a job's recent state uses an answer of the last minute, or the sta
   expect(world.requests()).toEqual(["60.1 a user"]);
 });
 
-test("reading a job's recent state requests it if the end is known only from the list, even while little of the rate limit is left", async () => {
-  const world = completedWorld();
-  world.hasSpareRequests = false;
-  world.store.putListedEnd("a", "completed");
-  const answer = world.reader.readRecent("a", 500, USER);
-  await world.until(1);
-
-  expect(await answer).toEqual(withFinal);
-  expect(world.requests()).toEqual(["0 a user", "0 list user"]);
-});
-
 test("reading a job's recent state is not misled by a system clock that was changed", async () => {
   const world = runningWorld("a");
   void world.reader.read("a", USER);

@@ -242,25 +242,6 @@ test("a job that has ended stays so if the list shows it as running", () => {
   expect(changed).toEqual(["a"]);
 });
 
-test("a job that has ended according to the list alone is emitted once, keeps its clips, and does not count as an answer", () => {
-  const { store, changed } = setup();
-  store.put(job("a", { videoUrls: [CLIP] }));
-
-  store.putListedEnd("a", "completed");
-  expect(store.get("a")).toEqual({
-    jobId: "a",
-    status: "completed",
-    job: job("a", { status: "completed", videoUrls: [CLIP] }),
-    updatedAtMs: NOW,
-  });
-  const confirmed = job("a", { status: "completed", videoUrls: [CLIP, FINAL] });
-  store.put(confirmed);
-  store.putListedEnd("a", "failed");
-
-  expect(store.get("a")?.job).toEqual(confirmed);
-  expect(changed).toEqual(["a"]);
-});
-
 test("the video list changes no job: only the job's own answer updates its state", () => {
   const { store, changed, list } = setup();
   store.put(job("a"));
