@@ -3,6 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/answers.ts";
+import { meaningOf } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
@@ -192,7 +193,7 @@ export class JobReader {
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
-    if (status !== "completed" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
+    if (meaningOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
     store.noteLookup(jobId, await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS)));
   }
 

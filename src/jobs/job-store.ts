@@ -3,7 +3,7 @@
 
 import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
-import { isEnded } from "../service/options.ts";
+import { isEnded, meaningOf } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;
@@ -104,7 +104,7 @@ export class JobStore {
     const { watchEnded, listedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
-      answer.finalVideoUrl ?? (answer.status === "completed" ? before.finalVideoUrl : undefined);
+      answer.finalVideoUrl ?? (meaningOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
     const job = finalVideoUrl === undefined ? answer : { ...answer, finalVideoUrl };
     this.#set({
       ...before,
@@ -131,7 +131,9 @@ export class JobStore {
         status: status !== undefined && isEnded(status) ? status : video.status,
         ...(job?.done === false && !isEnded(video.status) && { listedAtMs: this.#clock.monotonicMs() }),
         ...(finalVideoUrl !== undefined && this.#linkOf(finalVideoUrl)),
-        ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { ...job, finalVideoUrl } }),
+        ...(finalVideoUrl !== undefined &&
+          job !== undefined &&
+          meaningOf(job.status) === "ready" && { job: { ...job, finalVideoUrl } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.
         ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore, Unsubscribe } from "./job-store.ts";
+import { meaningOf } from "../service/options.ts";
 import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 
@@ -217,11 +218,11 @@ export class Poller {
 
   #removeIfEnded(jobId: string): void {
     const { store, schedule } = this.#options;
-    const { status, job: state } = store.get(jobId) ?? {};
+    const { job: state } = store.get(jobId) ?? {};
     const job = this.#jobs.get(jobId);
     if (job === undefined || state?.done !== true) return;
     this.#jobs.delete(jobId);
-    const durationMs = status === "completed" ? job.durationMs() : undefined;
+    const durationMs = meaningOf(state.status) === "ready" ? job.durationMs() : undefined;
     if (durationMs !== undefined) schedule.recordCompletion(durationMs);
     this.#setTimer();
   }

@@ -1,7 +1,7 @@
 // What results say of a job: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { isEnded } from "../service/options.ts";
+import { meaningOf } from "../service/options.ts";
 import type { JobHistory, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";
@@ -65,12 +65,18 @@ export interface StatusFacts {
 
 /** The summary and the next step. */
 export function describeStatus(job: Job, facts: StatusFacts): Guidance {
-  if (job.status === "failed")
-    return {
-      summary: "The render failed, and the service refunds its credits by itself.",
-      nextStep: "Tell the user. The same video may be generated again if they still want it.",
-    };
-  return job.status === "completed" ? describeCompleted(job, facts) : describeUnfinished(job, facts);
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return describeCompleted(job, facts);
+    case "refunded":
+      return {
+        summary: "The render failed, and the service refunds its credits by itself.",
+        nextStep: "Tell the user. The same video may be generated again if they still want it.",
+      };
+    case "rendering":
+    case "unclear":
+      return describeUnfinished(job, facts);
+  }
 }
 
 function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
@@ -88,7 +94,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
       nextStep: "Tell the user. Look again with get_video_status when they ask, and don't generate it again.",
     };
   const state =
-    job.status === "processing"
+    meaningOf(job.status) === "rendering"
       ? `Still rendering: ${describeProgress(job)}.`
       : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
   const usual = isLong ? ", much longer than the usual 2 to 4 minutes." : "; renders take 2 to 4 minutes.";
@@ -167,8 +173,18 @@ function describeUnsafe(job: Job): string {
 
 /** The state in a few words, for a progress bar. */
 export function describeProgress(job: Job): string {
-  if (job.status === "failed") return "Failed, credits are refunded";
-  if (isEnded(job.status)) return `Ready: ${describeClips(job)}`;
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return `Ready: ${describeClips(job)}`;
+    case "refunded":
+      return "Failed, credits are refunded";
+    case "rendering":
+    case "unclear":
+      return describeClipsSoFar(job);
+  }
+}
+
+function describeClipsSoFar(job: Job): string {
   const { total, completed } = job.progress ?? {};
   if (total === undefined || completed === undefined) return `${describeClips(job)} so far`;
   const failed = hasFailedClips(job) ? `, ${job.progress?.failed} failed` : "";
@@ -178,7 +194,9 @@ export function describeProgress(job: Job): string {
 function describeClips(job: Job): string {
   const { length } = job.videoUrls;
   const clips = `${length} ${length === 1 ? "clip" : "clips"}`;
-  return job.status === "completed" && hasFailedClips(job) ? `${clips}. ${describeFailedClips(job)}` : clips;
+  return meaningOf(job.status) === "ready" && hasFailedClips(job)
+    ? `${clips}. ${describeFailedClips(job)}`
+    : clips;
 }
 
 function hasFailedClips({ progress }: Job): boolean {

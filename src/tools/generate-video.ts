@@ -4,7 +4,16 @@ import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
-import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, MUSIC, PACINGS, STYLES } from "../service/options.ts";
+import {
+  CATALOG_VOICES,
+  CHOICES,
+  DEFAULTS,
+  DURATION,
+  meaningOf,
+  MUSIC,
+  PACINGS,
+  STYLES,
+} from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { languageCode } from "../service/languages.ts";
@@ -115,16 +124,22 @@ export const generateVideo = defineTool({
 function describeStarted({ generation }: NewlyStarted, request: GenerationRequest): Guidance {
   const { status } = generation;
   const order = describeOrder(request);
-  if (status === "failed")
-    return {
-      summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.`,
-      nextStep: "Tell the user. The same video may be generated again if they still want it.",
-    };
-  const state =
-    status === "processing"
-      ? "Renders take 2 to 4 minutes."
-      : `The service gives its status as ${quote(status, 60)}.`;
-  return { summary: `The video was started: ${order}. ${state}`, nextStep: FOLLOW };
+  const started = (state: string) => ({
+    summary: `The video was started: ${order}. ${state}`,
+    nextStep: FOLLOW,
+  });
+  switch (meaningOf(status)) {
+    case "refunded":
+      return {
+        summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.`,
+        nextStep: "Tell the user. The same video may be generated again if they still want it.",
+      };
+    case "rendering":
+      return started("Renders take 2 to 4 minutes.");
+    case "ready":
+    case "unclear":
+      return started(`The service gives its status as ${quote(status, 60)}.`);
+  }
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
@@ -140,7 +155,7 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
   const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
   const nothing = `so nothing was started or charged now.${stale}`;
   const started = `This same video was started ${describeAge(ageMs)}`;
-  if (typeof job === "object" && job.status === "completed")
+  if (typeof job === "object" && meaningOf(job.status) === "ready")
     return job.finalVideoUrl === undefined
       ? {
           summary: `${started} and is ready, ${nothing}`,
@@ -156,9 +171,14 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
   if (job === "not found") return "the service doesn't list it yet";
-  return job.status === "processing"
-    ? "it is still rendering"
-    : `the service gives its status as ${quote(job.status, 60)}`;
+  switch (meaningOf(job.status)) {
+    case "rendering":
+      return "it is still rendering";
+    case "ready":
+    case "refunded":
+    case "unclear":
+      return `the service gives its status as ${quote(job.status, 60)}`;
+  }
 }
 
 /** Credits can't be added in the sandbox. */

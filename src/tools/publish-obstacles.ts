@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/answers.ts";
+import { meaningOf } from "../service/options.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -100,20 +101,26 @@ function unknownJobError(): BridgeError {
 
 /** undefined for a job that is ready, or whose status does not tell. */
 function jobError(job: Job | undefined): BridgeError | undefined {
-  if (job?.status === "failed")
-    return notPublished({
-      code: "not_ready",
-      message: "The render of this video failed, so there is nothing to publish.",
-      nextStep: "Tell the user. The video can be generated again if they still want it.",
-      retryable: false,
-    });
-  if (job?.status !== "processing") return undefined;
-  return notPublished({
-    code: "not_ready",
-    message: "The video is still rendering, so it was not published.",
-    nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-    retryable: true,
-  });
+  if (job === undefined) return undefined;
+  switch (meaningOf(job.status)) {
+    case "ready":
+    case "unclear":
+      return undefined;
+    case "refunded":
+      return notPublished({
+        code: "not_ready",
+        message: "The render of this video failed, so there is nothing to publish.",
+        nextStep: "Tell the user. The video can be generated again if they still want it.",
+        retryable: false,
+      });
+    case "rendering":
+      return notPublished({
+        code: "not_ready",
+        message: "The video is still rendering, so it was not published.",
+        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+        retryable: true,
+      });
+  }
 }
 
 function missingError(
