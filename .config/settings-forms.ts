@@ -11,6 +11,7 @@ interface Field {
   readonly type: "string" | "number" | "boolean" | "directory";
   readonly placeholder?: string;
   readonly isSecret?: true;
+  readonly choices?: readonly string[];
 }
 
 /** The settings that guard money, privacy or publicity, or without which nothing works. */
@@ -19,7 +20,11 @@ const FIELDS: Readonly<Record<string, Field>> = {
   FACELESS_BASE_URL: { title: "Service address", type: "string", placeholder: "https://videos.example.com" },
   FACELESS_SAVE_DIR: { title: "Folder for finished videos", type: "directory", placeholder: "~/Videos" },
   FACELESS_MAX_GENERATIONS: { title: "Maximum number of videos", type: "number" },
-  FACELESS_CONFIRM_PUBLISH: { title: "Ask before publishing", type: "boolean" },
+  FACELESS_CONFIRM_PUBLISH: {
+    title: "Ask before publishing",
+    type: "string",
+    choices: ["on", "off", "always"],
+  },
   FACELESS_STATE_DIR: { title: "Journal folder", type: "directory" },
 };
 const OPTION_TITLES = { sandbox: "Sandbox", "read-only": "Read only", "no-publish": "Never publish" };
@@ -38,7 +43,6 @@ export function serverJson(): string {
   const formats: Partial<Record<Field["type"], object>> = {
     number: { format: "number" },
     directory: { format: "filepath" },
-    boolean: { choices: ["on", "off"], default: "on" },
   };
   const generated = {
     version: manifest.version,
@@ -49,11 +53,12 @@ export function serverJson(): string {
       format: "boolean",
       default: "false",
     })),
-    environmentVariables: settings.map(({ name, description, type, placeholder, isSecret }) => ({
+    environmentVariables: settings.map(({ name, description, type, placeholder, isSecret, choices }) => ({
       name,
       description,
       isSecret,
       ...formats[type],
+      ...(choices && { choices, default: choices[0] }),
       placeholder,
     })),
   };
@@ -64,16 +69,15 @@ export function serverJson(): string {
 /** The parts of the bundle's manifest that make its settings page and pass its values to the server. */
 export function settingsPage() {
   const fields = [
-    ...settings.map(({ name, title, type, meaning, description, isSecret }) => ({
+    ...settings.map(({ name, title, type, meaning, description, isSecret, choices }) => ({
       id: name.replace("FACELESS_", "").toLowerCase(),
-      // server/index.cjs translates the page's switches.
-      variable: type === "boolean" ? name.replace("FACELESS_", "FACELESS_BUNDLE_") : name,
+      variable: name,
       entry: {
         type,
         title: `${title} (${name})`,
-        // Pickers and switches offer other values than the variable.
-        description: type === "directory" || type === "boolean" ? `${meaning}.` : description,
-        ...(type === "boolean" && { default: true }),
+        // A picker offers other values than the variable.
+        description: type === "directory" ? `${meaning}.` : description,
+        ...(choices && { default: choices[0] }),
         ...(type === "number" && { min: 0 }),
         ...(isSecret && { sensitive: true }),
         required: false,

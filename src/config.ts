@@ -57,7 +57,7 @@ export interface Config extends Flags {
   readonly sandboxSeconds: number;
   readonly pollSeconds: number | undefined;
   readonly maxGenerations: number | undefined;
-  readonly confirmPublish: boolean;
+  readonly confirmPublish: "on" | "off" | "always";
   /** An absolute path: where finished videos are saved. */
   readonly saveDir: string | undefined;
   /** An absolute path: the journal's folder. `undefined` keeps no journal on disk, as the sandbox does. */
@@ -81,6 +81,8 @@ export interface Setting<Value> {
   readonly whenUnset?: string;
   /** A wrong value is replaced by the default, with a warning; for other settings it is a problem. */
   readonly isHarmless?: true;
+  /** It guards money or publicity: a placeholder that the client did not fill in must not lift the guard. */
+  readonly isGuard?: true;
 }
 
 type Mistake = Pick<ConfigProblem, "problem" | "fix">;
@@ -139,12 +141,15 @@ export const SETTINGS = {
     values: "a whole number, 0 or more",
     default: "no limit",
     parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
+    isGuard: true,
   },
   confirmPublish: {
     name: "FACELESS_CONFIRM_PUBLISH",
-    meaning: "Whether you are asked before a video is posted, where the client can ask",
-    ...oneOf("on", "off"),
+    meaning:
+      "Whether you are asked before a video is posted, or paid for a second time, where the client can ask; with always, nothing is posted where it can't",
+    ...oneOf("on", "off", "always"),
     default: "on",
+    isGuard: true,
   },
   stateDir: {
     name: "FACELESS_STATE_DIR",
@@ -198,7 +203,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
   const warnings: ConfigProblem[] = [];
   const read = <Value>(setting: Setting<Value>): Value | undefined => {
     const { name: variable, values, whenUnset, isHarmless } = setting;
-    const text = readVariable(env, variable);
+    const text = readVariable(env, setting);
     if (text === undefined) {
       if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
       return undefined;
@@ -211,7 +216,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     return undefined;
   };
 
-  const isSet = ({ name }: Setting<unknown>) => readVariable(env, name) !== undefined;
+  const isSet = (setting: Setting<unknown>) => readVariable(env, setting) !== undefined;
   const sandbox =
     flags.sandbox === "auto" ? !isSet(SETTINGS.apiKey) && !isSet(SETTINGS.baseUrl) : flags.sandbox;
   const apiKey = sandbox ? undefined : read(SETTINGS.apiKey);
@@ -225,7 +230,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
-    confirmPublish: read(SETTINGS.confirmPublish) !== "off",
+    confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
@@ -247,9 +252,15 @@ function isMistake(value: unknown): value is Mistake {
 }
 
 /** Counts empty values and unexpanded placeholders as unset. Proxies are usual in lower case too. */
-function readVariable(env: Environment, name: string): string | undefined {
+function readVariable(env: Environment, { name, isGuard }: Setting<unknown>): string | undefined {
   const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
-  return written.map((text = "") => text.trim()).find((text) => text !== "" && !holdsPlaceholder(text));
+  const isUnset = isGuard === true ? isBundlePlaceholder : holdsPlaceholder;
+  return written.map((text = "") => text.trim()).find((text) => text !== "" && !isUnset(text));
+}
+
+/** What the bundle's manifest has for a field that the user left empty. */
+function isBundlePlaceholder(value: string): boolean {
+  return /^\$\{user_config\.\w+\}$/.test(value);
 }
 
 function holdsPlaceholder(value: string): boolean {

@@ -42,6 +42,8 @@ export interface BridgeErrorFacts {
   readonly message: string;
   /** What the user or model should do, as one to three sentences. */
   readonly nextStep: string;
+  /** Only the user can take the next step, which is worded for them. */
+  readonly isForUser?: true;
   readonly outcome: Outcome;
   /** Whether the same call may succeed later and is safe to make again. */
   readonly retryable: boolean;
@@ -96,7 +98,7 @@ export function describeFailure(error: BridgeError, effect: Effect): string {
       : `The service's words: ${JSON.stringify(facts.serviceWords.message)}`,
     facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
     againSentence(facts),
-    facts.nextStep,
+    facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep,
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }

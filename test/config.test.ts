@@ -36,7 +36,7 @@ test("with only key and URL set, every other setting has its default", () => {
     warnings: [],
     ...FLAGS,
     sandboxSeconds: 20,
-    confirmPublish: true,
+    confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
     logLevel: "warn",
   });
@@ -76,8 +76,9 @@ const USABLE: readonly (readonly [name: string, value: string, expected: object]
   ["FACELESS_POLL_SECONDS", "3600", { pollSeconds: 3600 }],
   ["FACELESS_MAX_GENERATIONS", "0", { maxGenerations: 0 }],
   ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
-  ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: false }],
-  ["FACELESS_CONFIRM_PUBLISH", "on", { confirmPublish: true }],
+  ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: "off" }],
+  ["FACELESS_CONFIRM_PUBLISH", "always", { confirmPublish: "always" }],
+  ["FACELESS_CONFIRM_PUBLISH", "on", { confirmPublish: "on" }],
   ["FACELESS_STATE_DIR", "Off", { stateDir: undefined }],
   ["FACELESS_STATE_DIR", "~", { stateDir: HOME }],
   ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state` }],
@@ -106,9 +107,9 @@ test.each([
   [
     "FACELESS_MAX_GENERATIONS",
     not("a whole number, 0 or more"),
-    ["1.5", "-1", "many", "9007199254740993", "９"],
+    ["1.5", "-1", "many", "9007199254740993", "９", "${env:FACELESS_LIMIT}"],
   ],
-  ["FACELESS_CONFIRM_PUBLISH", not("one of on, off"), ["false", "no", "0"]],
+  ["FACELESS_CONFIRM_PUBLISH", not("one of on, off, always"), ["false", "no", "0", "${env:ASK}"]],
   ["HTTPS_PROXY", not("the URL of an HTTP proxy"), ["socks5://user:x@proxy.example", "http://", "a proxy"]],
   ["HTTP_PROXY", not("the URL of an HTTP proxy"), ["http://user:x@proxy:99999"]],
 ])("%s guards money, privacy or publicity, so a wrong value is a problem", (variable, mistake, values) => {
@@ -129,19 +130,28 @@ test.each([
     expect([value, read({ [variable]: value })]).toEqual([value, { ...read({}), warnings: [warning] }]);
 });
 
-test.each(["", " ", "\t\n", "${KEY}", "${input:key}", "${env:KEY:-none}", "x${KEY}y", "${a${b}"])(
-  "%j counts as unset, whatever the setting",
-  (value) => {
-    const env = Object.fromEntries(NAMES.map((name) => [name, value]));
-    const { FACELESS_API_KEY, FACELESS_BASE_URL, ...others } = env;
+test.each([
+  "",
+  " ",
+  "\t\n",
+  "${KEY}",
+  "${input:key}",
+  "${env:KEY:-none}",
+  "x${KEY}y",
+  "${a${b}",
+  "${user_config.x}",
+])("%j counts as unset, though not for every guard", (value) => {
+  const env = Object.fromEntries(NAMES.map((name) => [name, value]));
+  const { FACELESS_API_KEY, FACELESS_BASE_URL, ...rest } = env;
+  // In a guard any placeholder but the bundle's is a wrong value.
+  const { FACELESS_MAX_GENERATIONS: _, FACELESS_CONFIRM_PUBLISH: __, ...others } = rest;
 
-    expect(read(others)).toEqual(read({}));
-    expect(readConfig({ FACELESS_API_KEY, FACELESS_BASE_URL }, FLAGS, HOME).problems).toMatchObject([
-      { variable: "FACELESS_API_KEY", problem: expect.stringMatching(/^is not set/) },
-      { variable: "FACELESS_BASE_URL", problem: expect.stringMatching(/^is not set/) },
-    ]);
-  },
-);
+  expect(read(value.trim() === "" || value.startsWith("${user_config.") ? rest : others)).toEqual(read({}));
+  expect(readConfig({ FACELESS_API_KEY, FACELESS_BASE_URL }, FLAGS, HOME).problems).toMatchObject([
+    { variable: "FACELESS_API_KEY", problem: expect.stringMatching(/^is not set/) },
+    { variable: "FACELESS_BASE_URL", problem: expect.stringMatching(/^is not set/) },
+  ]);
+});
 
 test("a placeholder in place of a needed value is said to be one", () => {
   expect(problemOf({ FACELESS_API_KEY: "${input:faceless-key}" })).toEqual({

@@ -16,7 +16,7 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
-import { jobHistories, type JobHistory, startedJobs } from "../idempotency/history.ts";
+import { jobHistories, ordersOf, startedJobs } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
@@ -39,15 +39,16 @@ export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
-  const history = async (): Promise<ReadonlyMap<string, JobHistory>> => {
+  const history = async () => {
     try {
-      return jobHistories(await journal.entries());
+      const entries = await journal.entries();
+      return { jobs: jobHistories(entries), orders: ordersOf(entries, clock.now()) };
     } catch (error) {
       log.info("The journal can't be read.", error);
-      return new Map();
+      return undefined;
     }
   };
-  const startedAtMs = async (jobId: string) => (await history()).get(jobId.toLowerCase())?.createdAtMs;
+  const startedAtMs = async (jobId: string) => (await history())?.jobs.get(jobId.toLowerCase())?.createdAtMs;
   const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
@@ -130,7 +131,9 @@ export function createApplication(options: ApplicationOptions): Application {
     history,
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
-    elicitation: new Elicitation({ isEnabled: config.confirmPublish, log }),
+    publishingRaised: new Set(),
+    elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
+    clock,
     log,
   };
 }

@@ -49,7 +49,7 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
     input,
     output,
     transformOutgoing: redact,
-    hooks: Object.assign(tasks.hooks, subscriptions.hooks),
+    hooks: { ...tasks.hooks, ...subscriptions.hooks },
   });
   serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
     transport,

@@ -41,6 +41,18 @@ export interface CallerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface GenerateOptions extends CallerOptions {
+  /** Called before a confirmed repeat is sent. Throws unless the user agrees or can't be asked. */
+  readonly ask?: (repeat: ConfirmedRepeat) => Promise<void>;
+}
+
+export interface ConfirmedRepeat {
+  /** Changes whenever something newer is known of the same request. */
+  readonly key: string;
+  /** Of the newest request for the same video. */
+  readonly ageMs: number;
+}
+
 export interface NewlyStarted {
   readonly alreadyStarted: false;
   readonly generation: Generation;
@@ -70,10 +82,11 @@ export class GenerateOnce {
   /** Starts a video unless the same request is under way, is unknown, or has a job that forbids another. */
   async run(
     request: GenerationRequest,
-    { confirmDuplicate, signal }: CallerOptions = {},
+    { confirmDuplicate, signal, ask }: GenerateOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
     const { calls } = this.#options;
-    const call = calls.begin(signal);
+    let call = calls.begin(signal);
+    let isAsked = false;
     const fingerprint = generationFingerprint(request);
     for (;;) {
       const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
@@ -89,6 +102,14 @@ export class GenerateOnce {
         if (earlier !== undefined) return earlier;
       }
       this.#checkLimit(entries);
+      const newest = seen.at(-1);
+      if (confirmDuplicate === code && newest !== undefined && ask !== undefined && !isAsked) {
+        await ask({ key: `generate ${code}`, ageMs: calls.ageMs(newest) });
+        isAsked = true;
+        // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
+        call = calls.begin(signal);
+        continue;
+      }
       const sent = await this.#send(call, look, request, fingerprint);
       if (sent.kind === "sent") return { alreadyStarted: false, generation: sent.result };
     }

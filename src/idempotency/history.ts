@@ -21,6 +21,25 @@ export interface JobHistory {
   readonly publishedTo: readonly Post[];
 }
 
+/** A video that was, or may have been, ordered by this computer. */
+export interface Order {
+  readonly topic: string;
+  readonly ageMs: number;
+  /** Equal for orders of the same video. */
+  readonly fingerprint: string;
+  /** Undefined where no answer has named it. */
+  readonly jobId: string | undefined;
+}
+
+/** In the journal's order. */
+export function ordersOf(entries: readonly JournalEntry[], nowMs: number): Order[] {
+  return entries.filter(mayHaveBeenCarriedOut).flatMap((entry) => {
+    if (entry.operation !== "generate") return [];
+    const { fingerprint, jobId, atMs } = entry;
+    return { topic: String(entry.arguments["topic"]), ageMs: Math.max(0, nowMs - atMs), fingerprint, jobId };
+  });
+}
+
 /** By job id in lower case; the jobs that were started first come first. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
   const byJob = new Map<string, JournalEntry[]>();

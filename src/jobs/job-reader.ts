@@ -3,7 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/answers.ts";
-import { meaningOf } from "../service/options.ts";
+import { meaningOf, UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
@@ -62,8 +62,6 @@ const LIST_DEADLINE_MS = 3_000;
 const LOOKUP_INTERVAL_MS = 5_000;
 /** Links may be signed for a time. */
 const MAX_LINK_AGE_MS = 60_000;
-/** How long a job that this computer has started may be unknown to the service. */
-const NOT_LISTED_MS = 10 * 60_000;
 /** Rate limits are usually per minute. */
 const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
@@ -204,7 +202,7 @@ export class JobReader {
     const { topic, createdAtMs } = store.get(jobId) ?? {};
     const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
     const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
-    if (ageMs > NOT_LISTED_MS) return error;
+    if (ageMs > UNLISTED_MS) return error;
     return new BridgeError(
       {
         ...error.facts,

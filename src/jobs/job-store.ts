@@ -43,7 +43,7 @@ const MAX_KNOWN_JOBS = 2_000;
 
 export class JobStore {
   readonly #clock: Pick<Clock, "now" | "monotonicMs">;
-  /** The most recent first, as far as their order is known. */
+  /** The most recent last, as far as their order is known: the next one is then added without moving any. */
   #known = new Map<string, KnownJob>();
   readonly #listeners = { change: new Set<Listener>(), start: new Set<Listener>() };
 
@@ -73,7 +73,7 @@ export class JobStore {
 
   /** At most `limit` jobs, the most recent first. */
   recent(limit: number): readonly KnownJob[] {
-    return [...this.#known.values()].slice(0, limit);
+    return [...this.#known.values()].reverse().slice(0, limit);
   }
 
   /** Adds a job that was started just now with this topic. */
@@ -180,11 +180,16 @@ export class JobStore {
   }
 
   #merge(jobs: readonly KnownJob[], place: "first" | "last"): void {
-    const merged = jobs.map((job) => ({ ...this.#known.get(job.jobId), ...job }));
-    const named = new Set(jobs.map(({ jobId }) => jobId));
-    const others = [...this.#known.values()].filter(({ jobId }) => !named.has(jobId));
-    const ordered = place === "first" ? [...merged, ...others] : [...others, ...merged];
-    this.#known = new Map(ordered.slice(0, MAX_KNOWN_JOBS).map((job) => [job.jobId, job]));
+    const merged = jobs
+      .map((job) => [job.jobId, { ...this.#known.get(job.jobId), ...job }] as const)
+      .reverse();
+    for (const [jobId] of merged) this.#known.delete(jobId);
+    if (place === "last") this.#known = new Map([...merged, ...this.#known]);
+    else for (const [jobId, job] of merged) this.#known.set(jobId, job);
+    for (const jobId of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN_JOBS) break;
+      this.#known.delete(jobId);
+    }
   }
 }
 

@@ -12,6 +12,12 @@ export function isJobId(text: string): boolean {
   return JOB_ID.test(text);
 }
 
+/** The one job's id in a text such as a resource URI or a link, in lower case as services write UUIDs. */
+export function readJobId(text: string): string | undefined {
+  const ids = text.toLowerCase().match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+  return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
+}
+
 /** The URI of the job's resource. */
 export function jobUri(jobId: string): string {
   // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
@@ -21,5 +27,5 @@ export function jobUri(jobId: string): string {
 /** The job whose resource has this URI; undefined if it is no job's. */
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
-  return isJobId(jobId) ? jobId : undefined;
+  return isJobId(jobId) ? readJobId(jobId) : undefined;
 }

@@ -2,6 +2,7 @@
 
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
+import type { Clock } from "../jobs/clock.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";
@@ -14,7 +15,7 @@ import type { Config } from "../config.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Pick<ToolContext, "history" | "canPublish"> {
+export interface Application extends Pick<ToolContext, "history" | "canPublish" | "publishingRaised"> {
   readonly version: string;
   readonly config: Config;
   readonly service: Service;
@@ -32,5 +33,6 @@ export interface Application extends Pick<ToolContext, "history" | "canPublish">
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
   readonly recallJobs: () => Promise<void>;
   readonly elicitation: Elicitation;
+  readonly clock: Clock;
   readonly log: Log;
 }

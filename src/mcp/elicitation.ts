@@ -1,5 +1,6 @@
-// Asks the user before something public happens, where the client can. A modern client gets the question as
-// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts.
+// Asks the user before something becomes public or is paid for twice, where the client can. A modern client
+// gets the question as its answer and calls again; a legacy one is asked while its call waits. Only this
+// question's yes counts.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -10,6 +11,8 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
+import type { Config } from "../config.ts";
+import type { Clock } from "../jobs/clock.ts";
 import type { Log } from "../log.ts";
 import type { Question } from "../tools/tool.ts";
 import { valueAt } from "./value-at.ts";
@@ -28,8 +31,9 @@ export class AskUser extends Error {
 }
 
 export interface ElicitationOptions {
-  /** Off: the client's own approval of the tool counts. */
-  readonly isEnabled: boolean;
+  /** Off: the client's own approval of the tool counts. Always: nothing is published without a yes. */
+  readonly mode: Config["confirmPublish"];
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly log: Log;
 }
 
@@ -57,30 +61,38 @@ export class Elicitation {
     this.#options = options;
   }
 
-  /** Returns on yes or if nobody can be asked. Throws AskUser, a BridgeError, or what `describe` throws. */
-  async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<void> {
+  /** Whether a question can reach the user of this request. */
+  mayAsk(server: McpServer, request: McpRequest): boolean {
+    return this.#options.mode !== "off" && canAsk(server, request);
+  }
+
+  /**
+   * True on yes, false if nobody can be asked. Throws AskUser, a BridgeError for any answer but yes, and what
+   * `describe` throws.
+   */
+  async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<boolean> {
     const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
-    const mayAsk = this.#options.isEnabled && canAsk(server, request);
-    if (!isAnswer && !mayAsk) return;
+    const mayAsk = this.mayAsk(server, request);
+    if (!isAnswer && !mayAsk) return false;
     const question = await describe();
     const answered =
       request.envelope === undefined
         ? await this.#ask(request, question)
         : this.#answerTo(request, question, mayAsk);
     const { action, content } = makeAnswerSchema().safeParse(answered.answer).data ?? {};
-    if (action === "accept" && content?.[FIELD] === question.yes) return;
-    const byItself = action !== undefined && action !== "accept" && answered.afterMs < BY_ITSELF_MS;
-    throw declinedError(action !== undefined, byItself);
+    if (action === "accept" && content?.[FIELD] === question.yes) return true;
+    const isQuick = action !== undefined && action !== "accept" && answered.afterMs < BY_ITSELF_MS;
+    throw declinedError(question, action !== undefined, isQuick && this.#options.mode !== "always");
   }
 
   async #ask(request: McpRequest, question: Question): Promise<Answered> {
-    const askedMs = performance.now();
+    const askedMs = this.#options.clock.monotonicMs();
     try {
       const answer = await request.send(
         { method: "elicitation/create", params: formFor(question) },
         { timeout: MAX_ANSWER_MS, signal: request.signal },
       );
-      return { answer, afterMs: performance.now() - askedMs };
+      return { answer, afterMs: this.#options.clock.monotonicMs() - askedMs };
     } catch (error) {
       // The client failed to ask, answered nonsense or took too long: none of these is a yes.
       this.#options.log.info("The client did not get an answer from the user.", error);
@@ -93,11 +105,14 @@ export class Elicitation {
     const asked = typeof state === "string" ? this.#open.get(state) : undefined;
     if (typeof state === "string") this.#open.delete(state);
     if (asked?.key === question.key)
-      return { answer: request.inputResponses?.[ANSWER], afterMs: performance.now() - asked.askedMs };
+      return {
+        answer: request.inputResponses?.[ANSWER],
+        afterMs: this.#options.clock.monotonicMs() - asked.askedMs,
+      };
     // An answer to another question or to none.
     if (!mayAsk) return { answer: undefined, afterMs: Infinity };
     const requestState = crypto.randomUUID();
-    this.#open.set(requestState, { key: question.key, askedMs: performance.now() });
+    this.#open.set(requestState, { key: question.key, askedMs: this.#options.clock.monotonicMs() });
     for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
     throw new AskUser(
       inputRequired({
@@ -129,7 +144,7 @@ function formFor({ message, yes, no }: Question) {
 }
 
 /** An empty `elicitation` means forms, as it did before there were modes. */
-export function canAsk(server: McpServer, request: McpRequest): boolean {
+function canAsk(server: McpServer, request: McpRequest): boolean {
   const modes = valueAt(declaredCapabilities(server, request), "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
@@ -141,12 +156,12 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
 }
 
 /** `byItself`: so fast and without a choice that the client may have answered without the user. */
-function declinedError(isAnswered: boolean, byItself: boolean): BridgeError {
+function declinedError({ verb }: Question, isAnswered: boolean, byItself: boolean): BridgeError {
   return new BridgeError({
     code: "declined",
     message: isAnswered
-      ? "The user was asked and did not agree to publish."
-      : "The user was asked whether to publish, and no answer came.",
+      ? `The user was asked and did not agree to ${verb}.`
+      : `The user was asked whether to ${verb}, and no answer came.`,
     nextStep: byItself
       ? "If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up."
       : "Don't ask again unless the user brings it up.",

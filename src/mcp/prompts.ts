@@ -10,14 +10,17 @@ import type { Application } from "./application.ts";
 
 const SUGGESTED_JOBS = 20;
 
+/** All of them lead to a new video, which a server that only reads can't start. */
 export function registerPrompts(server: McpServer, application: Application): void {
+  if (application.config.readOnly) return;
   const recentJobIds = async () => {
     await application.recallJobs();
     return application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
   };
   for (const listed of PROMPTS) {
     const { name, title, description } = listed;
-    const argsSchema = lazySchema(listed, lazy(listed.load), recentJobIds);
+    const load = lazy(() => listed.load(application.canPublish));
+    const argsSchema = lazySchema(listed, load, recentJobIds);
     server.registerPrompt(name, { title, description, argsSchema }, (written) => ({
       description: written.description,
       messages: [{ role: "user", content: { type: "text", text: written.text } }],

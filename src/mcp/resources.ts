@@ -2,7 +2,7 @@
 
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
-import { isJobId, JOB_URI_TEMPLATE, jobUri } from "../jobs/job.ts";
+import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
 import { cleanServiceText, quote } from "../text.ts";
@@ -16,7 +16,7 @@ export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
 const CATALOG = {
   title: "Options of a video",
-  description: "Styles, music, pacing, voices, limits and defaults of generate_video.",
+  description: "Styles, music, pacing, voices, limits and defaults.",
   mimeType: JSON_TYPE,
 };
 const JOB = {
@@ -60,8 +60,9 @@ export function registerResources(server: McpServer, application: Application): 
       },
     }),
     JOB,
-    async ({ href }, { jobId }, { mcpReq }) => {
-      if (typeof jobId !== "string" || !isJobId(jobId)) throw new ResourceNotFoundError(href);
+    async ({ href }, _variables, { mcpReq }) => {
+      const jobId = jobIdOf(href);
+      if (jobId === undefined) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
         const isCard = showsCards(server, mcpReq);

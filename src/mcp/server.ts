@@ -1,6 +1,7 @@
 // What a connection is served with. Only wires: serveStdio may call it twice; the application has all state.
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
+import { RENDER_TIME } from "../service/options.ts";
 import { WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
 import { registerCard } from "./card/card.ts";
@@ -42,7 +43,7 @@ export function createServer(application: Application, { era, subscriptions, tas
       inputRequired: { roundTimeoutMs: 5 * 60_000 },
       capabilities: {
         tools: { listChanged: false },
-        prompts: { listChanged: false },
+        ...(!application.config.readOnly && { prompts: { listChanged: false } }),
         resources: { subscribe: true, listChanged: true },
       },
     },
@@ -56,7 +57,7 @@ export function createServer(application: Application, { era, subscriptions, tas
   return server;
 }
 
-/** Mentions only what is offered. The first paragraph stands alone: some clients cut at 512 characters. */
+/** Names only what is offered. The first paragraph stands alone: some clients cut at 512 characters. */
 function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
   const what = "Makes faceless short videos from a text topic.";
   const unset =
@@ -66,22 +67,14 @@ function instructionsFor({ config, canPublish }: Pick<Application, "config" | "c
   const sandbox = config.sandbox
     ? " This is a sandbox: sample clips, nothing is rendered, charged or posted."
     : "";
-  const details =
-    "faceless://catalog lists styles, music, pacing, voices and limits; faceless://jobs/{jobId} is a job's status. A failed render refunds its credits by itself.";
   if (config.readOnly)
-    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${unset}${sandbox}\n\n${details}`;
+    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${unset}${sandbox}`;
   const publish = canPublish ? ", and call publish_video only where the user asks for it" : "";
   const never = canPublish
     ? "generate_video spends credits and publish_video posts publicly at once: never repeat either to check on it."
     : "generate_video spends credits: never repeat it to check on it.";
-  const review = canPublish
-    ? ", review_video for a check before publishing"
-    : ", review_video for a check of a finished one";
   const posts = canPublish ? ", adds captions, schedules or deletes a post" : " or adds captions";
-  const platforms = canPublish
-    ? " list_connected_platforms names the platforms that publish_video takes."
-    : "";
-  return `${what}${unset} Write the topic with the user, get their yes, call generate_video once, follow it with get_video_status for 2 to 4 minutes, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
+  return `${what}${unset} Write the topic with the user, get their yes, call generate_video once, follow it with get_video_status for ${RENDER_TIME}, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
 
-Suggest that the user runs a prompt, which you can't call: write_video_topic for one video, plan_series for several, localize_video for another language${review}. No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying. ${details}${platforms}`;
+No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying.`;
 }

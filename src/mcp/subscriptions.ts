@@ -2,7 +2,13 @@
 // SDK answers and routes the modern subscriptions/listen by itself: the transport shows the acknowledgement
 // going out and the cancellation coming in. Knows nothing of how jobs are polled.
 
-import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
 import { jobIdOf } from "../jobs/job.ts";
 import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
@@ -14,14 +20,15 @@ import type { Hook } from "./transport/stdio-transport.ts";
 /** A legacy client has one subscription per URI, a modern one any number, each with an id and many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
+/** A URI counts once for each subscription that names it. */
+const MAX_SUBSCRIPTIONS = 500;
 const MAX_REMEMBERED_ENDS = 2_000;
+const NOT_WATCHED: Unsubscribe = () => {};
 
 export class Subscriptions {
   readonly #application: Application;
-  /** What ends the watching, by key, and below that by URI. */
+  /** What ends the watching, by key and then by URI. A listen is not watched until the SDK accepts it. */
   readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
-  /** Listens that the SDK has not acknowledged yet. */
-  readonly #opening = new Set<SubscriptionKey>();
   /**
    * Keys and URIs under which the client was notified of the end, oldest first. A legacy client has one key
    * per URI: one that subscribes anew with every update would otherwise do so for ever.
@@ -44,6 +51,7 @@ export class Subscriptions {
       if (uri === CATALOG_URI) return {};
       const jobId = jobIdOf(uri);
       if (jobId === undefined) throw new ResourceNotFoundError(uri);
+      this.#admit(`uri:${uri}`, [uri]);
       this.#subscribe(`uri:${uri}`, uri, jobId);
       return {};
     });
@@ -55,33 +63,28 @@ export class Subscriptions {
 
   /** For the transport, by method. They follow the listens, which the SDK answers by itself. */
   get hooks(): Readonly<Record<string, Hook>> {
-    const end = (key: SubscriptionKey) => {
-      this.#opening.delete(key);
-      this.#unsubscribe(key);
-    };
     return {
       "subscriptions/listen": {
         inbound: (message) => {
-          if ("id" in message) this.#opening.add(listenKey(message.id));
+          if (!("id" in message)) return;
+          this.#unsubscribe(listenKey(message.id));
+          this.#admit(listenKey(message.id), urisOf(message));
         },
         // Its answer is its end, or its refusal.
-        answered: (id) => end(listenKey(id)),
+        answered: (id) => this.#unsubscribe(listenKey(id)),
       },
       "notifications/cancelled": {
         // It may overtake the acknowledgement, since the SDK handles one message after the other.
         inbound: (message) => {
-          if ("method" in message) end(listenKey(message.params?.["requestId"]));
+          if ("method" in message) this.#unsubscribe(listenKey(message.params?.["requestId"]));
         },
       },
       "notifications/subscriptions/acknowledged": {
         outbound: (message) => {
           if (!("method" in message)) return;
-          const key = listenKey(subscriptionIdOf(message));
-          if (!this.#opening.delete(key)) return;
-          const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
-          for (const uri of Array.isArray(uris) ? uris : []) {
-            const jobId = jobIdOf(String(uri));
-            if (jobId !== undefined) this.#subscribe(key, String(uri), jobId);
+          for (const uri of urisOf(message)) {
+            const jobId = jobIdOf(uri);
+            if (jobId !== undefined) this.#subscribe(listenKey(subscriptionIdOf(message)), uri, jobId);
           }
         },
       },
@@ -110,21 +113,38 @@ export class Subscriptions {
         uris.add(uri);
       }
     }
-    const [oldest] = this.#endNotified;
-    if (oldest !== undefined && this.#endNotified.size > MAX_REMEMBERED_ENDS)
+    for (const oldest of this.#endNotified) {
+      if (this.#endNotified.size <= MAX_REMEMBERED_ENDS) break;
       this.#endNotified.delete(oldest);
+    }
     for (const uri of uris)
       this.#server?.server
         .sendResourceUpdated({ uri })
         .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
+  /** Adds a subscription, or refuses it. A legacy client that subscribes again has it already. */
+  #admit(key: SubscriptionKey, uris: readonly string[]): void {
+    if (this.#subscriptions.has(key)) return;
+    const added = new Map(uris.map((uri) => [uri, NOT_WATCHED]));
+    let count = 0;
+    for (const { size } of [added, ...this.#subscriptions.values()]) count += Math.max(1, size);
+    if (count > MAX_SUBSCRIPTIONS)
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        `Not subscribed: a connection may have ${MAX_SUBSCRIPTIONS} subscriptions. End some of them first.`,
+      );
+    this.#subscriptions.set(key, added);
+  }
+
   /** Subscribing again only polls again where polling had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
-    const byUri = this.#subscriptions.get(key) ?? new Map<string, Unsubscribe>();
+    const byUri = this.#subscriptions.get(key);
+    // A listen may have been cancelled before the SDK accepted it.
+    if (byUri === undefined) return;
     const unwatchBefore = byUri.get(uri);
-    this.#subscriptions.set(key, byUri.set(uri, poller.watch(jobId)));
+    byUri.set(uri, poller.watch(jobId));
     unwatchBefore?.();
     savedVideos.saveWhenFinished(jobId);
     // A subscriber after the end may have read an older state: it is notified, but after its own response.
@@ -135,6 +155,12 @@ export class Subscriptions {
     for (const unwatch of this.#subscriptions.get(key)?.values() ?? []) unwatch();
     this.#subscriptions.delete(key);
   }
+}
+
+/** What a listen, or its acknowledgement, names. */
+function urisOf(message: JSONRPCMessage): string[] {
+  const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
+  return Array.isArray(uris) ? uris.map(String) : [];
 }
 
 /** As JSON, since a string and a number are two ids. */

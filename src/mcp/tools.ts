@@ -61,24 +61,23 @@ function toolContext(
   server: McpServer,
   mcpReq: ServerContext["mcpReq"],
 ): ToolContext {
-  const { elicitation, config } = application;
+  const { elicitation, config, clock } = application;
   const { signal } = mcpReq;
-  const calledMs = performance.now();
+  const calledMs = clock.monotonicMs();
   return {
     ...application,
     signal,
     isSandbox: config.sandbox,
     lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
+    mustAskToPublish: config.confirmPublish === "always",
     // A server that is not set up asks nothing: the request says what is missing.
-    askUser: async (question) => {
-      if (config.problems.length === 0) await elicitation.confirm(server, mcpReq, question);
-    },
+    askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs, describe) {
       if (job.done) return job;
       const progress = new ProgressReporter(mcpReq, describe);
       progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
-      const leftMs = calledMs + forMs - performance.now();
+      const leftMs = calledMs + forMs - clock.monotonicMs();
       const ended = await application.waitForEnd({
         job,
         forMs: leftMs,

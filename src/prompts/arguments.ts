@@ -3,6 +3,7 @@
 // always safe to accept, being the default or words that stand for leaving the argument out.
 
 import * as z from "zod";
+import { readJobId } from "../jobs/job.ts";
 import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
 import { cleanServiceText } from "../text.ts";
@@ -20,11 +21,9 @@ const COUNTS = ["5", "3", "4", "6", "7", "8", "9", "10", "2"];
 const DURATIONS = ["30", "15", "20", "45", "60", "90", "10"];
 const AUDIENCES = ["general viewers", "children aged 6 to 10", "teenagers", "parents", "complete beginners"];
 
-const JOB_ID = /^(?:faceless:\/\/jobs\/)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 const LANGUAGE = `a language such as English, français or Deutsch, or its BCP-47 code such as ${EXAMPLE_LANGUAGES.join(", ")}`;
 const SECONDS = `a number of seconds from ${DURATION.min} to ${DURATION.max}`;
 
-const readJobId = (text: string) => JOB_ID.exec(text)?.[1]?.toLowerCase();
 const suggest = (values: readonly string[]) => (typed: string) =>
   values.filter((value) => value.startsWith(typed.trim().toLowerCase()));
 
@@ -100,7 +99,7 @@ function readDuration(text: string): number | undefined {
 
 /** By its jobId or by its topic. */
 function readVideo(text: string): { readonly jobId: string } | { readonly topic: string } | undefined {
-  const jobId = readJobId(text);
+  const jobId = /\s/.test(text) ? undefined : readJobId(text);
   if (jobId !== undefined) return { jobId };
   const topic = cleanServiceText(text, TOPIC_LIMIT);
   return topic === "" ? undefined : { topic };

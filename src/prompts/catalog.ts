@@ -13,7 +13,7 @@ export interface CatalogPrompt {
   readonly description: string;
   /** By name, in the order in which clients ask for them. */
   readonly arguments: Readonly<Record<string, PromptArgument>>;
-  readonly load: () => Promise<Prompt>;
+  readonly load: (canPublish: boolean) => Promise<Prompt>;
 }
 
 const TARGET: Readonly<Record<string, PromptArgument>> = {
@@ -33,7 +33,7 @@ export const PROMPTS: readonly CatalogPrompt[] = [
       subject: { description: "What the video is about, in your own words", required: true },
       ...TARGET,
     },
-    load: async () => (await import("./write-video-topic.ts")).writeVideoTopic,
+    load: async (canPublish) => (await import("./write-video-topic.ts")).writeVideoTopic(canPublish),
   },
   {
     name: "plan_series",
@@ -45,7 +45,7 @@ export const PROMPTS: readonly CatalogPrompt[] = [
       count: { description: "Number of videos, 2 to 10. Left out: 5" },
       ...TARGET,
     },
-    load: async () => (await import("./plan-series.ts")).planSeries,
+    load: async (canPublish) => (await import("./plan-series.ts")).planSeries(canPublish),
   },
   {
     name: "localize_video",
@@ -57,7 +57,7 @@ export const PROMPTS: readonly CatalogPrompt[] = [
       language: { description: "The new language, such as German, español or pt-BR", required: true },
       duration: { description: "Length in seconds, 10 to 90. Left out: as the original" },
     },
-    load: async () => (await import("./localize-video.ts")).localizeVideo,
+    load: async (canPublish) => (await import("./localize-video.ts")).localizeVideo(canPublish),
   },
   {
     name: "review_video",
@@ -65,6 +65,6 @@ export const PROMPTS: readonly CatalogPrompt[] = [
     description:
       "Goes through a finished video with you, with a checklist for what only you can see and hear. Publishes and generates nothing unless you ask for it.",
     arguments: { jobId: { description: "The video's jobId. Left out: the newest video" } },
-    load: async () => (await import("./review-video.ts")).reviewVideo,
+    load: async (canPublish) => (await import("./review-video.ts")).reviewVideo(canPublish),
   },
 ];

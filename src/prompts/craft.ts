@@ -37,25 +37,20 @@ function describeLanguage({ language }: Target): string {
   return `${name} (\`${language}\`), as people talk there; an opening as strong as in English`;
 }
 
-/** How to write a topic: the steps and rules, filled in with the style's brief and the range of words. */
+/** What a topic needs beyond generate_video's description of it: the style's brief, words and lines. */
 export function writingRules(target: Target): string {
   const { style, duration = DEFAULTS.duration } = target;
   const { course, telling, pictures } = style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
-  return `Note what the video is for, all that I named, and the one moment it is about. Then write two drafts with different ideas:
+  const { unit } = rangeOf(target);
+  return `Write it as \`generate_video\` describes \`topic\`: two drafts, then the better one, mended. Leave out nothing that I named, and add nothing that I would object to. For this video:
 
-${style === undefined ? styleChoice() : ""}- Nothing that I named is left out, nothing added that I would object to. The moment happens in full before the viewer's eyes, step by step, with what is said and done; it gets the most time.
-- ${course}
+${style === undefined ? styleChoice() : ""}- ${course}
 - ${telling}
-- First line: ${FIRST_LINE[rangeOf(target).unit]} that stop a thumb: strange, funny or wrong, and true. Last line: lands it, in words that someone would repeat; no summary.
-- After each line, in [brackets], the one thing that is seen then, in the same words if it returns. ${pictures} No talking or famous face, lettering or logo.
-- Length: ${style === "asmr" ? "at most" : describeLeast(target)} ${describeMost(target)} spoken, numbers as said and brackets aside, in ${lengthOf(target)}${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines.
-- No title, number or label (“Hook:”): it might be spoken.
-
-Judge both drafts as a stranger about to scroll, as an editor who checks every word, and as me. Keep the one that I would send to a friend. Mend its weakest lines: wit that needs explaining, words nobody says, a “why” left open, a picture of something else. Read it aloud and count.`;
+- ${pictures}
+- ${unit === "words" ? "" : `First line: ${FIRST_LINE[unit]}. `}Length: ${style === "asmr" ? "at most" : describeLeast(target)} ${describeMost(target)} spoken, numbers as said and brackets aside${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines. Read it aloud and count.`;
 }
 
 const FIRST_LINE = {
-  words: "four to six words",
   characters: "eight to fourteen characters",
   syllables: "six to ten syllables",
 } as const;
@@ -112,5 +107,9 @@ export function generateCall(target: Target, others: Readonly<Record<string, unk
 export const FOLLOW_THE_JOB =
   "Follow it with `get_video_status` and `waitSeconds` 50 until `done`. Never generate again to check on it. If a call fails, tell me what it says, and stop.";
 
-export const PUBLISH_IF_ASKED =
-  "Publish only when I name the platforms for this video, with one `publish_video`: public at once, not undoable from here, without a caption.";
+/** The end of a step; empty on a server that can't publish. */
+export function publishIfAsked(canPublish: boolean): string {
+  return canPublish
+    ? " Publish only when I name the platforms for this video, with one `publish_video`: public at once, not undoable from here, without a caption."
+    : "";
+}

@@ -8,7 +8,7 @@ import type { Prompt } from "./prompt.ts";
 
 const schema = z.object({ video: args.video, language: args.newLanguage, duration: args.newDuration });
 
-export const localizeVideo: Prompt = {
+export const localizeVideo = (canPublish: boolean): Prompt => ({
   completions: {
     video: args.completeJobId,
     language: args.completeNewLanguage,
@@ -46,7 +46,7 @@ Read it aloud once. Does each line hold, taken literally? Would a person there s
 2. Only when I have agreed, call \`generate_video\`, exactly once, with the original's style, pacing and music; ask me for what is not known. Leave out \`voice\` unless I name one: which voices are native to ${name} is not documented, nor any voice's sex or accent.
 ${craft.generateCall(target, { duration: duration ?? same, style: same, pacing: same, music: same })}
 3. ${craft.FOLLOW_THE_JOB}
-4. Give me the link, and ask me to check that the voice speaks ${name} throughout. ${craft.PUBLISH_IF_ASKED}`,
+4. Give me the link, and ask me to check that the voice speaks ${name} throughout.${craft.publishIfAsked(canPublish)}`,
     };
   }),
-};
+});

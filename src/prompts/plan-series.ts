@@ -12,7 +12,7 @@ const schema = z.object({
   ...args.target,
 });
 
-export const planSeries: Prompt = {
+export const planSeries = (canPublish: boolean): Prompt => ({
   completions: { count: args.completeCount, ...args.completeTarget },
   schema: schema.transform(({ theme, count = args.DEFAULT_COUNT, ...target }) => ({
     description: `Series of ${count} videos, ${craft.lengthOf(target)} each in ${craft.languageOf(target)}: ${quote(theme, 80)}`,
@@ -35,6 +35,6 @@ ${craft.writingRules(target)}
 ${craft.generateCall(target, { topic: "<the topic of this video>" })}
    Stop at the first call that fails or whose outcome is unknown, and tell me what was started. A failed render, or a video that I don't like, is no yes to another: ask me again.
 3. For each job: ${craft.FOLLOW_THE_JOB}
-4. Give me a table with number, working title and link, or that it failed and its credits are refunded. Decide about each video on its own: ${craft.PUBLISH_IF_ASKED}`,
+4. Give me a table with number, working title and link, or that it failed and its credits are refunded. Each video is decided about on its own.${craft.publishIfAsked(canPublish)}`,
   })),
-};
+});

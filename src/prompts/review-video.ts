@@ -5,7 +5,7 @@ import * as args from "./arguments.ts";
 import * as craft from "./craft.ts";
 import type { Prompt } from "./prompt.ts";
 
-export const reviewVideo: Prompt = {
+export const reviewVideo = (canPublish: boolean): Prompt => ({
   completions: { jobId: args.completeJobId },
   schema: z.object({ jobId: args.jobId }).transform(({ jobId }) => ({
     description: `Review before publishing: ${jobId ?? "the newest video"}`,
@@ -32,7 +32,7 @@ Ask me to watch it once with sound and once without:
 
 ## 3. Then
 1. Sum up in two sentences: ready or not, and why.
-2. If it is ready: ${craft.PUBLISH_IF_ASKED} \`list_connected_platforms\` names my accounts.
+2. If it is ready, say so.${craft.publishIfAsked(canPublish)}
 3. If something must change: a finished video can't be edited here, and a new one ${craft.WHAT_IT_COSTS}. Show me the changed topic and the settings, and ask. Only when I have agreed, call \`generate_video\`, exactly once. ${craft.FOLLOW_THE_JOB}`,
   })),
-};
+});

@@ -11,7 +11,7 @@ const schema = z.object({
   ...args.target,
 });
 
-export const writeVideoTopic: Prompt = {
+export const writeVideoTopic = (canPublish: boolean): Prompt => ({
   completions: args.completeTarget,
   schema: schema.transform(({ subject, ...target }) => ({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
@@ -28,6 +28,6 @@ ${craft.writingRules(target)}
 2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one:
 ${craft.generateCall(target)}
 3. ${craft.FOLLOW_THE_JOB}
-4. Give me the link. ${craft.PUBLISH_IF_ASKED}`,
+4. Give me the link.${craft.publishIfAsked(canPublish)}`,
   })),
-};
+});

@@ -44,7 +44,7 @@ const MAX_NEWEST_VIDEOS = 100;
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
   nextStep:
-    "Use a jobId from generate_video or list_videos, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
+    "Use a jobId that list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
 };
 
 export const OPERATIONS = {
@@ -271,6 +271,7 @@ export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeEr
     code: "not_configured",
     message: `This server is not set up: ${list}.`,
     nextStep: `${fixes} Then restart this server. To try it without an account, start it with --sandbox.`,
+    isForUser: true,
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,

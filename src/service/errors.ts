@@ -25,6 +25,7 @@ export interface Operation {
 
 const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
+const FOR_USER = { ...REJECTED, isForUser: true } as const;
 
 /** For a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
@@ -46,6 +47,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
       nextStep,
       outcome,
       retryable: method === "GET" || (kind !== "unreadable" && !sent),
+      ...(nextStep !== TRY_AGAIN && { isForUser: true }),
       ...(status !== undefined && { status }),
     },
     failure,
@@ -77,28 +79,29 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
     return error(
       "out_of_credits",
       `The service refused to ${verb}: the account has no credits left.`,
-      "Add credits to the account, then call again.",
+      "Add credits to the account.",
+      FOR_USER,
     );
   if (status >= 300 && status < 400)
     return error(
       "redirected",
       `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
       "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-      { outcome: method === "GET" ? "rejected" : "unknown", retryable: false },
+      { ...FOR_USER, outcome: method === "GET" ? "rejected" : "unknown" },
     );
   if (status === 401)
     return error(
       "unauthorized",
       `The service refused to ${verb}: it did not accept the API key.`,
       "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-      refused,
+      { ...refused, isForUser: true },
     );
   if (status === 403)
     return error(
       "unauthorized",
       `This API key is not allowed to ${activity}.`,
       "Check in the service's account settings, section API, what the key may do.",
-      refused,
+      { ...refused, isForUser: true },
     );
   if (status === 404 && words !== undefined && notFound !== undefined)
     return error("not_found", notFound.message, notFound.nextStep);
@@ -107,6 +110,7 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
       "not_found",
       `The request to ${verb} failed: the service has nothing at this address.`,
       CHECK_URL,
+      FOR_USER,
     );
   if (status === 429)
     return error(
@@ -145,6 +149,7 @@ export function badAnswerError(operation: Operation, answer: ReadAnswer, problem
     code: "bad_answer",
     message: `The answer to the request to ${operation.verb} is not as documented: ${problem}.`,
     nextStep: CHECK_URL,
+    isForUser: true,
     outcome: "unknown",
     retryable: operation.method === "GET",
     status: answer.status,
@@ -155,8 +160,9 @@ export function badAnswerError(operation: Operation, answer: ReadAnswer, problem
 function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unknown): BridgeError {
   const { method, whenUnknown } = operation;
   const isUnknownPost = facts.outcome === "unknown" && method === "POST";
+  const { isForUser: _, ...others } = facts;
   return new BridgeError(
-    isUnknownPost && whenUnknown !== undefined ? { ...facts, nextStep: whenUnknown } : facts,
+    isUnknownPost && whenUnknown !== undefined ? { ...others, nextStep: whenUnknown } : facts,
     cause,
   );
 }

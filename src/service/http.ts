@@ -2,7 +2,7 @@
 // where undici doesn't stop. Every failure says whether the request was sent. Knows nothing of operations and
 // retries. Loaded on first use: undici is the heaviest thing here.
 
-import { PassThrough, type Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
@@ -125,7 +125,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
   #headers: AnswerHeaders = {};
-  #body: Transform | undefined; // decodes the answer's body, from its first bytes on
+  #decompressor: Transform | undefined; // decodes the answer's body, from its first bytes on, if it is compressed
   #decodedBytes = 0;
   #text = ""; // not kept as chunks: arriving byte by byte, they would take a hundred times its size
   readonly #decoder = new TextDecoder();
@@ -179,13 +179,15 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 
   onResponseData(_: unknown, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    this.#body ??= this.#openBody();
-    this.#body?.write(chunk);
+    const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
+    if (encoding === "identity") return this.#onDecoded(chunk);
+    this.#decompressor ??= this.#openDecompressor(encoding);
+    this.#decompressor?.write(chunk);
   }
 
   onResponseEnd(): void {
-    if (this.#body === undefined) this.#onEnd();
-    else this.#body.end();
+    if (this.#decompressor === undefined) this.#onEnd();
+    else this.#decompressor.end();
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -213,12 +215,11 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   };
 
   /** `identity` was asked for, but a gateway may compress all the same. */
-  #openBody(): Transform | undefined {
-    const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
-    const body = createDecoder(encoding);
-    if (body === undefined)
+  #openDecompressor(encoding: string): Transform | undefined {
+    const decompressor = createDecompressor(encoding);
+    if (decompressor === undefined)
       this.giveUp(unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`));
-    return body
+    return decompressor
       ?.on("data", (chunk: Uint8Array) => this.#onDecoded(chunk))
       .on("end", this.#onEnd)
       .on("error", () => this.giveUp(unreadable(`its ${encoding} encoding is damaged`)));
@@ -227,7 +228,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #onDecoded(chunk: Uint8Array): void {
     this.#decodedBytes += chunk.length;
     if (this.#decodedBytes > MAX_ANSWER_BYTES) {
-      this.#body?.destroy();
+      this.#decompressor?.destroy();
       return this.giveUp(unreadable("it is larger than 4 MB"));
     }
     this.#text += this.#decoder.decode(chunk, { stream: true });
@@ -247,9 +248,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     const notify = () => (isWholeJson(this.#text) ? this.#resolve() : this.#caller.reject(failure));
     this.#end(() => {
       // Nobody waits for the rest of an answer that is cancelled.
-      if (failure.kind === "cancelled") this.#body?.destroy();
-      if (this.#body === undefined) notify();
-      else this.#body.once("close", notify).end();
+      if (failure.kind === "cancelled") this.#decompressor?.destroy();
+      if (this.#decompressor === undefined) notify();
+      else this.#decompressor.once("close", notify).end();
     });
   }
 
@@ -265,8 +266,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 }
 
 /** undefined for an unknown encoding, or several on top of each other. */
-function createDecoder(encoding: string): Transform | undefined {
-  if (encoding === "identity") return new PassThrough();
+function createDecompressor(encoding: string): Transform | undefined {
   if (encoding === "br") return createBrotliDecompress();
   return ["gzip", "deflate"].includes(encoding) ? createUnzip() : undefined;
 }

@@ -33,17 +33,34 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The BCP-47 code for a code that a user wrote ("pt_br" too), or for a common language's English or own name,
- * whatever its case and accents; else undefined. "klingonese" is well-formed, but language codes are short.
+ * whatever its case and accents; else undefined. "klingonese" and "xx" are well-formed, but name no language.
  */
 export function languageCode(text: string): string | undefined {
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
-    if (new Intl.Locale(code).language.length <= 3) return code;
+    if (knownName("language", new Intl.Locale(code).language) !== undefined) return code;
   } catch {
     // It is no code.
   }
   const wanted = comparable(text);
   return COMMON.find((code) => namesOf(code).some((name) => comparable(name) === wanted));
+}
+
+/** The code of the language that is most spoken in a country, for a user who wrote the country's code. */
+export function codeMeantBy(text: string): string | undefined {
+  const country = text.trim().toUpperCase();
+  if (country === "SP") return "es";
+  try {
+    if (knownName("region", country) === undefined) return undefined;
+    return new Intl.Locale(`und-${country}`).maximize().language;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws at what is not well-formed. */
+function knownName(type: "language" | "region", code: string): string | undefined {
+  return new Intl.DisplayNames("en", { type, fallback: "none" }).of(code);
 }
 
 /** The English name to show for a BCP-47 code, or the code itself if it has none. */

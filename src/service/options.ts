@@ -39,6 +39,11 @@ export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
 /** Typical render time in seconds. */
 export const RENDER_SECONDS = { min: 120, max: 240 } as const;
 
+export const RENDER_TIME = `${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max / 60} minutes`;
+
+/** How long the service may neither list nor know a job that it has started. */
+export const UNLISTED_MS = 10 * 60_000;
+
 /** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
 export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
 

@@ -1,13 +1,13 @@
 // Argument schemas and readers that more than one tool takes.
 
 import * as z from "zod";
-import { JOB_ID } from "../jobs/job.ts";
+import { JOB_ID, readJobId } from "../jobs/job.ts";
 
 export const jobIdArgument = () =>
   z
     .string()
-    .regex(JOB_ID, "must be the UUID that generate_video or list_videos gave")
-    .describe("From generate_video or list_videos");
+    .regex(JOB_ID, "must be the UUID of a job, as list_videos shows it")
+    .describe("UUID of the video's job");
 
 /** A code rather than a flag, so that a caller can only repeat what it was told about. */
 export const confirmDuplicateArgument = () =>
@@ -49,9 +49,7 @@ function parsedArray(text: string): unknown[] | undefined {
   }
 }
 
-/** The one job's id in a text, such as a resource URI or a link. */
+/** A resource URI or a link as the id of its job. */
 export function asJobId(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  const ids = new Set(value.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi));
-  return ids.size === 1 ? [...ids][0] : value.trim();
+  return typeof value === "string" ? (readJobId(value) ?? value) : value;
 }

@@ -1,11 +1,11 @@
 // What results say of a job: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { meaningOf } from "../service/options.ts";
-import type { JobHistory, Post } from "../idempotency/history.ts";
+import { meaningOf, RENDER_TIME } from "../service/options.ts";
+import type { JobHistory, Order, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";
-import { describeAge, inWords, quote } from "../text.ts";
+import { describeAge, inWords, quote, quoteName } from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
@@ -24,39 +24,63 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-export type JobContext = Pick<ToolContext, "jobs" | "history" | "savedVideos" | "canPublish">;
+export type JobContext = Pick<ToolContext, "jobs" | "history" | "savedVideos">;
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  { jobs, history, savedVideos, canPublish }: JobContext,
+  { jobs, history, savedVideos }: JobContext,
+  { suggestsPublishing = false } = {},
 ): Promise<ToolOutcome<Job>> {
   await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
-  const known = job.done ? (await history()).get(job.jobId.toLowerCase()) : undefined;
-  const publishedTo = known?.publishedTo ?? [];
+  const read = job.done ? await history() : undefined;
+  const known = read?.jobs.get(job.jobId.toLowerCase());
+  // Without the journal it is not known where the video was posted.
+  const publishedTo = job.done && read === undefined ? undefined : (known?.publishedTo ?? []);
   const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
   const watchEnded = job.done ? undefined : reason;
-  const ageMs = jobs.ageMs(job.jobId);
+  const facts = {
+    ageMs: jobs.ageMs(job.jobId),
+    suggestsPublishing,
+    publishedTo,
+    saved,
+    watchEnded,
+    isLinkUnread,
+    earlierTries:
+      meaningOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
+  };
   return {
-    ...describeStatus(job, { ageMs, canPublish, publishedTo, saved, watchEnded, isLinkUnread }),
+    ...describeStatus(job, facts),
     result: {
       ...job,
       ...savedToOf(saved),
-      ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
+      ...(publishedTo !== undefined && publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
       ...(known?.arguments !== undefined && { arguments: known.arguments }),
       ...(watchEnded !== undefined && { watchEnded }),
     },
   };
 }
 
+/** How many jobs of the same order were started before this one and, as far as is known, failed too. */
+function earlierTries(jobId: string, orders: readonly Order[], jobs: JobContext["jobs"]): number {
+  const index = orders.findIndex((order) => order.jobId?.toLowerCase() === jobId.toLowerCase());
+  return orders
+    .slice(0, Math.max(0, index))
+    .filter(({ fingerprint }) => fingerprint === orders[index]?.fingerprint)
+    .filter((order) => order.jobId !== undefined && jobs.get(order.jobId)?.status !== "completed").length;
+}
+
 export interface StatusFacts {
   /** Since the job was started, where that is known. */
   readonly ageMs: number | undefined;
-  readonly canPublish: boolean;
-  readonly publishedTo: JobHistory["publishedTo"];
+  /** The next step may be to ask the user about publishing. */
+  readonly suggestsPublishing?: boolean;
+  /** Undefined if that can't be read. */
+  readonly publishedTo: JobHistory["publishedTo"] | undefined;
   readonly saved: SavedVideo | undefined;
+  readonly earlierTries?: number;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
   /** The list, in which the final video's link would stand, could not be read. */
@@ -69,14 +93,24 @@ export function describeStatus(job: Job, facts: StatusFacts): Guidance {
     case "ready":
       return describeCompleted(job, facts);
     case "refunded":
-      return {
-        summary: "The render failed, and the service refunds its credits by itself.",
-        nextStep: "Tell the user. The same video may be generated again if they still want it.",
-      };
+      return describeFailed(facts);
     case "rendering":
     case "unclear":
       return describeUnfinished(job, facts);
   }
+}
+
+function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
+  if (earlierTries === 0)
+    return {
+      summary: "The render failed, and its credits are refunded automatically.",
+      nextStep: "Tell the user. The same video can be generated again if they still want it.",
+    };
+  return {
+    summary: `The render failed again: it was try ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
+    nextStep:
+      "Tell the user, and suggest another topic, or to stop: the same order would probably fail again.",
+  };
 }
 
 function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
@@ -91,14 +125,14 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
       ]
         .filter(Boolean)
         .join(" "),
-      nextStep: "Tell the user. Look again with get_video_status when they ask, and don't generate it again.",
+      nextStep: "Tell the user. Look again with get_video_status when they ask.",
     };
   const state =
     meaningOf(job.status) === "rendering"
       ? `Still rendering: ${describeProgress(job)}.`
       : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
-  const usual = isLong ? ", much longer than the usual 2 to 4 minutes." : "; renders take 2 to 4 minutes.";
-  const age = ageMs === undefined ? "Renders take 2 to 4 minutes." : `Started ${describeAge(ageMs)}${usual}`;
+  const usual = isLong ? `, much longer than the usual ${RENDER_TIME}.` : `; renders take ${RENDER_TIME}.`;
+  const age = ageMs === undefined ? `Renders take ${RENDER_TIME}.` : `Started ${describeAge(ageMs)}${usual}`;
   return {
     summary: [state, age, describeUnsafe(job)].filter(Boolean).join(" "),
     nextStep: isLong
@@ -108,7 +142,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
 }
 
 function describeCompleted(job: Job, facts: StatusFacts): Guidance {
-  const { canPublish, publishedTo, saved, isLinkUnread = false } = facts;
+  const { publishedTo, saved, isLinkUnread = false } = facts;
   const link = job.finalVideoUrl;
   const ready =
     link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`;
@@ -129,19 +163,21 @@ function describeCompleted(job: Job, facts: StatusFacts): Guidance {
       ? isLinkUnread
         ? "Tell the user that it is ready. Look for the link with get_video_status when they ask for it."
         : "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
-      : nextStepWhenReady(link, { canPublish, publishedTo }),
+      : nextStepWhenReady(link, facts),
   };
 }
 
 function nextStepWhenReady(
   link: string | undefined,
-  { canPublish, publishedTo }: Pick<StatusFacts, "canPublish" | "publishedTo">,
+  { suggestsPublishing, publishedTo }: StatusFacts,
 ): string {
   if (link === undefined) return "Tell the user to watch it on the service's website.";
-  if (publishedTo.length > 0) return "Show the user the link, and those of the posts.";
-  return canPublish
+  const links = publishedTo?.some(({ url }) => url !== undefined) ? ", and those of the posts." : ".";
+  const unseen = namesOf(publishedTo ?? [], ({ url }) => url === undefined);
+  if (unseen !== "") return `Show the user the link${links} Tell them to look at ${unseen}.`;
+  return suggestsPublishing && publishedTo?.length === 0
     ? "Show the user the link, and ask whether and where to publish it."
-    : "Show the user the link.";
+    : `Show the user the link${links}`;
 }
 
 function describeSaved(saved: SavedVideo | undefined): string {
@@ -151,16 +187,22 @@ function describeSaved(saved: SavedVideo | undefined): string {
   return saved.state === "saved" ? `It is saved as ${saved.path}.` : `It is being saved as ${saved.path}.`;
 }
 
-function describePosts(posts: readonly Post[]): string {
-  const namesOf = (isWanted: (post: Post) => boolean) =>
-    inWords(posts.filter(isWanted).map(({ platform }) => platform));
-  const posted = namesOf(({ unknown }) => unknown !== true);
-  const unknown = namesOf((post) => post.unknown === true);
+function describePosts(posts: readonly Post[] | undefined): string {
+  if (posts === undefined) return "Where it was posted is not known: this computer's journal can't be read.";
+  const linked = namesOf(posts, ({ url }) => url !== undefined);
+  const unlinked = namesOf(posts, ({ url, unknown }) => url === undefined && unknown !== true);
+  const unknown = namesOf(posts, (post) => post.unknown === true);
   const sentences = [
-    posted !== "" && `It was posted to ${posted}.`,
-    unknown !== "" && `It may have been posted to ${unknown}: the answer was lost.`,
+    linked !== "" && `It was posted to ${linked}.`,
+    unlinked !== "" && `The service says that it posted it to ${unlinked}, and gave no link.`,
+    unknown !== "" && `It may have been posted to ${unknown}: what became of it is not known.`,
   ];
   return sentences.filter(Boolean).join(" ");
+}
+
+/** Each platform once, though each post on it is an entry. */
+function namesOf(posts: readonly Post[], isWanted: (post: Post) => boolean): string {
+  return inWords([...new Set(posts.filter(isWanted).map(({ platform }) => quoteName(platform)))]);
 }
 
 function hasUnsafeLinks(job: Job): boolean {

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { jobUri } from "../jobs/job.ts";
 import { BridgeError } from "../errors.ts";
-import type { AlreadyStarted, NewlyStarted } from "../idempotency/generate-once.ts";
+import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import {
   CATALOG_VOICES,
   CHOICES,
@@ -13,15 +13,17 @@ import {
   MUSIC,
   PACINGS,
   STYLES,
+  UNLISTED_MS,
 } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
-import { languageCode } from "../service/languages.ts";
+import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
-import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
+import { describeJob } from "./describe-job.ts";
+import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
-const FOLLOW = "Follow it with get_video_status and waitSeconds 50, and don't generate it again.";
+const FOLLOW = "Follow it with get_video_status.";
 
 export const generateVideo = defineTool({
   name: "generate_video",
@@ -38,14 +40,11 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "What is said and shown, as free text in the language of `language`: one idea, a hook of about five words, two to four beats, an ending; about 2.5 English words per second. After each line, in brackets, what is seen. No invented facts, and no labels such as Hook:, which might be spoken",
+          "All that is spoken and, after each line in [brackets], the one thing seen then, in the language of `language`. Note all that the user named and the one moment it is about; draft two topics with different ideas, judged as a stranger about to scroll, as a native editor who checks every word, and as the user; keep the better, mend its weakest lines. First line: four to six words that stop a thumb: strange, funny or wrong, and true. Each line makes the next necessary; the moment happens in full. Last line: words someone would repeat; no summary. No unsure fact or invented experience. story: one want, harder with each line, a turn. education: one example worked through. documentary: evidence first, calm whole sentences. asmr: one slow action, half the words. brainrot: an absurd premise in earnest, bigger each line. ugc: mid-talk to a friend, then the next step. 2.2 English words per second, counted. A picture per 3 s: the thing itself; no talking face, lettering, logo. No title or label, it might be spoken",
         ),
       language: z
         .string()
-        .refine(
-          (text) => languageCode(text) !== undefined,
-          "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French",
-        )
+        .refine((text) => languageCode(text) !== undefined, { error: ({ input }) => notALanguage(input) })
         .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
         .optional(),
       duration: z
@@ -65,11 +64,11 @@ export const generateVideo = defineTool({
         .string()
         .refine(
           isVoice,
-          `must be one of ${CATALOG_VOICES.join(", ")}, the id of a native voice of the language, or clone:ID, and not a description`,
+          `must name a voice, not describe one: ${CATALOG_VOICES.join(", ")}, the service's id of a native voice, or clone: and the id of a cloned voice`,
         )
         .meta({
           default: DEFAULTS.voice,
-          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice, or clone:ID`,
+          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>`,
         })
         .optional(),
       music: z
@@ -93,16 +92,23 @@ export const generateVideo = defineTool({
       resourceUri: z.string(),
       alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...request }, { generateOnce, isSandbox, signal }) {
+  async run({ confirmDuplicate, ...request }, context) {
+    const { generateOnce, isSandbox, askUser, signal } = context;
+    let isUnasked = false;
+    const ask = async (repeat: ConfirmedRepeat) => {
+      isUnasked = !(await askUser(async () => questionFor(repeat, request, isSandbox)));
+    };
     const started = await generateOnce
-      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal })
+      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal, ask })
       .catch((error: unknown) => {
         throw isSandbox ? withSandboxCredits(error) : error;
       });
     if (!started.alreadyStarted) {
       const { generation } = started;
+      const { summary, nextStep } = await describeStarted(started, request, context);
       return {
-        ...describeStarted(started, request),
+        summary: isUnasked ? `${summary} The call confirmed this repeat; the user was not asked.` : summary,
+        nextStep,
         result: { ...generation, resourceUri: jobUri(generation.jobId) },
       };
     }
@@ -121,33 +127,50 @@ export const generateVideo = defineTool({
   },
 });
 
-function describeStarted({ generation }: NewlyStarted, request: GenerationRequest): Guidance {
-  const { status } = generation;
+async function describeStarted(
+  { generation: { jobId, status } }: NewlyStarted,
+  request: GenerationRequest,
+  context: ToolContext,
+): Promise<Guidance> {
   const order = describeOrder(request);
   const started = (state: string) => ({
-    summary: `The video was started: ${order}. ${state}`,
+    summary: `The video was started: ${order}.${state}`,
     nextStep: FOLLOW,
   });
   switch (meaningOf(status)) {
-    case "refunded":
-      return {
-        summary: `The service took the order (${order}) and says that its render failed. It refunds the credits by itself.`,
-        nextStep: "Tell the user. The same video may be generated again if they still want it.",
-      };
+    case "refunded": {
+      const job = { jobId, status, done: true, videoUrls: [] };
+      const { summary, nextStep } = await describeJob(job, context);
+      return { summary: `The service accepted the request: ${order}. ${summary}`, nextStep };
+    }
     case "rendering":
-      return started("Renders take 2 to 4 minutes.");
+      return started("");
     case "ready":
     case "unclear":
-      return started(`The service gives its status as ${quote(status, 60)}.`);
+      return started(` The service gives its status as ${quote(status, 60)}.`);
   }
+}
+
+function questionFor(
+  { key, ageMs }: ConfirmedRepeat,
+  request: GenerationRequest,
+  isSandbox: boolean,
+): Question {
+  const sandbox = isSandbox ? " This is a sandbox, so nothing is charged." : "";
+  return {
+    key,
+    message: `Pay for a second video of the same topic, ${quote(request.topic, 120)} (${describeOrder(request)})? The first was ordered ${describeAge(ageMs)}.${sandbox}`,
+    verb: "pay for a second video",
+    yes: "Pay for a second video",
+    no: "Don't start it",
+  };
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
 function describeOrder(request: GenerationRequest): string {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
-  const spoken = new Intl.DisplayNames("en", { type: "language" }).of(language) ?? language;
-  return `${duration} s, ${spoken}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+  return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
 function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
@@ -165,12 +188,17 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
           summary: `This same video is ready: ${job.finalVideoUrl} It was started ${describeAge(ageMs)}, ${nothing}`,
           nextStep: `Show the user the link. ${again}`,
         };
+  if (job === "not found" && ageMs >= UNLISTED_MS)
+    return {
+      summary: `${started}, and the service does not know it with this key, ${nothing}`,
+      nextStep: `Tell the user. ${again}`,
+    };
   return { summary: `${started} and ${describeSeen(job)}, ${nothing}`, nextStep: `${FOLLOW} ${again}` };
 }
 
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
-  if (job === "not found") return "the service doesn't list it yet";
+  if (job === "not found") return "the service does not list it yet";
   switch (meaningOf(job.status)) {
     case "rendering":
       return "it is still rendering";
@@ -184,8 +212,14 @@ function describeSeen(job: AlreadyStarted["job"]): string {
 /** Credits can't be added in the sandbox. */
 function withSandboxCredits(error: unknown): unknown {
   if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
-  const nextStep = "Tell the user to restart this server: each sandbox begins with new credits.";
+  const nextStep = "Restart this server: each sandbox begins with new credits.";
   return new BridgeError({ ...error.facts, nextStep }, error);
+}
+
+function notALanguage(text: unknown): string {
+  const meant = codeMeantBy(String(text));
+  const hint = meant === undefined ? "" : ` (${languageName(meant)} is ${meant})`;
+  return `must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French${hint}`;
 }
 
 const DESCRIPTION =

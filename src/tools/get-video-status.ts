@@ -51,21 +51,29 @@ export const getVideoStatus = defineTool({
       ...savedToField(),
       progress: z.looseObject({ total: count(), completed: count(), failed: count() }).optional(),
       publishedTo: publishedToField(),
-      arguments: z.looseObject({}).describe("generate_video's, known to this computer only").optional(),
+      arguments: z.looseObject({}).describe("As ordered, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, savedVideos } = context;
     const options = { background: false, signal };
-    if (waitSeconds === 0) return describeJob(await reader.read(jobId, options), context);
+    if (waitSeconds === 0) return describe(await reader.read(jobId, options), context);
     // A wait outlasts a service that fails for a moment.
     const now = await reader
       .readRecent(jobId, RECENT_MS, options)
       .catch((error: unknown) => lastKnown(jobId, error, context));
     savedVideos.saveWhenFinished(jobId);
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
-    return describeJob(job, context);
+    return describe(job, context);
   },
 });
+
+/** Suggests publishing once: after that the user knows. */
+function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
+  const { canPublish, publishingRaised } = context;
+  const suggestsPublishing = canPublish && !publishingRaised.has(job.jobId);
+  if (job.finalVideoUrl !== undefined) publishingRaised.add(job.jobId);
+  return describeJob(job, context, { suggestsPublishing });
+}
 
 /** The job as it was last seen, if reading it may work a little later; else rethrows the error. */
 function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {

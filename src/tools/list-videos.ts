@@ -2,14 +2,19 @@
 
 import * as z from "zod";
 import type { JobHistory } from "../idempotency/history.ts";
-import type { Video } from "../service/answers.ts";
+import type { Video, VideoPage, VideosQuery } from "../service/answers.ts";
+import { UNLISTED_MS } from "../service/options.ts";
+import { describeAge, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { publishedToField, savedToField, savedToOf } from "./describe-job.ts";
-import { defineTool, guidanceFields } from "./tool.ts";
+import { defineTool, guidanceFields, type History } from "./tool.ts";
 
 const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
+/** After so long, an order whose answer was lost no longer guards either. */
+const UNANSWERED_MS = 24 * 3_600_000;
+const MAX_UNLISTED = 5;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -50,33 +55,76 @@ export const listVideos = defineTool({
     const { leftOut, ...page } = await service.listVideos(query, { signal });
     jobs.updateFromPage(page.videos, { isFirstPage: query.cursor === undefined });
     const videos = page.videos.slice(0, query.limit);
+    const hidden = page.videos.length - videos.length;
     const known = await history();
     await savedVideos.refresh();
-    const { length } = videos;
-    const hidden = page.videos.length - length;
-    const isFirst = query.cursor === undefined;
-    const sentences = [
-      length > 0 && `${length} ${length === 1 ? "video" : "videos"}${isFirst ? ", newest first" : ""}.`,
-      length === 0 && (isFirst ? "No videos yet." : "No more videos."),
-      leftOut !== undefined &&
-        `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
-      hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
-    ];
     return {
-      summary: sentences.filter(Boolean).join(" "),
+      summary: [describePage({ ...page, videos }, query, known), ...describeLeftOut(leftOut, hidden)].join(
+        " ",
+      ),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
       result: {
         ...page,
         videos: videos.map((video) => ({
-          ...describeVideo(video, known.get(video.jobId.toLowerCase())),
+          ...describeVideo(video, known?.jobs.get(video.jobId.toLowerCase())),
           ...savedToOf(savedVideos.stateOf(video.jobId)),
         })),
       },
     };
   },
 });
+
+function describePage(
+  { videos, nextCursor }: VideoPage,
+  { cursor, limit }: VideosQuery,
+  { orders }: Partial<History> = {},
+): string {
+  const isFirst = cursor === undefined;
+  const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
+  const listed = isFirst ? `${count}, newest first.` : `${count}.`;
+  const none = isFirst ? "The service lists no videos." : "The service lists no more videos.";
+  const isWhole = nextCursor === undefined && videos.length !== limit;
+  return [
+    videos.length === 0 ? none : listed,
+    videos.length > 0 &&
+      orders === undefined &&
+      "Where they were posted is not known: this computer's journal can't be read.",
+    ...(isFirst ? describeUnlisted(videos, orders ?? [], isWhole) : []),
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** What the service's answer holds beside the videos that are shown. */
+function describeLeftOut(leftOut: number | undefined, hidden: number): string[] {
+  const sentences = [
+    leftOut !== undefined &&
+      `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
+    hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
+  ];
+  return sentences.filter((sentence) => sentence !== false);
+}
+
+/** The orders of this computer that the list's first page should show and doesn't. */
+function describeUnlisted(videos: readonly Video[], orders: History["orders"], isWhole: boolean): string[] {
+  const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
+  const isListed = ({ jobId }: History["orders"][number]) => ids.has(jobId?.toLowerCase() ?? "");
+  // What is older than all that the page shows may be on the next one.
+  const oldestMs = isWhole ? Infinity : Math.max(0, ...orders.filter(isListed).map(({ ageMs }) => ageMs));
+  const unlisted = orders.flatMap(({ topic, jobId, ageMs }) => {
+    const what = `${quote(topic, MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;
+    if (jobId === undefined)
+      return ageMs < UNANSWERED_MS
+        ? `This computer also ordered ${what}, no answer came, and no listed video is known to be it.`
+        : [];
+    return ageMs < Math.min(UNLISTED_MS, oldestMs) && !ids.has(jobId.toLowerCase())
+      ? `This computer also started ${what} (job ${jobId}), and the service does not list it yet.`
+      : [];
+  });
+  return unlisted.slice(-MAX_UNLISTED);
+}
 
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
 function describeVideo(

@@ -94,17 +94,16 @@ function unknownJobError(): BridgeError {
   return notPublished({
     code: "not_found",
     message: "The service knows no job with this jobId, so nothing was published.",
-    nextStep: "Use a jobId from generate_video or list_videos, unchanged.",
+    nextStep: "Use a jobId that list_videos shows, unchanged.",
     retryable: false,
   });
 }
 
-/** undefined for a job that is ready, or whose status does not tell. */
+/** undefined for a job that is ready or not known. One with a video is ready under any other status. */
 function jobError(job: Job | undefined): BridgeError | undefined {
-  if (job === undefined) return undefined;
+  if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
   switch (meaningOf(job.status)) {
     case "ready":
-    case "unclear":
       return undefined;
     case "refunded":
       return notPublished({
@@ -112,6 +111,14 @@ function jobError(job: Job | undefined): BridgeError | undefined {
         message: "The render of this video failed, so there is nothing to publish.",
         nextStep: "Tell the user. The video can be generated again if they still want it.",
         retryable: false,
+      });
+    case "unclear":
+      return notPublished({
+        code: "not_ready",
+        message: `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,
+        nextStep:
+          "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
+        retryable: true,
       });
     case "rendering":
       return notPublished({
@@ -137,7 +144,8 @@ function missingError(
   });
 }
 
-function describeConnected(missing: readonly string[], connected: readonly string[]): string {
+/** The accounts that are connected, and what the caller probably meant by those that are not. */
+export function describeConnected(missing: readonly string[], connected: readonly string[]): string {
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first: none is.";
   const meant = missing.flatMap((name) => {

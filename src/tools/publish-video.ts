@@ -1,9 +1,17 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
+import { BridgeError } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
+import {
+  describeConnected,
+  explainRefusal,
+  findObstacle,
+  listConnected,
+  unusableError,
+} from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
@@ -41,20 +49,21 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { publishOnce, service, jobs, askUser, signal } = context;
-    // Loaded here: the server answers tools/list without it.
-    const { explainRefusal, findObstacle, listConnected, unusableError } =
-      await import("./publish-obstacles.ts");
+    const { publishOnce, service, jobs, askUser, isSandbox, publishingRaised, signal } = context;
+    const { mustAskToPublish } = context;
+    publishingRaised.add(jobId);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
-    const ask = (plan: PublicationPlan) =>
-      askUser(async () => {
+    const ask = async (plan: PublicationPlan) => {
+      const isAgreed = await askUser(async () => {
         const { job, obstacle } = await findObstacle({ jobId, platforms: plan.platforms }, context);
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link });
+        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link, isSandbox });
       });
+      if (!isAgreed && mustAskToPublish) throw cannotAskError();
+    };
     const published = await publishOnce
       .run({ jobId, platforms }, ask, { confirmDuplicate: confirmDuplicate || undefined, signal })
       .catch(async (error: unknown) => {
@@ -71,7 +80,7 @@ export const publishVideo = defineTool({
 
 function questionFor(
   { key, jobId, platforms, repeated }: PublicationPlan,
-  { topic, link }: { topic: string | undefined; link: string | undefined },
+  { topic, link, isSandbox }: { topic: string | undefined; link: string | undefined; isSandbox: boolean },
 ): Question {
   const posted = repeated.filter(({ state }) => state.kind === "posted").map(({ platform }) => platform);
   const unknown = repeated.filter(({ state }) => state.kind === "unknown").map(({ platform }) => platform);
@@ -79,8 +88,9 @@ function questionFor(
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;
   const sentences = [
-    `Publish ${name} on ${inWords(platforms)}? It becomes public.`,
-    posted.length > 0 && `It was posted to ${inWords(posted)} before, where this posts it a second time.`,
+    `Publish ${name} on ${inWords(platforms)}?`,
+    isSandbox ? "This is a sandbox, so nothing is posted." : "It becomes public.",
+    posted.length > 0 && `It has already been posted to ${inWords(posted)}; this will post it there again.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
     // Whole, since a cut link can't be opened.
@@ -89,12 +99,26 @@ function questionFor(
   return {
     key,
     message: sentences.filter(Boolean).join(" "),
+    verb: "publish",
     yes:
       platforms.length <= MAX_NAMED
         ? `Publish on ${inWords(platforms)}`
         : `Publish on these ${platforms.length} platforms`,
     no: "Don't publish",
   };
+}
+
+function cannotAskError(): BridgeError {
+  return new BridgeError({
+    code: "declined",
+    message: "Nothing may be published here without the user's yes, for which this client can't ask.",
+    nextStep:
+      "Publish from a client that can ask, on the service's website, or without FACELESS_CONFIRM_PUBLISH=always in this server's settings, which only you can change.",
+    isForUser: true,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
 }
 
 /** What came of each platform, and what to do about it. `connected` is read where one has failed. */
@@ -105,29 +129,30 @@ function describePublished(
 ): Guidance {
   const { results, unmentioned, code } = published;
   const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
+  const hasLink = ({ url }: Published["results"][number]) => typeof url === "string";
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
   const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
   const failed = results.filter(
-    ({ platform, ok }) => !ok && !results.some((other) => other.ok && other.platform === platform),
+    (result) => !result.ok && !results.some((other) => other.ok && idOf(other) === idOf(result)),
   );
-  const isMissing = ({ platform }: { platform: string }) =>
-    connected?.includes(platform.trim().toLowerCase()) === false;
+  const isMissing = (result: { platform: string }) => connected?.includes(idOf(result)) === false;
   const unconnected = failed.filter(isMissing);
   const refused = failed.filter((result) => !isMissing(result));
+  const linked = posted.filter(hasLink);
+  const unlinked = posted.filter((result) => !hasLink(result));
   const summary = [
-    posted.length > 0 && `Posted to ${namesOf(posted)}.`,
+    linked.length > 0 && `Posted to ${namesOf(linked)}.`,
+    unlinked.length > 0 && `The service says that it posted to ${namesOf(unlinked)}, and gave no link.`,
     before.length > 0 &&
       `It was posted to ${namesOf(before)} by an earlier call, so it was not sent there again.`,
-    unconnected.length > 0 &&
-      `Not posted to ${namesOf(unconnected)}: no such account is connected. Connected: ${inWords(connected ?? []) || "none"}.`,
+    unconnected.length > 0 && `Not posted to ${namesOf(unconnected)}: no such account is connected.`,
     ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
     unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
   ];
-  const hasLinks = results.some(({ ok, url }) => ok && typeof url === "string");
   const nextStep = [
-    hasLinks && "Give the user the links of the posts.",
-    unconnected.length > 0 &&
-      `Tell the user to connect ${namesOf(unconnected)} on the service's website if they want it there.`,
+    results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
+    unlinked.length > 0 && `Tell the user to look at ${namesOf(unlinked)}.`,
+    unconnected.length > 0 && describeConnected(unconnected.map(idOf), connected ?? []),
     refused.length > 0 &&
       `Tell the user why it was not posted to ${namesOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
     unmentioned.length > 0 &&
@@ -140,6 +165,11 @@ function describePublished(
     summary: summary.filter(Boolean).join(" "),
     nextStep: nextStep.filter(Boolean).join(" ") || undefined,
   };
+}
+
+/** However the service writes it. */
+function idOf({ platform }: { readonly platform: string }): string {
+  return platform.trim().toLowerCase();
 }
 
 /** The reason's field is not documented, so the likely names are tried. */

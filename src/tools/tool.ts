@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
-import type { JobHistory } from "../idempotency/history.ts";
+import type { JobHistory, Order } from "../idempotency/history.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
@@ -25,24 +25,36 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
+  /** Jobs whose publication a result has suggested or a call has tried. By id. */
+  readonly publishingRaised: Set<string>;
   readonly isSandbox: boolean;
-  /** What this computer knows of jobs, by their ids in lower case; empty if its journal can't be read. */
-  history(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** What this computer knows of orders and posts; undefined if its journal can't be read. */
+  history(): Promise<History | undefined>;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */
   lookAtJob(jobId: string): Promise<SeenJob>;
   /**
-   * Returns if the user agrees or, without calling `question`, if they can't be asked. Throws to have the
+   * True if the user agrees; false, without calling `question`, if they can't be asked. Throws to have the
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
-  askUser(question: () => Promise<Question>): Promise<void>;
+  askUser(question: () => Promise<Question>): Promise<boolean>;
+  /** Nothing may be published without the user's yes. */
+  readonly mustAskToPublish: boolean;
+}
+
+export interface History {
+  /** By job id in lower case. */
+  readonly jobs: ReadonlyMap<string, JobHistory>;
+  readonly orders: readonly Order[];
 }
 
 export interface Question {
   /** What is asked about: another key is another question. */
   readonly key: string;
   readonly message: string;
+  /** What a no refuses, as a verb phrase that follows "to". */
+  readonly verb: string;
   readonly yes: string;
   readonly no: string;
 }
@@ -138,8 +150,9 @@ function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError 
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
       return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
-    const where = issue.path.map(String).join(".");
-    const value = valueAt(given, issue.path);
+    // An element of a list is shown by its value.
+    const where = String(issue.path[0] ?? "arguments");
+    const value = givenAt(given, issue.path);
     return value === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue, value)}`;
   });
   return new BridgeError({
@@ -153,7 +166,7 @@ function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError 
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   array: "a list",
@@ -169,7 +182,7 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   return `${shown}${issue.message}`;
 }
 
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+function givenAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : value),
     given,

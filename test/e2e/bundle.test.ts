@@ -153,19 +153,19 @@ test("each title on the bundle's settings page holds the name that the server's 
   ]);
 });
 
-test("with the bundle's “Ask before publishing” switched off, a video is published without a question", async () => {
+test("with the bundle's “Ask before publishing” off, a video is published without a question", async () => {
   const service = await scriptedService({
     [STATUS]: { json: { status: "completed", videoUrls: [] } },
     [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
   });
-  const publish = async (confirm_publish: boolean) => {
+  const publish = async (confirm_publish: string) => {
     const client = await install({ api_key: KEY, base_url: service.url, confirm_publish }, [], "decline");
     const call = { name: "publish_video", arguments: ON_TIKTOK };
     return CallToolResultSchema.parse(await client.callTool(call));
   };
 
-  expect(await publish(true)).toMatchObject({ isError: true });
-  expect(await publish(false)).toMatchObject({
+  expect(await publish("always")).toMatchObject({ isError: true });
+  expect(await publish("off")).toMatchObject({
     structuredContent: { results: [{ platform: "tiktok", ok: true }] },
   });
 });

@@ -6,6 +6,12 @@ import { JOB_ID } from "../fixtures/constants.ts";
 
 /** The build works the schemas out, so what the built file says is compared. */
 const BUILT = { file: BUILT_FILE };
+const EXAMPLES: Record<string, Record<string, string>> = {
+  write_video_topic: { subject: "why the sea is salty", style: "education", duration: "30" },
+  plan_series: { theme: "kitchen chemistry", count: "4" },
+  localize_video: { video: JOB_ID, language: "Japanese" },
+  review_video: { jobId: JOB_ID },
+};
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 test("there are five tools in a fixed order, each as in its snapshot", async () => {
@@ -27,10 +33,10 @@ test("legacy and modern clients see the same tools", async () => {
   expect((await legacy.raw.listTools()).tools).toEqual((await modern.raw.listTools()).tools);
 });
 
-test("tools/list stays under 7,500 bytes, and each description under 1,024 characters", async () => {
+test("tools/list stays under 8,200 bytes, and each description under 1,024 characters", async () => {
   const { raw } = await connectLegacy();
   const { tools } = await raw.listTools();
-  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(7_500);
+  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(8_200);
   for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
 });
 
@@ -52,14 +58,8 @@ test("the prompts, the template and the resource are as their snapshots say", as
   await expect(pretty(prompts)).toMatchFileSnapshot("../contract/prompts.json");
   await expect(pretty(resourceTemplates)).toMatchFileSnapshot("../contract/resource-templates.json");
   await expect(pretty(resources)).toMatchFileSnapshot("../contract/resources.json");
-  const examples: Record<string, Record<string, string>> = {
-    write_video_topic: { subject: "why the sea is salty", style: "education", duration: "30" },
-    plan_series: { theme: "kitchen chemistry", count: "4" },
-    localize_video: { video: JOB_ID, language: "Japanese" },
-    review_video: { jobId: JOB_ID },
-  };
-  expect(prompts.map(({ name }) => name)).toEqual(Object.keys(examples));
-  for (const [name, args] of Object.entries(examples)) {
+  expect(prompts.map(({ name }) => name)).toEqual(Object.keys(EXAMPLES));
+  for (const [name, args] of Object.entries(EXAMPLES)) {
     const { messages } = await raw.getPrompt({ name, arguments: args });
     await expect(pretty(messages)).toMatchFileSnapshot(`../contract/prompt-${name}.json`);
   }
@@ -83,15 +83,35 @@ test("the server has a title, a website and an icon", async () => {
   });
 });
 
-test.each<[string[], RegExp, RegExp]>([
-  [["--no-publish"], /generate_video/, /publish/],
-  [["--read-only"], /only reads/, /generate_video|publish|spends/],
-  [["--sandbox"], /This is a sandbox: sample clips, nothing is rendered, charged or posted\./, /^$/],
-])("the instructions of a server with %j mention only what it offers", async (args, said, unsaid) => {
-  const { raw } = await connectLegacy({ args });
-  const instructions = raw.getInstructions() ?? "";
+test.each([
+  ["--no-publish", /generate_video/, /publish_video/],
+  ["--read-only", /only reads/, /generate_video|publish_video|spends/],
+])("a server with %s names what it hides nowhere", async (flag, said, hidden) => {
+  const { raw, call } = await connectLegacy({ args: ["--sandbox", flag] });
+  const { prompts } = flag === "--read-only" ? { prompts: [] } : await raw.listPrompts();
+  const named = [
+    raw.getInstructions(),
+    prompts,
+    ...(await Promise.all([
+      raw.listTools(),
+      raw.listResources(),
+      raw.listResourceTemplates(),
+      raw.readResource({ uri: "faceless://catalog" }),
+      call("list_videos"),
+      ...["7", JOB_ID].map((jobId) => call("get_video_status", { jobId })),
+      ...prompts.map(({ name }) => raw.getPrompt({ name, arguments: EXAMPLES[name] })),
+    ])),
+  ];
 
-  expect(instructions).toMatch(said);
-  expect(instructions).not.toMatch(unsaid);
-  expect(instructions.split("\n\n")[0]?.length).toBeLessThanOrEqual(512);
+  expect(raw.getServerCapabilities()?.prompts === undefined).toBe(flag === "--read-only");
+  expect(JSON.stringify(named)).toMatch(said);
+  expect(JSON.stringify(named)).not.toMatch(hidden);
+});
+
+test("the instructions of a sandbox say that it is one, in the first paragraph", async () => {
+  const { raw } = await connectLegacy({ args: ["--sandbox"] });
+  const [first = ""] = (raw.getInstructions() ?? "").split("\n\n");
+
+  expect(first).toMatch(/This is a sandbox: sample clips, nothing is rendered, charged or posted\./);
+  expect(first.length).toBeLessThanOrEqual(512);
 });

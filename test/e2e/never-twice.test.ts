@@ -131,8 +131,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
       expect(first.structuredContent).toMatchObject({ results: [POSTED, failed] });
       expect(again.structuredContent).toEqual({
-        summary:
-          "Posted to youtube. It was posted to tiktok by an earlier call, so it was not sent there again.",
+        summary: expect.stringMatching(/posted to youtube, .* posted to tiktok by an earlier call/),
         nextStep: expect.stringMatching(
           / Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
         ),

@@ -35,14 +35,17 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
     await client.subscribe(`faceless://jobs/${jobId}`);
     const ended = await client.call("get_video_status", { jobId, waitSeconds: 50 });
-    expect(ended.structuredContent).toMatchObject({ done: true });
+    expect(ended.structuredContent).toMatchObject({
+      done: true,
+      nextStep: expect.stringContaining("ask whether and where to publish it"),
+    });
     await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });
     expect(finished.structuredContent).toEqual({
       summary: expect.stringMatching(
         /^Your video is ready: http\S+\.mp4 This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/,
       ),
-      nextStep: "Show the user the link, and ask whether and where to publish it.",
+      nextStep: "Show the user the link.",
       jobId,
       status: "completed",
       done: true,

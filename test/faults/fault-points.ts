@@ -48,7 +48,7 @@ export interface Failure {
 /** Long enough on a busy machine to connect and to send a request. */
 const SHORT_MS = 3_000;
 const MINUTE = "Try again in a minute.";
-const URL_WRONG = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
+const URL_WRONG = "Tell the user: Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const LOOK = `The newest jobs that could be it: ${JOB_ID} (processing). Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.`;
 
 /** The request cannot have been sent, so any method may be sent again. */
@@ -126,7 +126,7 @@ const TOO_LARGE = "The answer to the request to {verb} could not be read: ";
 const tooLarge = (reason: string) =>
   sent(`${TOO_LARGE}${reason}.`, "bad_answer", { next: URL_WRONG, attempts: 1 });
 
-const ELSEWHERE = "Set FACELESS_BASE_URL to the address at which the service itself answers.";
+const ELSEWHERE = "Tell the user: Set FACELESS_BASE_URL to the address at which the service itself answers.";
 
 /** An answer that isn't as documented. It is requested once, because a second one would be the same. */
 function undocumented(problem: string) {

@@ -83,9 +83,10 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     ...application,
     signal,
     isSandbox: false,
-    history: async () => new Map(),
+    history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
-    askUser: async () => {},
+    askUser: async () => false,
+    mustAskToPublish: false,
     waitForEnd: (job) => Promise.resolve(job),
   };
 

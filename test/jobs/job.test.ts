@@ -13,7 +13,7 @@ test.each([
 
 test.each([
   [`faceless://jobs/${JOB_ID}`, JOB_ID],
-  [`faceless://jobs/${JOB_ID.toUpperCase()}`, JOB_ID.toUpperCase()],
+  [`faceless://jobs/${JOB_ID.toUpperCase()}`, JOB_ID],
   [`faceless://jobs/${JOB_ID}?x=1`, undefined],
   [`faceless://jobs/${JOB_ID}/`, undefined],
   ["faceless://jobs/42", undefined],

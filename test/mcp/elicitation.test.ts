@@ -23,6 +23,8 @@ const YOUTUBE_IS_CONNECTED: Scripts = {
   "GET /api/v1/platforms": { json: { platforms: [{ platform: "youtube" }] } },
 };
 
+const TIDES = { topic: "Tides" };
+
 const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok" } };
 const NO: UsersAnswer = { action: "accept", content: { decision: "Don't publish" } };
 const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
@@ -31,6 +33,8 @@ const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
 const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up.`;
 /** By the server's clock, more than 2 s pass with the first and fewer with the second on any machine. */
 const [SLOWLY, QUICKLY] = [{ clockSpeed: 100_000 }, { clockSpeed: 0.001 }];
+
+const ALWAYS = { env: { FACELESS_CONFIRM_PUBLISH: "always" } };
 
 interface SetUpOptions extends Omit<ClientStart, "elicitation"> {
   readonly scripts?: Scripts;
@@ -59,7 +63,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       ...(elicitation !== undefined && { elicitation, user }),
     });
     const publish = (args: Record<string, unknown> = ON_TIKTOK) => client.call("publish_video", args);
-    return { client, questions, publish, posts: () => rest.lines(PUBLISH).length };
+    const posts = () => rest.lines(PUBLISH).length;
+    return { client, questions, publish, posts, starts: () => rest.lines(GENERATE).length };
   }
 
   test("the user sees topic, platforms and the whole link, no choice is made for them, and a yes posts once", async () => {
@@ -103,6 +108,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["a cancel within 2 s", { action: "cancel" }, BY_CLIENT],
     ["a decline after more than 2 s", { action: "decline" }, BY_USER, SLOWLY],
     ["a cancel after more than 2 s", { action: "cancel" }, BY_USER, SLOWLY],
+    ["a decline within 2 s under always", { action: "decline" }, BY_USER, { ...QUICKLY, ...ALWAYS }],
   ])("%s publishes nothing, and the next call asks again", async (_, answer, text, options = QUICKLY) => {
     const { questions, publish, posts } = await setUp([answer, answer], options);
     for (let call = 0; call < 2; call++) {
@@ -132,6 +138,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["is asked", "declares elicitation without modes", {}],
     ["is asked", "can ask with forms", { elicitation: { form: {} } }],
     ["is asked", "can ask with forms and by URL", { elicitation: { form: {}, url: {} } }],
+    ["is asked", "has to ask", ALWAYS],
     ["is not asked", "can ask only by URL", { elicitation: { url: {} } }],
     ["is not asked", "can't ask", { elicitation: undefined }],
     ["is not asked", "may not ask", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }],
@@ -140,6 +147,45 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
     expect((await publish()).structuredContent).toMatchObject(POSTED.json);
     expect([questions.length, posts()]).toEqual([asked === "is asked" ? 1 : 0, 1]);
+  });
+
+  test("a client that can't ask publishes nothing where FACELESS_CONFIRM_PUBLISH is always", async () => {
+    const { publish, posts } = await setUp([], { ...ALWAYS, elicitation: undefined });
+
+    const refused = await publish();
+
+    expect(refused._meta?.["faceless/error"]).toEqual(DECLINED);
+    expect(textOf(refused)).toMatch(/Tell the user: .*FACELESS_CONFIRM_PUBLISH.* only you can change/);
+    expect(posts()).toBe(0);
+  });
+
+  test.each<[string, SetUpOptions, UsersAnswer | undefined, string, number]>([
+    ["a yes", {}, { action: "accept", content: { decision: "Pay for a second video" } }, "started", 2],
+    [
+      "the answer no",
+      {},
+      { action: "accept", content: { decision: "Don't start it" } },
+      "not agree to pay",
+      1,
+    ],
+    ["no way to ask", { elicitation: undefined }, undefined, "the user was not asked", 2],
+  ])("a second video of a topic after %s is paid for only if the user agrees", async (...row) => {
+    const [, options, answer, said, paid] = row;
+    const scripts = { [GENERATE]: { json: { jobId: JOB_ID } } };
+    const { client, questions, starts } = await setUp(answer === undefined ? [] : [answer], {
+      ...options,
+      scripts,
+    });
+    const first = await client.call("generate_video", TIDES);
+    const { nextStep } = (await client.call("generate_video", TIDES)).structuredContent ?? {};
+    const [, confirmDuplicate] = /confirmDuplicate: "(\w+)"/.exec(String(nextStep)) ?? [];
+    const second = await client.call("generate_video", { ...TIDES, confirmDuplicate });
+
+    expect(textOf(first)).not.toContain("not asked");
+    expect(textOf(second)).toContain(said);
+    expect(questions).toHaveLength(answer === undefined ? 0 : 1);
+    for (const { message } of questions) expect(message).toMatch(/^Pay .* "Tides" .* ordered just now\.$/);
+    expect(starts()).toBe(paid);
   });
 
   test("a client that fails to ask publishes nothing", async () => {

@@ -56,7 +56,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user to restart this server: each sandbox begins with new credits.',
+      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user: Restart this server: each sandbox begins with new credits.',
     );
   });
 

@@ -43,8 +43,7 @@ test("a modern client that does not declare the extension gets a plain result, a
     resultType: "complete",
     content: [expect.objectContaining({ type: "text" })],
     structuredContent: {
-      summary:
-        "The video was started: 30 s, English, story, voice charlotte, no music, normal pacing. Renders take 2 to 4 minutes.",
+      summary: "The video was started: 30 s, English, story, voice charlotte, no music, normal pacing.",
       nextStep: expect.stringMatching(/^Follow it with get_video_status/),
       jobId: JOB_ID,
       status: "processing",

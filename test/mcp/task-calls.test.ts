@@ -48,19 +48,19 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     service.become(JOB_ID, completed);
     const end = await client.end(JOB_ID);
 
-    expect(end.structuredContent).toEqual({
-      ...(await statusOf(client, JOB_ID)),
+    expect(factsOf(end.structuredContent)).toEqual({
+      ...factsOf(await statusOf(client, JOB_ID)),
       resourceUri: `faceless://jobs/${JOB_ID}`,
     });
     expect(end.structuredContent).toMatchObject({
       summary: "Your video is ready: https://cdn.example/final.mp4",
-      nextStep: "Show the user the link, and ask whether and where to publish it.",
+      nextStep: "Show the user the link.",
       jobId: JOB_ID,
       status: "completed",
       done: true,
     });
     expect(textOf(end)).toBe(
-      `Your video is ready: https://cdn.example/final.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(end.structuredContent))}`,
+      `Your video is ready: https://cdn.example/final.mp4 Show the user the link.\n${JSON.stringify(factsOf(end.structuredContent))}`,
     );
     expect(await client.get(JOB_ID)).toMatchObject({
       status: "completed",
@@ -77,7 +77,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
 
     expect(end.isError).not.toBe(true);
     expect(end.structuredContent).toMatchObject({
-      summary: "The render failed, and the service refunds its credits by itself.",
+      summary: expect.stringContaining("failed"),
       status: "failed",
       done: true,
     });

@@ -16,7 +16,7 @@ export const REQUIRED: Readonly<Record<string, PromptArguments>> = {
 export async function loadPrompt(name: string): Promise<Prompt> {
   const listed = PROMPTS.find((prompt) => prompt.name === name);
   if (listed === undefined) throw new Error(`There is no prompt ${name}.`);
-  return listed.load();
+  return listed.load(true);
 }
 
 export async function write(name: string, args: PromptArguments = {}): Promise<WrittenPrompt> {

@@ -117,9 +117,14 @@ test("localize_video rewrites for the new language's speaking rate, and keeps th
   expect(callIn(longer)).toMatchObject({ language: "de", duration: 45 });
 });
 
-test.each([JOB_ID, ` ${JOB_ID.toUpperCase()} `, `faceless://jobs/${JOB_ID}`])(
+test.each([
+  ` ${JOB_ID.toUpperCase()} `,
+  `FACELESS://JOBS/${JOB_ID.toUpperCase()}`,
+  `https://videos.example/watch?job=${JOB_ID}`,
+])(
   "localize_video takes the jobId %j, and the whole topic from its status, or else from the user",
   async (video) => {
+    expect(await textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
     const prompt = await textOf("localize_video", { video });
 
     expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);

@@ -10,8 +10,8 @@ const rows: Row[] = [
   [[409, 418], "refused", {}],
   // What the service says of the call itself or of the key, it will say again.
   [[400, 422], "refused", { failsAgain: true }],
-  [[401, 403], "unauthorized", { failsAgain: true }],
-  [[402], "out_of_credits", {}],
+  [[401, 403], "unauthorized", { failsAgain: true, isForUser: true }],
+  [[402], "out_of_credits", { isForUser: true }],
   [[404], "not_found", {}],
   [[408, 499, 500, 503, 599], "service_failed", { outcome: "unknown" }],
 ];
@@ -32,7 +32,8 @@ test.each(
 
   expect(await failures(envelope(status, "the_code", "Its message."))).toEqual({
     get: { ...expected, retryable: code === "service_failed" },
-    post: expected,
+    // A POST's 404 is about the address, which only the user can change.
+    post: { ...expected, ...(code === "not_found" && { isForUser: true }) },
   });
 });
 
@@ -60,7 +61,8 @@ test.each([400, 402, 429, 500])(
     expect(await failureOf(service.generate({ topic: "x" }))).toEqual({
       code: "out_of_credits",
       message: "The service refused to start the video: the account has no credits left.",
-      nextStep: "Add credits to the account, then call again.",
+      nextStep: "Add credits to the account.",
+      isForUser: true,
       outcome: "rejected",
       retryable: false,
       status,
@@ -110,8 +112,7 @@ test("a 404 names the jobId only if the service does, otherwise the address", as
 
   expect(own.get).toMatchObject({
     message: "The service knows no job with this jobId.",
-    nextStep:
-      "Use a jobId from generate_video or list_videos, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
+    nextStep: expect.stringMatching(/^Use a jobId that list_videos shows, unchanged\. Calling again is safe/),
   });
   expect(foreign.get).toMatchObject({
     code: "not_found",
@@ -136,7 +137,7 @@ test.each<[string, Reply]>([
     nextStep: expect.any(String),
     status: expect.any(Number),
   };
-  expect(get).toEqual({ ...bad, outcome: "unknown", retryable: true });
+  expect(get).toEqual({ ...bad, isForUser: true, outcome: "unknown", retryable: true });
   expect(post).toEqual({ ...bad, outcome: "unknown", retryable: false });
   expect(post.nextStep).toContain("list_videos");
 });

@@ -32,12 +32,25 @@ test.each([
   expect(languageCode(text)).toBe(code);
 });
 
-test.each(["klingonese", "Klingon", "Frenchh", "female", "", " ", "e", "en-", "en--US", "français!", "12"])(
-  "%j is refused, as it is neither a language code nor the name of a common language",
-  (text) => {
-    expect(languageCode(text)).toBeUndefined();
-  },
-);
+test.each([
+  "klingonese",
+  "Klingon",
+  "Frenchh",
+  "female",
+  "",
+  " ",
+  "e",
+  "en-",
+  "en--US",
+  "français!",
+  "12",
+  "jp",
+  "xx",
+  "xx-US",
+  "und",
+])("%j is refused, as it is neither a language code nor the name of a common language", (text) => {
+  expect(languageCode(text)).toBeUndefined();
+});
 
 test("A language is shown by its English name, or by its code if it has none", () => {
   expect(

@@ -69,6 +69,7 @@ test.each([
         `to start the video: the connection to the proxy at ${host}, which ${variable} names, failed: ${why}`,
       ),
       nextStep: `Check that the proxy runs and that ${variable} is right. If the service can be reached directly, name its host in NO_PROXY.`,
+      isForUser: true,
       outcome: "not_sent",
       retryable: true,
     });

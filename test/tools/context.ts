@@ -39,11 +39,13 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
     canPublish: true,
+    publishingRaised: new Set(),
     isSandbox: false,
-    history: async () => new Map(),
+    history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
-    askUser: async (question) => void questions.push(await question()),
+    askUser: async (question) => questions.push(await question()) > 0,
+    mustAskToPublish: false,
     ...more,
   };
   return { computer, context, jobs, questions, call: (args) => runTool(tool, args, context) };

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
+import type { Post } from "../../src/idempotency/history.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
-import { JOB_ID } from "../fixtures/constants.ts";
+import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor, readerOf } from "./context.ts";
 
@@ -11,65 +12,147 @@ const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
 const RUNNING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
+const FAILED: Job = { ...RUNNING, status: "failed", done: true };
 const POST = { platform: "tiktok", url: "https://tiktok.example/1", at: "2026-11-21T12:00:00.000Z" };
-const AGAIN = "Call get_video_status again with waitSeconds 50.";
+const { finalVideoUrl: _, ...WITHOUT_LINK } = READY;
 
 const benchOf = (job: Job, more: Partial<ToolContext> = {}) =>
   benchFor(getVideoStatus, { reader: readerOf(async () => job), ...more });
 
+const historyOf = (publishedTo: readonly Post[], more = {}) => ({
+  history: async () => ({ jobs: new Map([[JOB_ID, { publishedTo, ...more }]]), orders: [] }),
+});
+
 /** The summary and the next step. */
-async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<unknown[]> {
+async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<string[]> {
   const { context, ...bench } = benchOf(job, more);
   Object.assign(context.jobs, { ageMs: () => ageMs });
   const { summary, nextStep } = await bench.call({ jobId: JOB_ID });
-  return [summary, nextStep];
+  return [String(summary), String(nextStep)];
 }
 
-test("get_video_status says of a video that is ready: the link in the first sentence, and to ask whether to publish", async () => {
-  expect(await guidanceFor(READY)).toEqual([
-    `Your video is ready: ${LINK}`,
-    "Show the user the link, and ask whether and where to publish it.",
+test("A ready video's link comes first, and publishing is suggested once", async () => {
+  const { call } = benchOf(READY);
+  const [first, second] = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
+
+  expect(first["summary"]).toMatch(new RegExp(`^Your video is ready: ${LINK}$`));
+  expect(first["nextStep"]).toContain("ask whether and where to publish");
+  expect(second).toEqual({ ...first, nextStep: "Show the user the link." });
+});
+
+test.each<[string, Partial<ToolContext>]>([
+  ["a server that can't publish", { canPublish: false }],
+  ["a call to publish it", { publishingRaised: new Set([JOB_ID]) }],
+  ["an unreadable journal", { history: async () => undefined }],
+])("Publishing is not suggested after %s", async (_, more) => {
+  expect((await guidanceFor(READY, undefined, more))[1]).toBe("Show the user the link.");
+});
+
+test("An unreadable journal is named, since it knows where the video was posted", async () => {
+  expect((await guidanceFor(READY, undefined, { history: async () => undefined }))[0]).toBe(
+    `Your video is ready: ${LINK} Where it was posted is not known: this computer's journal can't be read.`,
+  );
+});
+
+test("Posts are told apart: with a link, without one, and of unknown outcome", async () => {
+  const { url: __, ...unlinked } = POST;
+  const [summary, nextStep] = await guidanceFor(
+    READY,
+    undefined,
+    historyOf([
+      POST,
+      { ...POST, platform: "x" },
+      { ...POST, platform: "x" },
+      { ...unlinked, platform: "vimeo" },
+      { ...unlinked, platform: "fb", unknown: true },
+    ]),
+  );
+
+  expect(summary).toContain("It was posted to tiktok and x. ");
+  expect(summary).toMatch(/The service says that .* vimeo, and gave no link\..* fb: .* not known\.$/);
+  expect(summary).not.toContain("answer was lost");
+  expect(nextStep).toBe("Show the user the link, and those of the posts. Tell them to look at vimeo and fb.");
+});
+
+test("Links of posts are asked for only where there are some", async () => {
+  const { url: __, ...unlinked } = POST;
+
+  expect((await guidanceFor(READY, undefined, historyOf([unlinked])))[1]).not.toContain("those of the posts");
+});
+
+test("A link that is not listed yet is worth another look; one left out as unsafe is not", async () => {
+  const [summary, nextStep] = await guidanceFor(WITHOUT_LINK);
+  expect([summary, nextStep]).toEqual([
+    expect.stringContaining("2 clips."),
+    expect.stringContaining("get_video_status"),
+  ]);
+
+  const unsafe = await guidanceFor({ ...WITHOUT_LINK, unsafeLinksLeftOut: 1 });
+  expect(unsafe).toEqual([
+    expect.stringContaining("not safe to open"),
+    expect.not.stringContaining("get_video_status"),
   ]);
 });
 
-test("get_video_status says of a video that is ready on a server that can't publish: the link alone", async () => {
-  expect(await guidanceFor(READY, undefined, { canPublish: false })).toEqual([
-    `Your video is ready: ${LINK}`,
-    "Show the user the link.",
+test("A second failure of the same order is said to be one, and another topic is suggested", async () => {
+  const order = (jobId: string, fingerprint = "same") => ({ topic: "Tides", ageMs: 0, fingerprint, jobId });
+  const after = (...earlier: object[]) => ({
+    history: async () => ({
+      jobs: new Map(),
+      orders: [...earlier, order(JOB_ID)].map((each) => ({ ...order(OTHER_JOB_ID), ...each })),
+    }),
+  });
+  const [once, again] = [
+    await guidanceFor(FAILED, undefined, after(order(OTHER_JOB_ID, "other"))),
+    await guidanceFor(FAILED, undefined, after(order(OTHER_JOB_ID))),
+  ];
+
+  expect(once).toEqual([expect.stringContaining("refunded"), expect.stringContaining("generated again")]);
+  expect(again).toEqual([
+    expect.stringMatching(/failed again.* try 2 .*refunded/),
+    expect.stringMatching(/^Tell the user, and suggest another topic, or to stop/),
   ]);
 });
 
-test("get_video_status says of a video that was posted already: where, as far as this computer knows", async () => {
-  const history = async () =>
-    new Map([
-      [
-        JOB_ID,
-        {
-          publishedTo: [
-            POST,
-            { ...POST, platform: "x" },
-            { ...POST, platform: "fb", unknown: true as const },
-          ],
-        },
-      ],
-    ]);
+test.each<[string, Partial<Job>, number | undefined, string]>([
+  ["has clips", {}, undefined, "2 clips so far. Renders take 2 to 4 minutes."],
+  ["has one clip", { videoUrls: CLIPS.slice(1) }, 0, "1 clip so far. Started just now; renders"],
+  [
+    "counts its clips",
+    { progress: { total: 4, completed: 2 } },
+    90_000,
+    "2 of 4 clips. Started 1 minute ago",
+  ],
+  ["has lost one", { progress: { total: 4, completed: 2, failed: 1 } }, 0, "2 of 4 clips, 1 failed."],
+  [
+    "has unsafe links",
+    { unsafeLinksLeftOut: 1 },
+    0,
+    "minutes. Links that are not safe to open were left out.",
+  ],
+  ["is queued", { status: "queued" }, 0, 'The service gives the status "queued": 2 clips so far.'],
+])("A video that renders and %s is described with its progress and age", async (_, state, ageMs, words) => {
+  const [summary, nextStep] = await guidanceFor({ ...RUNNING, ...state }, ageMs);
 
-  expect(await guidanceFor(READY, undefined, { history })).toEqual([
-    `Your video is ready: ${LINK} It was posted to tiktok and x. It may have been posted to fb: the answer was lost.`,
-    "Show the user the link, and those of the posts.",
-  ]);
+  expect(summary).toContain(words);
+  expect(nextStep).toContain("waitSeconds 50");
 });
 
-test("get_video_status says of a video whose link the service has not listed yet: to look again", async () => {
-  const { finalVideoUrl: _, ...job } = READY;
+test("A render over ten minutes old is told to the user, and not waited for", async () => {
+  const [summary, nextStep] = await guidanceFor(RUNNING, 10 * MINUTE_MS);
 
-  expect(await guidanceFor(job)).toEqual([
-    "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
-    "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos.",
-  ]);
+  expect(summary).toContain("Started 10 minutes ago, much longer than the usual 2 to 4 minutes.");
+  expect(nextStep).toMatch(/^Tell the user/);
+  expect((await guidanceFor(RUNNING, 10 * MINUTE_MS - 1))[0]).toContain("Started 9 minutes ago; renders");
 });
 
-test("get_video_status orders no loop for a link that could not be looked up", async () => {
+test("Clips that failed are named in a video that is ready", async () => {
+  const job = { ...READY, progress: { total: 3, completed: 2, failed: 1 } };
+
+  expect((await guidanceFor(job))[0]).toContain(" 1 of 3 clips failed.");
+});
+
+test("A link that could not be looked up orders no loop", async () => {
   const { finalVideoUrl: _, ...job } = READY;
   const { call, jobs } = benchOf(job);
   jobs.put(job);
@@ -81,102 +164,25 @@ test("get_video_status orders no loop for a link that could not be looked up", a
   });
 });
 
-test("get_video_status says of a video that failed: that the credits come back", async () => {
-  expect(await guidanceFor({ ...RUNNING, status: "failed", done: true })).toEqual([
-    "The render failed, and the service refunds its credits by itself.",
-    "Tell the user. The same video may be generated again if they still want it.",
-  ]);
-});
-
-test.each<[string, Partial<Job>, number | undefined, string]>([
-  ["is known to have clips", {}, undefined, "2 clips so far. Renders take 2 to 4 minutes."],
-  [
-    "has one clip",
-    { videoUrls: CLIPS.slice(1) },
-    0,
-    "1 clip so far. Started just now; renders take 2 to 4 minutes.",
-  ],
-  [
-    "counts its clips",
-    { progress: { total: 4, completed: 2 } },
-    90_000,
-    "2 of 4 clips. Started 1 minute ago; renders take 2 to 4 minutes.",
-  ],
-  [
-    "has lost one",
-    { progress: { total: 4, completed: 2, failed: 1 } },
-    10 * MINUTE_MS - 1,
-    "2 of 4 clips, 1 failed. Started 9 minutes ago; renders take 2 to 4 minutes.",
-  ],
-  [
-    "has links that are not safe",
-    { unsafeLinksLeftOut: 1 },
-    undefined,
-    "2 clips so far. Renders take 2 to 4 minutes. Links that are not safe to open were left out.",
-  ],
-])(
-  "get_video_status says of a video that renders and %s: how far it is and how long it takes",
-  async (_, state, ageMs, words) => {
-    expect(await guidanceFor({ ...RUNNING, ...state }, ageMs)).toEqual([`Still rendering: ${words}`, AGAIN]);
-  },
-);
-
-test("get_video_status of a render over ten minutes: to tell the user, and not to wait on", async () => {
-  const job = { ...RUNNING, progress: { total: 4, completed: 0 } };
-
-  expect(await guidanceFor(job, 10 * MINUTE_MS)).toEqual([
-    "Still rendering: 0 of 4 clips. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
-    "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again.",
-  ]);
-});
-
-test.each(["queued", "cancelled", "published"])(
-  "get_video_status shows %s as the service's word",
-  async (status) => {
-    expect(await guidanceFor({ ...RUNNING, status })).toEqual([
-      `The service gives the status "${status}": 2 clips so far. Renders take 2 to 4 minutes.`,
-      AGAIN,
-    ]);
-  },
-);
-
-test("get_video_status names the clips that have failed in a video that is ready", async () => {
-  const job = { ...READY, progress: { total: 3, completed: 2, failed: 1 } };
-
-  expect((await guidanceFor(job))[0]).toBe(`Your video is ready: ${LINK} 1 of 3 clips failed.`);
-});
-
-test("get_video_status does not look again for a link that was left out because it is not safe", async () => {
-  const { finalVideoUrl: _, ...job } = READY;
-
-  expect(await guidanceFor({ ...job, unsafeLinksLeftOut: 1 })).toEqual([
-    "The video is ready: 2 clips. Links that are not safe to open were left out.",
-    "Tell the user to watch it on the service's website.",
-  ]);
-});
-
 test.each([
   [READY, 50, true],
   [RUNNING, 50, true],
   [RUNNING, 0, false],
-])(
-  "get_video_status gives the arguments of a job if it has ended: %o, waiting %i s: %s",
-  async (job, waitSeconds, has) => {
-    const { call } = benchOf(job, {
-      waitForEnd: async () => READY,
-      history: async () => new Map([[JOB_ID, { publishedTo: [], arguments: { topic: "Tides" } }]]),
-    });
+])("The arguments of a job that has ended are given: %o, waiting %i s: %s", async (job, waitSeconds, has) => {
+  const { call } = benchOf(job, {
+    waitForEnd: async () => READY,
+    ...historyOf([], { arguments: { topic: "Tides" } }),
+  });
 
-    expect("arguments" in (await call({ jobId: JOB_ID, waitSeconds }))).toBe(has);
-  },
-);
+  expect("arguments" in (await call({ jobId: JOB_ID, waitSeconds }))).toBe(has);
+});
 
-test("get_video_status begins a wait with what it read up to five seconds ago, and else asks for the job", async () => {
+test("A wait begins with what was read up to five seconds ago, any other call asks for the job", async () => {
   const asked: string[] = [];
   const { call } = benchFor(getVideoStatus, {
     reader: {
       read: async () => (asked.push("the job"), RUNNING),
-      readRecent: async (_, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
+      readRecent: async (__, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
     },
     waitForEnd: async (job) => job,
   });
@@ -195,17 +201,7 @@ const failing = (retryable: boolean) =>
     waitForEnd: async (job) => ({ ...job, status: "completed", done: true }),
   });
 
-test("get_video_status whose first look fails for a moment waits for a video that this process knows", async () => {
-  const { call, jobs } = failing(true);
-  jobs.put(RUNNING);
-
-  expect(await call({ jobId: JOB_ID, waitSeconds: 50 })).toMatchObject({
-    jobId: JOB_ID,
-    status: "completed",
-  });
-});
-
-test("get_video_status whose first look fails for a moment says so without a wait, for an unknown video and after a final refusal", async () => {
+test("A wait whose first look fails for a moment goes on for a video that this process knows", async () => {
   const { call, jobs } = failing(true);
   const unknown = await errorOf(call({ jobId: JOB_ID, waitSeconds: 50 }));
   jobs.put(RUNNING);
@@ -215,19 +211,12 @@ test("get_video_status whose first look fails for a moment says so without a wai
   const final = await errorOf(refused.call({ jobId: JOB_ID, waitSeconds: 50 }));
 
   expect([unknown, withoutWait, final].map(({ retryable }) => retryable)).toEqual([true, true, false]);
+  expect(await call({ jobId: JOB_ID, waitSeconds: 50 })).toMatchObject({ status: "completed" });
 });
 
-test("get_video_status gives what this computer knows of a job that has ended: where it was posted and how it was ordered", async () => {
+test("What this computer knows of a job that has ended is given: posts and arguments", async () => {
   const known = { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } };
-  const { call } = benchOf(READY, { history: async () => new Map([[JOB_ID, known]]) });
+  const { call } = benchOf(READY, historyOf(known.publishedTo, known));
 
-  expect(await call({ jobId: JOB_ID.toUpperCase() })).toMatchObject(known);
-});
-
-test("get_video_status says in a sandbox that it is one", async () => {
-  const { call } = benchOf(READY, { isSandbox: true });
-
-  expect(await call({ jobId: JOB_ID })).toMatchObject({
-    summary: `Your video is ready: ${LINK} This is a sandbox: sample clips, nothing was rendered, charged or posted.`,
-  });
+  expect(await call({ jobId: JOB_ID })).toMatchObject(known);
 });

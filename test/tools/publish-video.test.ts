@@ -10,10 +10,19 @@ import { benchFor } from "./context.ts";
 const LINK = "https://media.example/f.mp4";
 const READY: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: LINK };
 const RENDERING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
+const FAILED: Job = { ...RENDERING, status: "failed", done: true };
+const QUEUED: Job = { ...RENDERING, status: "queued" };
+
+interface World {
+  readonly job?: SeenJob | null;
+  readonly connected?: readonly string[];
+  readonly isSandbox?: boolean;
+}
 
 /** A job, and the accounts that are connected; none are known unless given. */
-function bench({ job = READY, connected }: { job?: SeenJob | null; connected?: readonly string[] } = {}) {
+function bench({ job = READY, connected, isSandbox = false }: World = {}) {
   return benchFor(publishVideo, {
+    isSandbox,
     lookAtJob: async () => job ?? undefined,
     service: {
       listVideos: () => Promise.reject(new Error("Not needed.")),
@@ -25,32 +34,44 @@ function bench({ job = READY, connected }: { job?: SeenJob | null; connected?: r
   });
 }
 
+/** The same for a client that can't ask, and a service that answers so. */
+function answering(results: { platform: string; ok: boolean }[], world: World = {}) {
+  const { context, computer, ...rest } = bench(world);
+  context.askUser = async () => false;
+  computer.onPublish = async () => ({ results });
+  return { context, computer, ...rest };
+}
+
 const on = (...platforms: string[]) => ({ jobId: JOB_ID, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
-test("publish_video says where the video was posted, and to give the links", async () => {
-  const { call } = bench();
+test("Links of posts are given to the user, and what else the service says is passed on", async () => {
+  const { call, computer } = bench();
+  const results = ["tiktok", "x"].map((platform) => ({
+    platform,
+    ok: true,
+    url: `https://${platform}.example`,
+  }));
+  computer.onPublish = async () => ({ results, batch: 7 });
 
-  expect(await call(on("tiktok", "youtube", "x"))).toEqual({
-    summary: "Posted to tiktok, youtube and x.",
+  expect(await call(on("tiktok", "x"))).toEqual({
+    summary: "Posted to tiktok and x.",
     nextStep: "Give the user the links of the posts.",
-    results: ["tiktok", "youtube", "x"].map((platform) => ({
-      platform,
-      ok: true,
-      url: `https://${platform}.example/1`,
-    })),
+    results,
+    batch: 7,
   });
 });
 
-test("publish_video says what else the service says, as it is", async () => {
-  const { call, computer } = bench();
-  const results = [{ platform: "tiktok", ok: true }];
-  computer.onPublish = async () => ({ results, batch: 7 });
+test("A post without a link is the service's word, and the user is told to look there", async () => {
+  const { call } = answering([{ platform: "tiktok", ok: true }]);
 
-  expect(await call(on("tiktok"))).toEqual({ summary: "Posted to tiktok.", results, batch: 7 });
+  expect(await call(on("tiktok"))).toMatchObject({
+    summary: "The service says that it posted to tiktok, and gave no link.",
+    nextStep: "Tell the user to look at tiktok.",
+  });
 });
 
-test("publish_video says what failed and why, what was posted before and what is not known, each with what to do", async () => {
+test("Each platform's outcome is told with its reason: posted before, failed, and not mentioned", async () => {
   const { call, computer } = bench();
   await call(on("tiktok"));
   const results = [
@@ -59,13 +80,18 @@ test("publish_video says what failed and why, what was posted before and what is
     { platform: "vimeo", ok: false },
   ];
   computer.onPublish = async () => ({ results });
+  const { summary, nextStep, ...rest } = await call(on("tiktok", "youtube", "x", "vimeo", "facebook"));
 
-  expect(await call(on("tiktok", "youtube", "x", "vimeo", "facebook"))).toEqual({
-    summary:
-      'Posted to youtube. It was posted to tiktok by an earlier call, so it was not sent there again. Not posted to x: the service says "The access token has expired". Not posted to vimeo: the service gave no reason. The service did not say whether it was posted to facebook.',
-    nextStep: expect.stringMatching(
-      /^Give the user the links of the posts\. Tell the user why it was not posted to x and vimeo\. Publish it there only if they still want it, after they have fixed that\. Ask the user to look at the facebook account before anything else\. Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
-    ),
+  for (const fact of [
+    "posted to tiktok by an earlier call",
+    'Not posted to x: the service says "The access token has expired".',
+    "Not posted to vimeo: the service gave no reason.",
+    "did not say whether it was posted to facebook",
+  ])
+    expect(summary).toContain(fact);
+  expect(nextStep).toMatch(/links of the posts.* look at youtube.* x and vimeo.* facebook account/);
+  expect(nextStep).toMatch(/platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/);
+  expect(rest).toEqual({
     results: [
       { platform: "tiktok", ok: true, url: "https://tiktok.example/1", alreadyPublished: true },
       ...results,
@@ -73,174 +99,109 @@ test("publish_video says what failed and why, what was posted before and what is
   });
 });
 
-test("publish_video says that a code is not valid, and takes an empty one as none", async () => {
+test("A code that is not valid is said to be so, and an empty one is none", async () => {
   const { call, computer } = bench();
   await call(on("tiktok"));
+  const wrong = await call({ ...on("tiktok"), confirmDuplicate: "true" });
+  const empty = await call({ ...on("tiktok"), confirmDuplicate: "" });
 
-  expect(await call({ ...on("tiktok"), confirmDuplicate: "true" })).toMatchObject({
-    nextStep: expect.stringMatching(/ The confirmDuplicate code of this call is not valid\. Only if/),
-  });
-  expect(await call({ ...on("tiktok"), confirmDuplicate: "" })).toMatchObject({
-    nextStep: expect.not.stringMatching(/not valid/),
-  });
+  expect([wrong, empty].map(({ nextStep }) => /not valid/.test(String(nextStep)))).toEqual([true, false]);
   expect(computer.posts).toHaveLength(1);
 });
 
-test("publish_video says the service's names for platforms cleaned and cut", async () => {
-  const { call, computer } = bench();
-  computer.onPublish = async () => ({
-    results: [{ platform: `tik\u202Etok\n${"x".repeat(100)}`, ok: false }],
-  });
+test("The service's names of platforms are cleaned and cut", async () => {
+  const { call } = answering([{ platform: `tik\u202Etok\n${"x".repeat(100)}`, ok: false }]);
 
-  expect(await call(on("tiktok"))).toMatchObject({
-    summary: expect.stringMatching(/^Not posted to "tiktok x{56}…": the service gave no reason\. The s/),
-  });
+  expect((await call(on("tiktok")))["summary"]).toMatch(/^Not posted to "tiktok x{56}…": /);
 });
 
-test("publish_video says which accounts are connected where one that failed is not, and counts a success beside a failure", async () => {
-  const { call, computer } = bench({ connected: ["TikTok", "youtube", "facebook"] });
-  computer.onPublish = async () => ({
-    results: [
-      { platform: "vimeo", ok: false },
-      { platform: " YouTube ", ok: false, error: "upload timed out" },
-      { platform: "facebook", ok: true },
-      { platform: "facebook", ok: false },
-    ],
-  });
+test.each([
+  ["insta", ["instagram", "youtube"], /Connected: instagram and youtube\. insta is probably instagram/],
+  ["vimeo", ["TikTok", "youtube"], /Connected: tiktok and youtube\. Tell the user to connect vimeo/],
+])(
+  "A post on %s that failed is explained by the accounts that are connected: %j",
+  async (wanted, connected, said) => {
+    const results = [
+      { platform: wanted, ok: false },
+      { platform: " YouTube ", ok: true },
+      { platform: "youtube", ok: false },
+    ];
+    const { summary, nextStep } = await answering(results, { connected }).call(on(wanted, "youtube"));
 
-  expect(await call(on("youtube", "facebook"))).toMatchObject({
-    summary:
-      'Posted to facebook. Not posted to vimeo: no such account is connected. Connected: tiktok, youtube and facebook. Not posted to YouTube: the service says "upload timed out".',
-    nextStep: expect.stringMatching(
-      /^Tell the user to connect vimeo on the service's website if they want it there\. Tell the user why it was not posted to YouTube\. /,
-    ),
-  });
-});
+    expect(summary).toContain(`Not posted to ${wanted}: no such account is connected.`);
+    expect(summary).not.toMatch(/Not posted to youtube/i);
+    expect(nextStep).toMatch(said);
+  },
+);
 
-test.each<[string, Parameters<typeof bench>[0], object]>([
+test.each<[string, World, string, RegExp]>([
+  ["the video is still rendering", { job: RENDERING }, "not_ready", /waitSeconds 50/],
+  ["the service has another word for its status", { job: QUEUED }, "not_ready", /^Tell the user/],
+  ["the render failed", { job: FAILED }, "not_ready", /^Tell the user/],
+  ["the service knows no such job", { job: "not found" }, "not_found", /list_videos/],
   [
-    "that the video is still rendering",
-    { job: RENDERING },
-    {
-      code: "not_ready",
-      message: "The video is still rendering, so it was not published.",
-      nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-      retryable: true,
-    },
-  ],
-  [
-    "that the render failed",
-    { job: { ...RENDERING, status: "failed", done: true } },
-    {
-      code: "not_ready",
-      message: "The render of this video failed, so there is nothing to publish.",
-      nextStep: "Tell the user. The video can be generated again if they still want it.",
-      retryable: false,
-    },
-  ],
-  [
-    "that the service knows no such job",
-    { job: "not found" },
-    { code: "not_found", message: "The service knows no job with this jobId, so nothing was published." },
-  ],
-  [
-    "that an account is not connected",
+    "another account is connected",
     { connected: ["youtube"] },
-    {
-      code: "not_connected",
-      message: "No tiktok account is connected, so nothing was published.",
-      nextStep:
-        "Connected: youtube. Tell the user to connect tiktok on the service's website if they want it there.",
-    },
+    "not_connected",
+    /^Connected: youtube\. Tell the user/,
   ],
-  [
-    "that none is connected",
-    { connected: [] },
-    { nextStep: "Tell the user to connect an account on the service's website first: none is." },
-  ],
-])("publish_video finds out before it asks %s", async (_, world, facts) => {
+  ["no account is connected", { connected: [] }, "not_connected", /^Tell the user to connect/],
+])("Nothing is asked or sent where %s", async (_, world, code, step) => {
   const { call, computer, questions } = bench(world);
 
-  expect(await errorOf(call(on("tiktok")))).toMatchObject({ outcome: "not_sent", ...facts });
+  expect(await errorOf(call(on("tiktok")))).toMatchObject({
+    code,
+    message: expect.stringContaining(world.job === QUEUED ? '"queued"' : "publish"),
+    nextStep: expect.stringMatching(step),
+    outcome: "not_sent",
+  });
   expect([computer.posts, questions]).toEqual([[], []]);
+});
+
+test("The user is asked about a video of an undocumented status that has a link", async () => {
+  const { call, questions } = bench({ job: { ...READY, status: "published" } });
+  await call(on("tiktok"));
+
+  expect(questions).toHaveLength(1);
 });
 
 test.each([
   ["insta", "instagram"],
   ["yt", "youtube"],
   ["youtube-shorts", "youtube"],
+  ["YouTube Shorts", "youtube"],
   ["twitter", "x"],
   ["fb", "facebook"],
-])(
-  "publish_video finds out before it asks which account %s probably means, if that is connected",
-  async (said, meant) => {
-    const all = ["instagram", "youtube", "x", "facebook", "tiktok"];
-    const error = await errorOf(bench({ connected: all }).call(on(said)));
-    expect(error.nextStep).toContain(`${said} is probably ${meant}: call again`);
+])("%s is said to be probably %s, if that is connected", async (said, meant) => {
+  const all = ["instagram", "youtube", "x", "facebook", "tiktok"];
+  const error = await errorOf(bench({ connected: all }).call(on(said)));
+  expect(error.nextStep).toContain(` is probably ${meant}: call again`);
 
-    const others = all.filter((platform) => platform !== meant);
-    expect((await errorOf(bench({ connected: others }).call(on(said)))).nextStep).not.toContain("probably");
-  },
-);
+  const others = all.filter((platform) => platform !== meant);
+  expect((await errorOf(bench({ connected: others }).call(on(said)))).nextStep).not.toContain("probably");
+});
 
-test.each(["queued", "published"])(
-  "publish_video finds out before it asks nothing of a job that is %s, and asks",
-  async (status) => {
-    const { call, questions } = bench({ job: { ...RENDERING, status } });
-    await call(on("tiktok"));
+test.each<[string, World, string]>([
+  ["renders", { job: RENDERING }, "still rendering"],
+  ["has another status", { job: QUEUED }, '"queued"'],
+  ["is ready on another account", { connected: ["youtube"] }, "No tiktok account is connected"],
+  ["is ready", {}, "refused to publish"],
+  ["can't be read", { job: null }, "refused to publish"],
+])("A refusal by the service is explained for a video that %s", async (_, world, reason) => {
+  const { call, computer } = answering([], world);
+  const facts = {
+    code: "refused",
+    outcome: "rejected",
+    status: 409,
+    serviceWords: { code: "not_ready" },
+  } as const;
+  const message = "The service refused to publish the video.";
+  computer.onPublish = () =>
+    Promise.reject(new BridgeError({ ...facts, message, nextStep: "Look.", retryable: false }));
 
-    expect(questions).toHaveLength(1);
-  },
-);
-
-const refuse = () =>
-  Promise.reject(
-    new BridgeError({
-      code: "refused",
-      message: "The service refused to publish the video.",
-      nextStep: "Tell the user what the service says.",
-      outcome: "rejected",
-      retryable: false,
-      status: 409,
-      serviceWords: { code: "not_ready" },
-    }),
-  );
-
-test.each<[string, SeenJob | null, object]>([
-  [
-    "renders",
-    RENDERING,
-    { message: "The video is still rendering, so it was not published.", retryable: true },
-  ],
-  ["is ready", READY, { message: "The service refused to publish the video.", retryable: false }],
-  ["can't be read", null, { message: "The service refused to publish the video." }],
-])(
-  "publish_video that the service refuses for a video that %s says why, with the service's own code",
-  async (_, job, facts) => {
-    const { call, computer, context } = bench({ job });
-    // A client that can't ask.
-    context.askUser = async () => {};
-    computer.onPublish = refuse;
-
-    expect(await errorOf(call(on("tiktok")))).toMatchObject({
-      ...facts,
-      code: "refused",
-      outcome: "rejected",
-      status: 409,
-      serviceWords: { code: "not_ready" },
-    });
-  },
-);
-
-test("publish_video that the service refuses for an account that is not connected names those that are", async () => {
-  const { call, computer, context } = bench({ connected: ["tiktok"] });
-  context.askUser = async () => {};
-  computer.onPublish = refuse;
-
-  expect(await errorOf(call(on("facebook")))).toMatchObject({
-    message: "No facebook account is connected, so nothing was published.",
-    nextStep:
-      "Connected: tiktok. Tell the user to connect facebook on the service's website if they want it there.",
+  expect(await errorOf(call(on("tiktok")))).toMatchObject({
+    ...facts,
+    message: expect.stringContaining(reason),
   });
 });
 
@@ -249,7 +210,7 @@ test.each<[string, string | undefined, SeenJob | null, string, string]>([
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
   ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],
   ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
-])("publish_video asks by what is known: %s", async (_, topic, job, name, watch) => {
+])("The question names what is known of the video: %s", async (_, topic, job, name, watch) => {
   const { call, jobs, questions } = bench({ job });
   if (topic !== undefined) jobs.addStarted(JOB_ID, topic);
   await call(on("tiktok"));
@@ -258,13 +219,22 @@ test.each<[string, string | undefined, SeenJob | null, string, string]>([
     {
       key: expect.any(String),
       message: `Publish ${name} on tiktok? It becomes public.${watch}`,
+      verb: "publish",
       yes: "Publish on tiktok",
       no: "Don't publish",
     },
   ]);
 });
 
-test("publish_video asks with the whole link, however long it is", async () => {
+test("The question says in a sandbox that nothing is posted, instead of that it becomes public", async () => {
+  const { call, questions } = bench({ isSandbox: true });
+  await call(on("tiktok"));
+
+  expect(questions[0]?.message).toMatch(/This is a sandbox, so nothing is posted\./);
+  expect(questions[0]?.message).not.toContain("public");
+});
+
+test("The question shows the whole link, however long it is", async () => {
   const link = `${LINK}?signature=${"s".repeat(2_000)}`;
   const { call, questions } = bench({ job: { ...READY, finalVideoUrl: link } });
   await call(on("tiktok"));
@@ -275,14 +245,14 @@ test("publish_video asks with the whole link, however long it is", async () => {
 test.each([
   [6, "Publish on p0, p1, p2, p3, p4 and p5"],
   [7, "Publish on these 7 platforms"],
-])("publish_video asks for a yes to %i platforms in words", async (count, yes) => {
+])("The yes to %i platforms names or counts them", async (count, yes) => {
   const { call, questions } = bench();
   await call(on(...many(count)));
 
   expect(questions[0]?.yes).toBe(yes);
 });
 
-test("publish_video asks differently about a repeat, and about another video", async () => {
+test("A repeat and another video are other questions", async () => {
   const { call, computer, questions } = bench();
   const { onPublish } = computer;
   computer.onPublish = fails("unknown");
@@ -296,52 +266,47 @@ test("publish_video asks differently about a repeat, and about another video", a
   await call({ ...on("tiktok"), confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
   await call({ jobId: JOB_ID.replace("0f", "1f"), platforms: ["tiktok"] });
 
-  expect(questions.map(({ message }) => message.replace(` Watch it: ${LINK}`, ""))).toEqual([
-    "Publish this video on tiktok? It becomes public.",
-    "Publish this video on youtube? It becomes public.",
-    "Publish this video on tiktok? It becomes public. An earlier attempt may have made it public on tiktok: look at the account before you answer.",
-    "Publish this video on tiktok? It becomes public. It was posted to tiktok before, where this posts it a second time.",
-    "Publish this video on tiktok? It becomes public.",
+  const repeats = questions.map(
+    ({ message }) => /An earlier attempt may have|It has already been posted to tiktok/.exec(message)?.[0],
+  );
+  expect(repeats).toEqual([
+    undefined,
+    undefined,
+    "An earlier attempt may have",
+    "It has already been posted to tiktok",
+    undefined,
   ]);
   expect(new Set(questions.map(({ key }) => key)).size).toBe(5);
 });
 
 test.each([
-  [{ jobId: "7", platforms: ["x"] }, 'jobId: "7" must be the UUID that generate_video or list_videos gave'],
+  [{ jobId: "7", platforms: ["x"] }, 'jobId: "7" must be the UUID of a job, as list_videos shows it'],
   [on(), "platforms: must name at least one platform"],
   [on(...many(21)), "platforms: must name at most 20 platforms"],
-])("publish_video reads %j as a wrong call", async (args, problem) => {
+])("%j is a wrong call", async (args, problem) => {
   const { call, computer, questions } = bench();
 
-  expect(await errorOf(call(args))).toMatchObject({
-    code: "invalid_input",
-    message: `The arguments of publish_video can't be used: ${problem}.`,
-    outcome: "not_sent",
-  });
+  expect((await errorOf(call(args))).message).toContain(`: ${problem}.`);
   expect([computer.posts, questions]).toEqual([[], []]);
 });
 
 test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
-  "publish_video reads %j as no platform's id, and lists those that are connected",
+  "%j is no platform's id, and those that are connected are listed",
   async (name) => {
     const { call, computer } = bench({ connected: ["tiktok", "youtube"] });
-    const error = await errorOf(call(on("tiktok", name)));
 
-    expect(error).toMatchObject({ code: "invalid_input", outcome: "not_sent" });
-    expect(error.message).toMatch(/^platforms: ".*" can't be a platform's id\.$/u);
-    expect(error.nextStep).toMatch(/^Connected: tiktok and youtube\. /);
+    expect(await errorOf(call(on("tiktok", name)))).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/^platforms: ".*" can't be a platform's id\.$/u),
+      nextStep: expect.stringMatching(/^Connected: tiktok and youtube\. /),
+      outcome: "not_sent",
+    });
     expect(computer.posts).toEqual([]);
   },
 );
 
-test("publish_video reads YouTube Shorts as what is probably youtube", async () => {
-  expect((await errorOf(bench({ connected: ["youtube"] }).call(on("YouTube Shorts")))).nextStep).toBe(
-    'Connected: youtube. "youtube shorts" is probably youtube: call again with the ids of those that the user means.',
-  );
-});
-
 test.each(["tiktok", "TikTok", " youtube ", "x", "my.site_2-b", "x".repeat(64)])(
-  "publish_video reads %j as a platform",
+  "%j is a platform's id",
   async (platform) => {
     const { call, computer } = bench();
     await call(on(platform));

@@ -4,7 +4,6 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
-import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { errorOf } from "../idempotency/computer.ts";
@@ -13,7 +12,7 @@ import { benchFor, readerOf } from "./context.ts";
 const LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
 const VOICE =
-  "must be one of adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the id of a native voice of the language, or clone:ID, and not a description";
+  "must name a voice, not describe one: adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai, the service's id of a native voice, or clone: and the id of a cloned voice";
 
 test.each<[object, object]>([
   [{ duration: "30" }, { duration: 30 }],
@@ -42,6 +41,13 @@ test.each<[object, object]>([
 
 test.each<[object, string]>([
   [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
+  [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`],
+  [{ language: "cn" }, `language: "cn" ${LANGUAGE} (Chinese is zh)`],
+  [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`],
+  [{ language: "sp" }, `language: "sp" ${LANGUAGE} (Spanish is es)`],
+  [{ language: "xx" }, `language: "xx" ${LANGUAGE}`],
+  [{ voice: "clone:" }, `voice: "clone:" ${VOICE}`],
+  [{ voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
   [{ voice: "female" }, `voice: "female" ${VOICE}`],
   [{ voice: "native" }, `voice: "native" ${VOICE}`],
   [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
@@ -51,7 +57,7 @@ test.each<[object, string]>([
   [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
   [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
-  [{ confirmDuplicate: true }, "confirmDuplicate: true must be a text"],
+  [{ confirmDuplicate: true }, "confirmDuplicate: true must be a string"],
 ])("generate_video refuses, with what is allowed, %j", async (given, problem) => {
   const { call, computer } = benchFor(generateVideo);
 
@@ -63,13 +69,21 @@ test.each<[object, string]>([
   expect(computer.generations).toEqual([]);
 });
 
+test.each([[5], ["tiktok", 5]])("publish_video refuses platforms %j by its value", async (...platforms) => {
+  const error = await errorOf(benchFor(publishVideo).call({ jobId: JOB_ID, platforms }));
+
+  expect(error.message).toMatch(/: platforms: 5 must be a string\.$/);
+});
+
 test.each<[unknown, unknown, string[]]>([
   [JOB_ID, "tiktok", ["tiktok"]],
   [JOB_ID, "TikTok, youtube", ["tiktok", "youtube"]],
   [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
   [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
   [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
-  [`https://videos.example/watch/${JOB_ID}?from=chat`, "tiktok", ["tiktok"]],
+  [JOB_ID.toUpperCase(), "tiktok", ["tiktok"]],
+  [` FACELESS://JOBS/${JOB_ID.toUpperCase()} `, "tiktok", ["tiktok"]],
+  [`https://videos.example/watch/${JOB_ID.toUpperCase()}?job=${JOB_ID}`, "tiktok", ["tiktok"]],
 ])("publish_video reads jobId %j and platforms %j", async (jobId, platforms, sent) => {
   const { call, computer } = benchFor(publishVideo);
   await call({ jobId, platforms, confirmDuplicate: null });
@@ -94,18 +108,4 @@ test.each<[object, number | undefined]>([
   await call({ jobId: `faceless://jobs/${JOB_ID}`, ...args });
 
   expect(waits).toEqual(forMs === undefined ? [] : [forMs]);
-});
-
-test("list_videos reads a limit in quotes, and refuses one that it does not advertise", async () => {
-  const queries: unknown[] = [];
-  const { call } = benchFor(listVideos, {
-    service: {
-      listVideos: async (query) => (queries.push(query), { videos: [] }),
-      listConnectedPlatforms: () => Promise.reject(new Error("Not needed.")),
-    },
-  });
-  await call({ limit: "5", cursor: null });
-  expect(await errorOf(call({ limit: 10_000 }))).toMatchObject({ code: "invalid_input" });
-
-  expect(queries).toEqual([{ limit: 5 }]);
 });

@@ -11,7 +11,6 @@
   for (var name in SWITCHES) {
     if (process.env[name] === "true") options.push(SWITCHES[name]);
   }
-  if (process.env.FACELESS_BUNDLE_CONFIRM_PUBLISH === "false") process.env.FACELESS_CONFIRM_PUBLISH = "off";
   // What was left empty may come as the placeholder that the manifest has for it.
   for (var variable in process.env) {
     if (process.env[variable].indexOf("${user_config.") === 0) delete process.env[variable];

@@ -2,7 +2,7 @@
 // client reads it; a client without MCP Apps never does, and resources/list does not name it.
 
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
-import { canAsk, declaredCapabilities } from "../elicitation.ts";
+import { declaredCapabilities } from "../elicitation.ts";
 import type { Application } from "../application.ts";
 import { valueAt } from "../value-at.ts";
 
@@ -26,14 +26,15 @@ export function registerCard(server: McpServer, application: Application): void 
   if (application.config.readOnly) return;
   server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
   server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
-    readCard(application, application.config.confirmPublish && canAsk(server, mcpReq)),
+    readCard(application, application.elicitation.mayAsk(server, mcpReq)),
   );
 }
 
 async function readCard(application: Application, asks: boolean): Promise<ReadResourceResult> {
   const { config, canPublish } = application;
   const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
-  const flags = [canPublish && "publishes", asks && "asks", config.sandbox && "sandbox"];
+  const publishes = canPublish && (asks || config.confirmPublish !== "always");
+  const flags = [publishes && "publishes", asks && "asks", config.sandbox && "sandbox"];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);
   return {
     contents: [

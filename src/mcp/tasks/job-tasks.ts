@@ -24,15 +24,7 @@ export interface Task {
 /** What tasks need of the application. */
 export type TasksOptions = Pick<
   Application,
-  | "jobs"
-  | "reader"
-  | "poller"
-  | "savedVideos"
-  | "waitForEnd"
-  | "recallJobs"
-  | "history"
-  | "canPublish"
-  | "log"
+  "jobs" | "reader" | "poller" | "savedVideos" | "waitForEnd" | "recallJobs" | "history" | "log"
 > & { readonly config: Pick<Application["config"], "readOnly" | "sandbox"> };
 
 /** A client's waiting for a job. */
@@ -83,7 +75,7 @@ export class JobTasks {
 
   /** How the task stands, as far as this process knows. */
   get(taskId: string): Task {
-    const { jobs, canPublish } = this.#application;
+    const { jobs } = this.#application;
     const known = jobs.get(taskId);
     const job = lastSeen(taskId, known);
     const { createdAtMs, updatedAtMs = createdAtMs, watchEnded } = known ?? {};
@@ -98,7 +90,7 @@ export class JobTasks {
     if (!job.done && watchEnded !== undefined)
       return { ...common, status: "completed", statusMessage: watchEnded };
     const { isLinkUnread } = known ?? {};
-    const facts = { ageMs: jobs.ageMs(taskId), canPublish, publishedTo: [], saved: undefined, isLinkUnread };
+    const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined, isLinkUnread };
     return {
       ...common,
       status: job.done ? "completed" : "working",

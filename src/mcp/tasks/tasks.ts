@@ -46,13 +46,15 @@ export class Tasks {
     this.#isReadOnly = application.config.readOnly;
   }
 
-  /** For the transport, by method. A client that declares tasks adds the one that sees its calls. */
-  readonly hooks: Record<string, Hook> = {
+  /** For the transport, by method. */
+  readonly hooks: Readonly<Record<string, Hook>> = {
     initialize: {
       inbound: (message) => {
         this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
-        if (this.#legacyClientHasTasks) this.hooks["tools/call"] = { inbound: markTaskRequest };
       },
+    },
+    "tools/call": {
+      inbound: (message) => (this.#legacyClientHasTasks ? markTaskRequest(message) : undefined),
     },
   };
 

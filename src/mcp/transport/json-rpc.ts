@@ -3,6 +3,7 @@
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
+  ProtocolError,
   type RequestId,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
@@ -48,6 +49,12 @@ export function parseLine(line: Line): Received {
     if (isResponse(value)) return { kind: "invalid response" };
     return invalid(idOf(value), INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message");
   }
+}
+
+/** Answers a request that failed before the SDK had it. */
+export function failure(id: RequestId, error: unknown): ErrorResponse {
+  if (!(error instanceof ProtocolError)) return internalError(id, "Internal error");
+  return { jsonrpc: "2.0", id, error: { code: error.code, message: error.message } };
 }
 
 export function internalError(id: RequestId | null, message: string): ErrorResponse {

@@ -1,9 +1,9 @@
 // The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end.
 // The SDK's own closes at a long line, answers no invalid one, reads without limit. Knows no tool or process.
 
-import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
-import { type ErrorResponse, internalError, parseLine } from "./json-rpc.ts";
+import { type ErrorResponse, failure, internalError, parseLine } from "./json-rpc.ts";
 import { type Line, LineReader } from "./line-reader.ts";
 
 export interface StdioTransportOptions {
@@ -16,7 +16,7 @@ export interface StdioTransportOptions {
 }
 
 export interface Hook {
-  /** Sees a message of the client before the SDK, and may return another one for the SDK. */
+  /** Sees a message of the client before the SDK. May return another one for the SDK, or throw a refusal. */
   inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
   /** Sees a message of the SDK before it is written. */
   outbound?(message: JSONRPCMessage): void;
@@ -27,8 +27,10 @@ export interface Hook {
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** No message is delivered while more waits in the output stream. Above its high-water mark. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
-/** No message is delivered while this many requests are in flight. */
+/** No request but a ping is delivered while this many are in flight. */
 const MAX_IN_FLIGHT = 64;
+/** The length of the lines with requests that may wait for that while other messages are read past them. */
+const MAX_WAITING_CHARACTERS = 256 * 1024;
 /** How far to read while nothing is delivered, to notice the end unless the client is far ahead. */
 const MAX_READ_AHEAD_BYTES = 64 * 1024;
 /** Keeps the process running, as neither a paused input nor the timers of requests in flight do. */
@@ -43,10 +45,11 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests of the client that are neither answered nor cancelled. */
   readonly #inFlight = new Set<RequestId>();
+  /** Requests that are not delivered yet, the oldest first, with the lengths of their lines. */
+  readonly #waiting: { readonly request: JSONRPCRequest; readonly characters: number }[] = [];
+  #waitingCharacters = 0;
   /** What to call when a request is answered. */
   readonly #onAnswered = new Map<RequestId, (id: RequestId) => void>();
-  /** Requests of the server (elicitation) that the client has not answered. */
-  readonly #asked = new Set<RequestId>();
   /** "ending": the input has ended; what can be answered at once still is. */
   #state: "new" | "open" | "ending" | "closed" = "new";
   #receives = true;
@@ -119,7 +122,8 @@ export class StdioTransport implements Transport {
 
   readonly #deliverLines = (): void => {
     let line: Line | undefined;
-    while (this.#mayDeliver() && (line = this.#lines.next()) !== undefined) this.#receive(line);
+    this.#deliverWaiting();
+    while (this.#mayRead() && (line = this.#lines.next()) !== undefined) this.#receive(line);
     if (this.#state !== "open") return;
     const { input } = this.#options;
     if (this.#lines.unreadBytes > MAX_READ_AHEAD_BYTES) input.pause();
@@ -128,16 +132,45 @@ export class StdioTransport implements Transport {
 
   #mayDeliver(): boolean {
     if (this.#state === "closed" || !this.#receives) return false;
-    if (this.#options.output.writableLength > MAX_UNWRITTEN_BYTES) return false;
-    // While the server waits for the client, the response it needs comes through this same pipe.
-    return this.#inFlight.size < MAX_IN_FLIGHT || this.#asked.size > 0;
+    return this.#options.output.writableLength <= MAX_UNWRITTEN_BYTES;
+  }
+
+  #mayRead(): boolean {
+    return this.#mayDeliver() && this.#waitingCharacters <= MAX_WAITING_CHARACTERS;
+  }
+
+  #deliverWaiting(): void {
+    while (this.#inFlight.size < MAX_IN_FLIGHT && this.#mayDeliver()) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#waitingCharacters -= next.characters;
+      this.#deliver(next.request);
+    }
   }
 
   #receive(line: Line): void {
     const received = parseLine(line);
-    if (received.kind === "message") this.#deliver(received.message);
+    if (received.kind === "message") this.#queue(received.message, "text" in line ? line.text.length : 0);
     else if (received.kind === "invalid") this.#write(received.response);
     else if (received.kind === "invalid response") this.onerror?.(new Error("Dropped an invalid response"));
+  }
+
+  /** A request waits for its turn. Pings, notifications and responses don't: a request may depend on them. */
+  #queue(message: JSONRPCMessage, characters: number): void {
+    if ("method" in message && "id" in message && message.method !== "ping") {
+      this.#waiting.push({ request: message, characters });
+      this.#waitingCharacters += characters;
+    } else if (!this.#cancelWaiting(message)) this.#deliver(message);
+    this.#deliverWaiting();
+  }
+
+  /** Whether the message cancels a waiting request, which is then neither delivered nor answered. */
+  #cancelWaiting(message: JSONRPCMessage): boolean {
+    if (!("method" in message) || message.method !== "notifications/cancelled") return false;
+    const index = this.#waiting.findIndex(({ request }) => request.id === message.params?.["requestId"]);
+    if (index === -1) return false;
+    for (const { characters } of this.#waiting.splice(index, 1)) this.#waitingCharacters -= characters;
+    return true;
   }
 
   #deliver(message: JSONRPCMessage): void {
@@ -148,32 +181,30 @@ export class StdioTransport implements Transport {
       this.#report(error);
       if (!("method" in message) || !("id" in message)) return;
       this.#inFlight.delete(message.id);
-      this.#write(internalError(message.id, "Internal error"));
+      this.#write(failure(message.id, error));
     }
   }
 
   #trackInbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) forget(this.#asked, message.id);
+    if (!("method" in message)) return;
     // The SDK doesn't answer a cancelled request.
-    else if (message.method === "notifications/cancelled")
-      forget(this.#inFlight, message.params?.["requestId"]);
+    if (message.method === "notifications/cancelled") forget(this.#inFlight, message.params?.["requestId"]);
     // A listen request is answered when its subscription ends; the SDK limits how many there are.
     else if ("id" in message && message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
   }
 
   #trackOutbound(message: JSONRPCMessage): void {
     if (!("method" in message)) forget(this.#inFlight, message.id);
-    else if (message.method === "notifications/cancelled") forget(this.#asked, message.params?.["requestId"]);
-    else if ("id" in message) this.#asked.add(message.id);
     // One more may be delivered now. Not at once: the SDK may be in the middle of its own sending.
     queueMicrotask(this.#deliverLines);
   }
 
   #callInboundHook(message: JSONRPCMessage): JSONRPCMessage {
     const hook = "method" in message ? this.#options.hooks?.[message.method] : undefined;
+    const delivered = hook?.inbound?.(message) ?? message;
     if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
       this.#onAnswered.set(message.id, (id) => hook.answered?.(id));
-    return hook?.inbound?.(message) ?? message;
+    return delivered;
   }
 
   /** A failing hook must not cost the client its answer. */
@@ -202,6 +233,11 @@ export class StdioTransport implements Transport {
       json = JSON.stringify(
         internalError(message.id ?? null, "Internal error: the answer could not be serialised"),
       );
+    }
+    // One write carries what one turn of the event loop sends: a write costs as much as the whole answer.
+    if (output.writableCorked === 0) {
+      output.cork();
+      setImmediate(() => output.uncork());
     }
     output.write(`${json}\n`);
   }

@@ -16,11 +16,17 @@ export async function inTurns<Sample>(
 }
 
 /** The medians of a figure, and the median of its ratios in each round. */
+export interface Comparison {
+  readonly base: number;
+  readonly ours: number;
+  readonly ratio: number;
+}
+
 export function compare<Sample>(
   base: readonly Sample[],
   ours: readonly Sample[],
   figure: (sample: Sample) => number,
-) {
+): Comparison {
   const ratios = base.flatMap((sample, round) => {
     const other = ours[round];
     return other === undefined ? [] : [figure(other) / figure(sample)];

@@ -65,16 +65,19 @@ test("the card is a whole document of at most 10 kB, which names no other host a
   );
 });
 
+const ALWAYS = { env: { FACELESS_CONFIRM_PUBLISH: "always" } };
+
 test.each<[string, ClientStart, boolean, string]>([
   ["a plain server", {}, false, "data-publishes"],
   ["a client that asks the user", {}, true, "data-publishes data-asks"],
   ["FACELESS_CONFIRM_PUBLISH=off", { env: { FACELESS_CONFIRM_PUBLISH: "off" } }, true, "data-publishes"],
+  ["FACELESS_CONFIRM_PUBLISH=always, a client that can't ask", ALWAYS, false, ""],
   ["--no-publish", { args: ["--no-publish"] }, true, "data-asks"],
 ])("with %s the card is told what there is", async (_, { args = [], env = {} }, asks, flags) => {
   const user = () => Promise.resolve({ action: "decline" as const });
   const { text } = await readCard({ args: ["--sandbox", ...args], env, ...(asks && { user }) });
 
-  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${flags} data-sandbox>`);
+  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${`${flags} data-sandbox`.trim()}>`);
 });
 
 test("a read-only server has no card", async () => {

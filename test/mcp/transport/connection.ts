@@ -92,7 +92,7 @@ export async function until(condition: () => boolean): Promise<void> {
   if (!condition()) throw new Error("The condition was not met.");
 }
 
-export function request(id: string | number, method = "ping", params?: Json): JSONRPCMessage {
+export function request(id: string | number, method = "tools/call", params?: Json): JSONRPCMessage {
   return { jsonrpc: "2.0", id, method, ...(params && { params }) };
 }
 
