@@ -2,31 +2,37 @@
 // server.json with its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
 
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import manifest from "../package.json" with { type: "json" };
-import server from "../server.json" with { type: "json" };
 
 const BUNDLE = "faceless-video-mcp.mcpb";
-const [folder] = z.tuple([z.string()]).parse(process.argv.slice(2));
-const { version } = manifest;
+const serverSchema = z.looseObject({
+  version: z.string(),
+  repository: z.looseObject({ url: z.string() }),
+  packages: z.array(z.unknown()),
+});
 
+const [folder] = z.tuple([z.string()]).parse(process.argv.slice(2));
+const server = serverSchema.parse(JSON.parse(readFileSync("server.json", "utf8")));
+const { version } = server;
 const bundle = {
   registryType: "mcpb",
   identifier: `${server.repository.url}/releases/download/v${version}/${BUNDLE}`,
   version,
   fileSha256: createHash("sha256")
-    .update(await readFile(join(folder, BUNDLE)))
+    .update(readFileSync(join(folder, BUNDLE)))
     .digest("hex"),
   transport: { type: "stdio" },
 };
-const entry = { ...server, packages: [...server.packages, bundle] };
-await writeFile(join(folder, "server.json"), `${JSON.stringify(entry, undefined, 2)}\n`);
-const changelog = await readFile(new URL("../CHANGELOG.md", import.meta.url), "utf8");
-await writeFile(join(folder, "notes.md"), notesOf(changelog));
+write("server.json", JSON.stringify({ ...server, packages: [...server.packages, bundle] }, undefined, 2));
+write("notes.md", notesOf(readFileSync("CHANGELOG.md", "utf8")));
 // What `npm install faceless-video-mcp` takes must never be a pre-release.
-await writeFile(join(folder, "npm-tag"), version.includes("-") ? "next" : "latest");
+write("npm-tag", version.includes("-") ? "next" : "latest");
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), `${text}\n`);
+}
 
 /** The text below the version's heading. A release without one fails. */
 function notesOf(text: string): string {
@@ -34,5 +40,5 @@ function notesOf(text: string): string {
   const section = sections.find((candidate) => candidate.startsWith(`[${version}] - `));
   const notes = section?.split("\n").slice(1).join("\n").trim() ?? "";
   if (notes === "") throw new Error(`CHANGELOG.md says nothing of ${version}.`);
-  return `${notes}\n`;
+  return notes;
 }

@@ -15,10 +15,15 @@ if (folder === undefined) throw new Error("Name the folder to fill.");
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const name of ["dist", "LICENSE", "server", "icon.png", "screenshots"]) {
-  const from = name === "dist" || name === "LICENSE" ? root : join(root, ".config/mcpb");
-  cpSync(join(from, name), join(folder, name), { recursive: true });
-}
+const FILES = {
+  dist: "dist",
+  LICENSE: "LICENSE",
+  server: ".config/mcpb/server",
+  "icon.png": ".config/mcpb/icon.png",
+  "screenshots/card.png": "docs/card-light.png",
+};
+for (const [to, from] of Object.entries(FILES))
+  cpSync(join(root, from), join(folder, to), { recursive: true });
 const { version, description, keywords, homepage, license, engines } = manifest;
 const { env, user_config } = settingsPage();
 const { compatibility, server, ...texts } = page;

@@ -47,6 +47,17 @@ test("a document with a generated part that was changed by hand is refused", () 
   expect(findFaults("llms.txt", parts.join(""))).toEqual(["its part tools is out of date: npm run docs"]);
 });
 
+test("each test that SECURITY.md names for an attack exists", () => {
+  const rows = readDocument(".github/SECURITY.md").match(/(?<=^\| [A-Z].* \| ).+?(?= *\|$)/gm) ?? [];
+  const names = rows.map((row) => row.split(" | ").at(-1)?.trim() ?? "");
+  const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => readFileSync(join("test", path), "utf8"))
+    .join("");
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter((name) => !tests.includes(name))).toEqual([]);
+});
+
 test("the README has at most 900 words", () => {
   expect(readDocument("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
 });

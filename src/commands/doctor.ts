@@ -95,7 +95,7 @@ async function askAboutProject(
   return [
     warn(
       "project",
-      `a cloned project may bring ${files}, so nothing was sent to ${address}, and no folder was opened`,
+      `${files} may have come with a cloned project, so nothing was sent to ${address}, and no folder was opened`,
       "If this is your own service's address, run doctor again with --trust-project",
     ),
   ];

@@ -61,6 +61,7 @@ export class JobStore {
     return this.#known.get(jobId);
   }
 
+  /** The most recent last. */
   ids(): ReadonlySet<string> {
     return new Set(this.#known.keys());
   }

@@ -38,40 +38,23 @@ function findFile(account: Account, path: string): string | undefined {
 
 function serve(file: Buffer, type: string, rangeHeader: string | undefined): Reply {
   const range = parseRange(rangeHeader, file.length);
-  if (range === "unsatisfiable")
-    throw new ServiceError(416, "range_not_satisfiable", `The file has ${file.length} bytes.`, {
-      "Content-Range": `bytes */${file.length}`,
-    });
-  const body = range === undefined ? file : file.subarray(range.first, range.last + 1);
+  const { first, last } = range ?? { first: 0, last: file.length - 1 };
   return {
     status: range === undefined ? 200 : 206,
     headers: {
       "Content-Type": type,
-      "Content-Length": String(body.length),
+      "Content-Length": String(last - first + 1),
       "Accept-Ranges": "bytes",
-      ...(range !== undefined && { "Content-Range": `bytes ${range.first}-${range.last}/${file.length}` }),
+      ...(range !== undefined && { "Content-Range": `bytes ${first}-${last}/${file.length}` }),
     },
-    body,
+    body: file.subarray(first, last + 1),
   };
 }
 
-/**
- * The bytes that a Range header (RFC 9110) asks for in a file of `size` bytes: a range, "unsatisfiable" (a
- * 416), or undefined if it is ignored: absent, malformed, in another unit, or for several ranges.
- */
-function parseRange(
-  header: string | undefined,
-  size: number,
-): { readonly first: number; readonly last: number } | "unsatisfiable" | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "");
-  const [from, to] = [match?.[1] ?? "", match?.[2] ?? ""];
-  if (from === "" && to === "") return undefined;
-  if (from === "") {
-    const length = Math.min(Number(to), size);
-    return length > 0 ? { first: size - length, last: size - 1 } : "unsatisfiable";
-  }
-  const first = Number(from);
-  const last = to === "" ? size - 1 : Number(to);
-  if (last < first && to !== "") return undefined;
-  return first < size ? { first, last: Math.min(last, size - 1) } : "unsatisfiable";
+/** What players ask for: bytes from one place on, or up to another. A server may ignore any other Range. */
+function parseRange(header = "", size: number): { first: number; last: number } | undefined {
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/i.exec(header.trim()) ?? [];
+  if (from === undefined) return undefined;
+  const last = to === undefined || to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  return Number(from) <= last ? { first: Number(from), last } : undefined;
 }

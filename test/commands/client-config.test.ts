@@ -117,52 +117,6 @@ test("a key in the address is not printed", () => {
   expect(config(["zed"], { env }).stdout).toContain(PLACEHOLDER_URL);
 });
 
-test("the entry for Codex is TOML", () => {
-  expect(config(["codex"]).stdout).toBe(`[mcp_servers.faceless-video]
-command = "npx"
-args = ["-y", "faceless-video-mcp"]
-env_vars = ["FACELESS_API_KEY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"]
-required = true
-startup_timeout_sec = 60
-tool_timeout_sec = 120
-
-[mcp_servers.faceless-video.env]
-FACELESS_BASE_URL = "https://videos.test/prefix"
-`);
-  expect(config(["codex", "--sandbox"]).stdout).toBe(`[mcp_servers.faceless-video]
-command = "npx"
-args = ["-y", "faceless-video-mcp", "--sandbox"]
-required = true
-startup_timeout_sec = 60
-tool_timeout_sec = 120
-`);
-});
-
-test("the entry for VS Code asks for the key as a password", () => {
-  expect(config(["vscode"]).stdout).toBe(`{
-  "inputs": [
-    {
-      "type": "promptString",
-      "id": "faceless_key",
-      "description": "Faceless Video API key, begins with fl_",
-      "password": true
-    }
-  ],
-  "servers": {
-    "faceless-video": {
-      "type": "stdio",
-      "command": "npx",
-      "args": ["-y", "faceless-video-mcp"],
-      "env": {
-        "FACELESS_API_KEY": "\${input:faceless_key}",
-        "FACELESS_BASE_URL": "https://videos.test/prefix"
-      }
-    }
-  }
-}
-`);
-});
-
 test("Codex waits for a server that npx starts, and not for one that is installed", () => {
   const { stdout, stderr } = config(["codex", "--installed"]);
 

@@ -188,7 +188,7 @@ test("the bundle contains the build, the entry, the pictures and the licence", (
     "dist/cli.cjs",
     "icon.png",
     "manifest.json",
-    "screenshots/demo.png",
+    "screenshots/card.png",
     "server/index.cjs",
   ]);
 });

@@ -137,15 +137,14 @@ test("a file has its size in the answer to HEAD, without a body", async () => {
 });
 
 test.each([
-  ["bytes=0-99", 0, 100],
-  ["bytes=100-", 100, Infinity],
-  ["bytes=-50", -50, Infinity],
-  ["bytes=-999999999", 0, Infinity],
-])("a file is sent in part for the range %s", async (Range, from, to) => {
+  ["bytes=0-", 0, undefined],
+  ["bytes=0-99", 0, 99],
+  ["bytes=100-", 100, undefined],
+  ["bytes=100-999999999", 100, undefined],
+])("a file is sent in part for the range %s", async (Range, first, last) => {
   const { final } = await finished();
   const whole = await load(final);
-  const part = whole.bytes.subarray(from, to);
-  const first = from < 0 ? whole.length + from : from;
+  const part = whole.bytes.subarray(first, (last ?? Infinity) + 1);
 
   const { bytes, ...answer } = await load(final, { headers: { Range } });
 
@@ -158,20 +157,7 @@ test.each([
   });
 });
 
-test.each(["bytes=999999999-", "bytes=-0"])("a file has no bytes in the range %s", async (Range) => {
-  const { sandbox, final } = await finished();
-  const { length } = await load(final);
-
-  const { status, body, headers } = await sandbox.get(new URL(final).pathname, { headers: { Range } });
-
-  expect({ status, body, range: headers.get("Content-Range") }).toEqual({
-    status: 416,
-    body: envelope("range_not_satisfiable", `The file has ${length} bytes.`),
-    range: `bytes */${length}`,
-  });
-});
-
-test.each(["bytes=0-1,5-6", "bytes=9-3", "lines=1-2"])(
+test.each(["bytes=0-1,5-6", "bytes=9-3", "bytes=999999999-", "lines=1-2"])(
   "a file is sent whole for the invalid or unsupported range %s",
   async (Range) => {
     const { final } = await finished();

@@ -142,16 +142,14 @@ async function checkEntry(
   const { files, envField, readsEnvFile, inherits } = CLIENT_FILES[client];
   const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
   const isOfProject = !(await isUsersOwn(file, files, machine));
-  if (isOfProject && [...words, entry.envFile ?? ""].some((path) => isOnNetwork(path, machine)))
+  const paths = machine.platform === "win32" && isOfProject ? [...words, entry.envFile ?? ""] : [];
+  // Opening one would show this computer's user to the other computer.
+  if (paths.some((path) => /^[\\/](?:[\\/]|\?\?)/.test(path))) {
+    const fix = "Find out where this entry comes from before you start anything with it";
     return {
-      checks: [
-        fail(
-          NAME,
-          `the project's entry in ${file} names a file on another computer, which doctor does not open`,
-          "Find out where this entry comes from before you start anything with it",
-        ),
-      ],
+      checks: [fail(NAME, `${file} names a file on another computer, which doctor does not open`, fix)],
     };
+  }
   const problems: Check[] = [];
   const addProblem = (detail: string, fix: string) => problems.push(fail(NAME, detail, fix));
   if (entry.disabled || !entry.enabled)
@@ -196,11 +194,6 @@ async function checkEntry(
       ],
     },
   };
-}
-
-/** Whether opening it would show this computer's user to another one. */
-function isOnNetwork(path: string, { platform }: Machine): boolean {
-  return platform === "win32" && /^[\\/](?:[\\/]|\?\?)/.test(path);
 }
 
 /** The file of further variables that the entry names. The entry's own variables win. */
