@@ -57,7 +57,7 @@ const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.map((script
 const neededRun = lazyValue(
   () =>
     new RegExp(
-      [
+      `^(?:${[
         // Persian, Hindi, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
         `${JOINING_LETTER}(?:\\u200D|\\u200C${JOINING_LETTER})`,
         // Emoji: a presentation selector, a ZWJ that joins two of them, or both.
@@ -65,18 +65,20 @@ const neededRun = lazyValue(
         String.raw`\p{Emoji_Modifier}\u200D\p{Extended_Pictographic}`,
         // Keycaps.
         String.raw`[0-9#*]\uFE0F\u20E3`,
-        // The flags of regions, such as England's: "gbeng" in tags, then the cancel tag.
-        String.raw`\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F}`,
-        // Variants of ideographs, and of Burmese and Mongolian letters.
-        String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
+        // The flags of England, Scotland and Wales in tags, then the cancel tag. There are no others.
+        `\u{1F3F4}(?:${["gbeng", "gbsct", "gbwls"].map(inTags).join("|")})\u{E007F}`,
+        // Variants of ideographs, and of Burmese and Mongolian letters. No ideograph has over 32 variants.
+        String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E011F}]`,
         String.raw`\p{Script=Myanmar}\uFE00`,
         String.raw`\p{Script=Mongolian}[\u180B-\u180F]`,
-      ]
-        .map((run) => `^${run}`)
-        .join("|"),
+      ].join("|")})`,
       "u",
     ),
 );
+
+function inTags(letters: string): string {
+  return letters.replace(/./g, (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)));
+}
 
 // The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
 const KEY_AT_END = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
@@ -96,8 +98,10 @@ export function stripUnsafeCharacters(text: string): string {
     .replace(neverNeeded(), "")
     .replace(CONTEXTUAL_RUN, (run, start: number, whole: string) => {
       const end = start + run.length;
-      const before = Array.from(whole.slice(Math.max(0, start - 2), start)).at(-1) ?? "";
-      const [after = ""] = whole.slice(end, end + 2);
+      // A pair of surrogates is one character. Ill-formed ones are gone by now.
+      const isPair = /[\uDC00-\uDFFF]/.test(whole.charAt(start - 1));
+      const before = whole.slice(Math.max(0, start - (isPair ? 2 : 1)), start);
+      const after = end < whole.length ? String.fromCodePoint(whole.codePointAt(end) ?? 0) : "";
       // Matched up to the run's end: a run that is longer than what is needed is removed as a whole.
       const needed = neededRun().exec(before + run + after)?.[0].length ?? 0;
       return needed >= before.length + run.length ? run : "";

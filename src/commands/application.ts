@@ -39,15 +39,23 @@ export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
-  const reader = new JobReader({ source: service, store: jobs, clock });
+  const history = async () => {
+    try {
+      const entries = await journal.entries();
+      return { jobs: jobHistories(entries), orders: ordersOf(entries, clock.now()) };
+    } catch (error) {
+      log.info("The journal can't be read.", error);
+      return undefined;
+    }
+  };
+  const startedAtMs = async (jobId: string) => (await history())?.jobs.get(jobId.toLowerCase())?.createdAtMs;
+  const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
   const lookAtJob = async (jobId: string, signal: AbortSignal): Promise<SeenJob> => {
-    const known = jobs.get(jobId)?.job;
-    if (known?.status === "completed" && known.finalVideoUrl !== undefined) return known;
     const read = reader
       .readLatest(jobId, { background: false, signal })
       .catch((error: unknown) =>
@@ -120,15 +128,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publishOnce,
     finishPaidRequests: () => calls.finish(),
     lookAtJob,
-    history: async () => {
-      try {
-        const entries = await journal.entries();
-        return { jobs: jobHistories(entries), orders: ordersOf(entries, clock.now()) };
-      } catch (error) {
-        log.info("The journal can't be read.", error);
-        return undefined;
-      }
-    },
+    history,
     recallJobs,
     canPublish: !config.readOnly && !config.noPublish,
     publishingRaised: new Set(),

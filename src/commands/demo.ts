@@ -4,6 +4,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
+import { meaningOf } from "../service/options.ts";
 import { VERSION } from "../version.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
@@ -101,10 +102,12 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
 
   const job = await watch(client, ui, resourceUri, timeoutMs);
   ui.step(
-    job.status === "completed" ? "The clips and the voiceover are ready" : `The job ended as ${job.status}`,
+    meaningOf(job.status) === "ready"
+      ? "The clips and the voiceover are ready"
+      : `The job ended as ${job.status}`,
     [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
   );
-  if (job.status !== "completed") return false;
+  if (meaningOf(job.status) !== "ready") return false;
 
   const { platforms } = await call(client, platformsSchema, "list_connected_platforms", {});
   const names = platforms.map(({ platform }) => platform);

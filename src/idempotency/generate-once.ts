@@ -3,6 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
+import { meaningOf } from "../service/options.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
 import type { GenerationEntry, JournalEntry } from "./journal.ts";
@@ -190,6 +191,14 @@ export class GenerateOnce {
 /** Whether a job that the same request has started forbids another one. */
 function guards(job: SeenJob, ageMs: number): boolean {
   if (job === undefined) return true;
-  if (job === "not found" || job.status === "completed") return ageMs < DAY_MS;
-  return job.status !== "failed";
+  if (job === "not found") return ageMs < DAY_MS;
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return ageMs < DAY_MS;
+    case "refunded":
+      return false;
+    case "rendering":
+    case "unclear":
+      return true;
+  }
 }

@@ -1,8 +1,10 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
-// job whose status names no final video gets it from the video list.
+// job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
 import { BridgeError } from "../errors.ts";
 import type { Job, Video } from "../service/answers.ts";
+import { meaningOf, UNLISTED_MS } from "../service/options.ts";
+import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
 
@@ -35,7 +37,9 @@ export interface ReadOptions {
 export interface JobReaderOptions {
   readonly source: JobSource;
   readonly store: JobStore;
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
+  /** When this computer started the job, whichever process it was, in milliseconds since the epoch. */
+  readonly startedAtMs: (jobId: string) => Promise<number | undefined>;
 }
 
 interface Answer {
@@ -56,6 +60,8 @@ interface InFlightRead {
 const LIST_DEADLINE_MS = 3_000;
 /** The list may lag behind the status, or never name a final video. */
 const LOOKUP_INTERVAL_MS = 5_000;
+/** Links may be signed for a time. */
+const MAX_LINK_AGE_MS = 60_000;
 /** Rate limits are usually per minute. */
 const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
@@ -64,7 +70,7 @@ export class JobReader {
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
   /** The last request for the video list. */
-  #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
+  #list: { readonly startedMs: number; readonly done: Promise<boolean> } | undefined;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -113,7 +119,7 @@ export class JobReader {
     const ageMs = fetchedAtMs === undefined ? startAgeMs : clock.monotonicMs() - fetchedAtMs;
     if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
     if (options.background) return job;
-    await untilAborted(this.#lookUpInList(job, ageMs), options.signal);
+    await untilAborted(this.#lookUpLink(job, ageMs), options.signal);
     return store.get(jobId)?.job ?? job;
   }
 
@@ -141,22 +147,24 @@ export class JobReader {
   async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const { job, fetchedAtMs } = store.get(jobId) ?? {};
-    // Where only the list says that the job has ended, not even its clips are known.
     if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
-    else await untilAborted(this.#lookUpInList(job, clock.monotonicMs() - fetchedAtMs), signal);
+    else await untilAborted(this.#lookUpLink(job, clock.monotonicMs() - fetchedAtMs), signal);
   }
 
   /**
    * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
-   * Sent as a user's request. Never rejects: if the service doesn't answer, what is known has to do.
+   * Sent as a user's request. Never rejects, but resolves to false if the list could not be read.
    */
-  refreshFromList(maxAgeMs: number): Promise<void> {
+  refreshFromList(maxAgeMs: number): Promise<boolean> {
     const { source, store, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     if (this.#list === undefined || startedMs - this.#list.startedMs > maxAgeMs) {
       const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
-        ({ videos }) => store.updateFromPage(videos, { isFirstPage: true }),
-        () => {},
+        ({ videos }) => {
+          store.updateFromPage(videos, { isFirstPage: true });
+          return true;
+        },
+        () => false,
       );
       this.#list = { startedMs, done };
     }
@@ -166,8 +174,10 @@ export class JobReader {
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
       const { source, store } = this.#options;
-      const latest = await source.getJob(jobId, { background });
-      if (inFlight.wantsFinalVideo) await this.#lookUpInList(latest, 0);
+      const latest = await source.getJob(jobId, { background }).catch(async (error: unknown) => {
+        throw await this.#explainNotFound(jobId, error);
+      });
+      if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
       const job = store.put(latest);
       return { job, latest: latest.done ? job : latest };
     };
@@ -178,9 +188,30 @@ export class JobReader {
   }
 
   /** As documented, a status has no final video; a list that is no older than that answer may have it. */
-  async #lookUpInList({ jobId, status, finalVideoUrl }: Job, ageMs: number): Promise<void> {
-    const isKnown = (finalVideoUrl ?? this.#options.store.get(jobId)?.finalVideoUrl) !== undefined;
-    if (status === "completed" && !isKnown) await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
+  async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
+    const { store, clock } = this.#options;
+    const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
+    if (meaningOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
+    store.noteLookup(jobId, await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS)));
+  }
+
+  /** The service may need a moment until it finds a job that it has just started. */
+  async #explainNotFound(jobId: string, error: unknown): Promise<unknown> {
+    if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
+    const { store, clock, startedAtMs } = this.#options;
+    const { topic, createdAtMs } = store.get(jobId) ?? {};
+    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
+    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
+    if (ageMs > UNLISTED_MS) return error;
+    return new BridgeError(
+      {
+        ...error.facts,
+        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet.`,
+        nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
+        retryable: true,
+      },
+      error,
+    );
   }
 }
 

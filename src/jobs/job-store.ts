@@ -3,7 +3,7 @@
 
 import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
-import { isEnded } from "../service/options.ts";
+import { isEnded, meaningOf } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;
@@ -21,8 +21,12 @@ export interface KnownJob {
   readonly updatedAtMs?: number;
   /** When a list showed after that answer that the job still runs, on the monotonic clock. */
   readonly listedAtMs?: number;
-  /** From the video list. */
+  /** As the service gave it last. */
   readonly finalVideoUrl?: string;
+  /** When it did, on the monotonic clock. */
+  readonly linkAtMs?: number;
+  /** The list, in which the link would stand, could not be read. */
+  readonly isLinkUnread?: boolean;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string;
 }
@@ -103,7 +107,7 @@ export class JobStore {
     const { watchEnded, listedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
-      answer.finalVideoUrl ?? (answer.status === "completed" ? before.finalVideoUrl : undefined);
+      answer.finalVideoUrl ?? (meaningOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
     const job = finalVideoUrl === undefined ? answer : { ...answer, finalVideoUrl };
     this.#set({
       ...before,
@@ -112,6 +116,7 @@ export class JobStore {
       job,
       fetchedAtMs: this.#clock.monotonicMs(),
       updatedAtMs: this.#clock.now(),
+      ...(answer.finalVideoUrl !== undefined && this.#linkOf(answer.finalVideoUrl)),
       ...(watchEnded !== undefined && !job.done && { watchEnded }),
     });
     if (hasChanged(before.job, job)) this.#emit("change", job.jobId);
@@ -128,8 +133,10 @@ export class JobStore {
         // A list may lag behind.
         status: status !== undefined && isEnded(status) ? status : video.status,
         ...(job?.done === false && !isEnded(video.status) && { listedAtMs: this.#clock.monotonicMs() }),
-        ...(finalVideoUrl !== undefined && { finalVideoUrl }),
-        ...(finalVideoUrl !== undefined && job?.status === "completed" && { job: { finalVideoUrl, ...job } }),
+        ...(finalVideoUrl !== undefined && this.#linkOf(finalVideoUrl)),
+        ...(finalVideoUrl !== undefined &&
+          job !== undefined &&
+          meaningOf(job.status) === "ready" && { job: { ...job, finalVideoUrl } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.
         ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };
@@ -137,16 +144,9 @@ export class JobStore {
     this.#merge(jobs, isFirstPage ? "first" : "last");
   }
 
-  /**
-   * Believes the video list that a job has ended, where the rate limit leaves no room to ask the job itself.
-   * The list has no clips, so the next read asks the job for them.
-   */
-  putListedEnd(jobId: string, status: string): void {
-    const { fetchedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(jobId) ?? {};
-    if (before.job?.done === true) return;
-    const job: Job = { videoUrls: [], ...before.job, jobId, status, done: true };
-    this.#set({ ...before, jobId, status, job, updatedAtMs: this.#clock.now() });
-    this.#emit("change", jobId);
+  /** Notes whether the list could be read when a link was looked up in it. */
+  noteLookup(jobId: string, isRead: boolean): void {
+    this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), isLinkUnread: !isRead });
   }
 
   /** Notes that polling ended before the job did. Emitted, so that subscribers can read why. */
@@ -161,6 +161,10 @@ export class JobStore {
     if (job?.watchEnded === undefined) return;
     const { watchEnded: _, ...watched } = job;
     this.#set(watched);
+  }
+
+  #linkOf(finalVideoUrl: string) {
+    return { finalVideoUrl, linkAtMs: this.#clock.monotonicMs() };
   }
 
   #emit(event: "change" | "start", jobId: string): void {

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore, Unsubscribe } from "./job-store.ts";
+import { meaningOf } from "../service/options.ts";
 import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 
@@ -131,7 +132,6 @@ export class Poller {
   #tick(): void {
     this.#endOverdueWatches();
     if (this.#waitMs() === 0) this.#sendNext();
-    else this.#believeListedEnds();
     this.#setTimer();
   }
 
@@ -196,16 +196,7 @@ export class Poller {
       },
     );
     this.#isListInFlight = false;
-    this.#tick();
-  }
-
-  /**
-   * Passes on the ends that the list shows while the rate limiter leaves no room for the jobs' own statuses,
-   * which have the clips: the next read of such a job asks for them.
-   */
-  #believeListedEnds(): void {
-    for (const { jobId, listedEnd } of this.#idleJobs())
-      if (listedEnd !== undefined) this.#options.store.putListedEnd(jobId, listedEnd);
+    this.#setTimer();
   }
 
   /** Sends a request. A failure about the key or the rate concerns all requests; others go to `onFailure`. */
@@ -227,11 +218,11 @@ export class Poller {
 
   #removeIfEnded(jobId: string): void {
     const { store, schedule } = this.#options;
-    const { status, job: state } = store.get(jobId) ?? {};
+    const { job: state } = store.get(jobId) ?? {};
     const job = this.#jobs.get(jobId);
     if (job === undefined || state?.done !== true) return;
     this.#jobs.delete(jobId);
-    const durationMs = status === "completed" ? job.durationMs() : undefined;
+    const durationMs = meaningOf(state.status) === "ready" ? job.durationMs() : undefined;
     if (durationMs !== undefined) schedule.recordCompletion(durationMs);
     this.#setTimer();
   }

@@ -35,9 +35,7 @@ export class WatchedJob {
   #failures = 0;
   /** Whether the list answers for it: not after a list that didn't show it, or was wrong about its end. */
   #isListed = true;
-  /** The end that the list shows, until its own status answers. */
-  listedEnd: string | undefined;
-  /** Since when the list shows it; Infinity if it doesn't. */
+  /** Since when the list shows its end, until its own status answers; Infinity if it doesn't. */
   #endListedMs = Infinity;
   /** Since when a hint waits for the answer to a request sent after it. */
   #hintedMs = Infinity;
@@ -90,8 +88,7 @@ export class WatchedJob {
     this.#retryMs = -Infinity;
     this.#failures = 0;
     this.notFoundCount = 0;
-    if (this.listedEnd !== undefined) this.#isListed = false;
-    this.listedEnd = undefined;
+    if (this.#endListedMs < Infinity) this.#isListed = false;
     this.#endListedMs = Infinity;
     const scheduledMs = this.#scheduledMs;
     this.#schedulePoll();
@@ -108,11 +105,9 @@ export class WatchedJob {
       this.#isListed = false;
     } else if (!isEnded(status)) {
       this.#isListed = true;
-      this.listedEnd = undefined;
       this.#endListedMs = Infinity;
       if (this.#isKnown()) this.#schedulePoll();
     } else if (this.#isListed) {
-      this.listedEnd = status;
       this.#endListedMs = Math.min(this.#endListedMs, this.#nowMs());
     }
   }

@@ -5,7 +5,7 @@ import { toBridgeError } from "../errors.ts";
 import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
-import { cleanServiceText } from "../text.ts";
+import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
@@ -78,7 +78,8 @@ export function registerResources(server: McpServer, application: Application): 
         if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
-        if (failure.facts.code === "not_found") throw new ResourceNotFoundError(href);
+        if (failure.facts.code === "not_found" && !failure.facts.retryable)
+          throw new ResourceNotFoundError(href);
         throw protocolError(failure, { uri: href });
       }
     },
@@ -98,7 +99,7 @@ export function registerResources(server: McpServer, application: Application): 
           description:
             status === "unknown"
               ? "Video job."
-              : `Video job, ${cleanServiceText(status, 60)} when last seen.`,
+              : `Video job with the status ${quote(status, 60)} when last seen.`,
         })),
       ],
     };

@@ -4,6 +4,7 @@
 import type { Clock } from "../jobs/clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
+import { meaningOf } from "../service/options.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
 /** How the saving of a finished video stands. */
@@ -150,12 +151,12 @@ export class SavedVideos {
   /** Takes a video as far as what is known of its job allows. */
   #advance(video: PendingVideo | undefined): void {
     if (video?.state !== "rendering" && video?.state !== "waiting for its link") return;
-    const { job, status } = this.#options.store.get(video.jobId) ?? {};
+    const { job } = this.#options.store.get(video.jobId) ?? {};
     if (job?.done !== true) {
       if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#options.watch(video.jobId);
       return;
     }
-    if (status !== "completed") return this.#forget(video);
+    if (meaningOf(job.status) !== "ready") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
     video.state = "queued";
     const nowMs = this.#options.clock.now();

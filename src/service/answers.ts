@@ -1,9 +1,9 @@
-// The service's documented requests and answers, read tolerantly: unknown fields stay, null counts as absent,
-// any word may be a status. Fields that the bridge itself adds, and links unsafe to open, are removed.
+// The service's documented requests and answers, read tolerantly: unknown fields stay, whatever they are, any
+// word may be a status, and an item that can't be used costs no other. Takes JSON that json.ts has cleaned;
+// removes links that are unsafe to open, and fields that would pass for the bridge's own.
 
 import * as z from "zod";
 import { isLoopback } from "../loopback.ts";
-import { stripUnsafeCharacters } from "../text.ts";
 import type { Choices } from "./options.ts";
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */
@@ -26,43 +26,76 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
+const MAX_VIDEOS = 1_000;
+const MAX_CLIPS = 500;
+const MAX_RESULTS = 100;
+
 const status = z.string().min(1);
 const jobId = z.string().min(1);
+/** Undefined too where it is of another type. */
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+
+/** The items that can be used. Zod's own list would collect an issue for each that can't. */
+function usable<Schema extends z.ZodType>(items: readonly unknown[], schema: Schema): z.output<Schema>[] {
+  return items.flatMap((item) => {
+    const { success, data } = schema.safeParse(item);
+    return success ? [data] : [];
+  });
+}
 
 // The job was paid for: its id counts, whatever the status is. Bounded, as it goes to disk and is shown.
 const generation = z.looseObject({ jobId: jobId.max(500), status: status.catch("processing") });
 export type Generation = z.infer<typeof generation>;
 
-const progress = z.looseObject({
-  total: z.number().optional(),
-  completed: z.number().optional(),
-  failed: z.number().optional(),
-});
+/** The one job id in the text of an answer to generate that can't be read otherwise: the job was paid for. */
+export function findGeneration(text: string): { readonly jobId: string } | undefined {
+  const ids = Array.from(
+    text.matchAll(/"jobId"\s*:\s*(?:"([^"\\\s]{1,500})"|(\d{1,40}))/g),
+    ([, id, n]) => id ?? n,
+  );
+  const [only] = ids;
+  return only !== undefined && new Set(ids).size === 1 ? { jobId: only } : undefined;
+}
+
+const count = () => optional(z.number());
+const progress = z.looseObject({ total: count(), completed: count(), failed: count() });
 const jobStatus = z.looseObject({
   status,
-  videoUrls: z.array(z.string()).default([]),
-  audioUrl: z.string().optional(),
-  finalVideoUrl: z.string().optional(),
-  progress: progress.optional(),
+  // What is no text counts as a link that is not safe.
+  videoUrls: z
+    .array(z.unknown())
+    .transform((links) => usable(links.slice(0, MAX_CLIPS), z.string().catch("")))
+    .default([]),
+  audioUrl: optional(z.string()),
+  finalVideoUrl: optional(z.string()),
+  progress: optional(progress),
 });
 /** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatus> & { jobId: string; done: boolean };
 
-const video = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
+const video = z.looseObject({ jobId, status, finalVideoUrl: optional(z.string()) });
 export type Video = z.infer<typeof video>;
 
 const videoPage = z.looseObject({
-  videos: z.array(video),
+  videos: z.array(z.unknown()),
   // Documented as a timestamp string; a bare number means the same. An empty one ends the list.
-  nextCursor: z
-    .union([z.string(), z.number().transform(String)])
-    .transform((cursor) => cursor || undefined)
-    .optional(),
+  nextCursor: optional(
+    z.union([z.string(), z.number().transform(String)]).transform((cursor) => cursor || undefined),
+  ),
 });
-export type VideoPage = z.infer<typeof videoPage>;
+/** `leftOut` counts the items that can't be used. */
+export type VideoPage = Omit<z.infer<typeof videoPage>, "videos"> & {
+  readonly videos: Video[];
+  readonly leftOut?: number;
+};
 
+const result = z.looseObject({ platform: z.string(), ok: z.boolean() });
 const publication = z.looseObject({
-  results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })),
+  results: z
+    .array(z.unknown())
+    .transform((items) => ({ items, results: usable(items.slice(0, MAX_RESULTS), result) }))
+    .refine(({ items, results }) => results.length > 0 || items.length === 0)
+    .transform(({ results }) => results),
 });
 export type Publication = z.infer<typeof publication>;
 
@@ -88,6 +121,17 @@ export const errorEnvelopeSchema = z.looseObject({
   }),
 });
 
+/** What answers name that are more than a refusal. */
+const SUBJECTS = ["jobId", "results", "videos", "platforms"];
+
+/** Whether an answer is the error envelope and nothing else: then the service refused, whatever its status. */
+export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
+  const { data: answer } = errorEnvelopeSchema.safeParse(json);
+  if (answer?.error.code === undefined && answer?.error.message === undefined) return false;
+  const isJob = method === "GET" && typeof answer["status"] === "string";
+  return !isJob && !SUBJECTS.some((name) => Object.hasOwn(answer, name));
+}
+
 export type AnswerSchemas = ReturnType<typeof answerSchemas>;
 
 /** Parse and clean the answers of the service at `baseUrl`. The names given to `clean` are never links. */
@@ -106,10 +150,12 @@ export function answerSchemas(baseUrl: URL) {
       ...clean(rest),
       results: results.map((result) => clean(result, "platform")),
     })),
-    videoPage: videoPage.transform(({ videos, ...rest }) => ({
-      ...clean(rest, "nextCursor"),
-      videos: videos.map((item) => clean(item, "jobId", "status")),
-    })),
+    videoPage: videoPage.transform(({ videos, ...rest }): VideoPage => {
+      const listed = videos.slice(0, MAX_VIDEOS);
+      const kept = usable(listed, video).map((item) => clean(item, "jobId", "status"));
+      const leftOut = listed.length - kept.length;
+      return { ...clean(rest, "nextCursor"), videos: kept, ...(leftOut > 0 && { leftOut }) };
+    }),
     connectedPlatforms: ({ platforms }: ConnectedPlatforms): ConnectedPlatforms => ({
       platforms: platforms.map((item) => clean(item, "platform")),
     }),
@@ -117,7 +163,7 @@ export function answerSchemas(baseUrl: URL) {
 }
 
 /** Fields that the bridge adds to results. The service's own of the same name would be taken for them. */
-const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
+export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "summary",
   "nextStep",
   "done",
@@ -128,6 +174,8 @@ const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "arguments",
   "resourceUri",
   "unsafeLinksLeftOut",
+  "watchEnded",
+  "leftOut",
 ]);
 
 function withoutBridgeFields<Fields extends object>(fields: Fields): Fields {
@@ -192,28 +240,4 @@ class LinkFilter {
 /** A link as browsers read it: without tabs, line breaks and outer blanks, which could hide its scheme. */
 function asOpened(text: string): string {
   return text.replace(/[\t\n\r]+/g, "").trim();
-}
-
-/** The parsed text, `tidied`; undefined if it is not JSON, or nested too deeply to be walked. */
-export function parseJson(text: string): unknown {
-  try {
-    return tidied(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The same JSON without nulls (properties and array elements) and without invisible characters. */
-export function tidied(value: unknown): unknown {
-  if (typeof value === "string") return cleaned(value);
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(tidied);
-  if (typeof value !== "object" || value === null) return value;
-  const kept: [string, unknown][] = [];
-  for (const [key, item] of Object.entries(value)) if (item !== null) kept.push([cleaned(key), tidied(item)]);
-  return Object.fromEntries(kept);
-}
-
-/** Runs on every text of every answer, most of which are plain ASCII. */
-function cleaned(text: string): string {
-  return /^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text);
 }

@@ -38,11 +38,13 @@ interface Connection {
 
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
+const MAX_DOCUMENT_CHARACTERS = 1024 * 1024;
 const MAX_NEWEST_VIDEOS = 100;
 
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
-  nextStep: "Use a jobId that list_videos shows, unchanged.",
+  nextStep:
+    "Use a jobId that list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
 };
 
 export const OPERATIONS = {
@@ -99,9 +101,10 @@ export class ServiceClient {
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
-    return this.#run(operation, ({ requests, schemas }) => {
+    return this.#run(operation, ({ requests, schemas, loaded }) => {
       const url = requests.address("/api/v1/generate");
-      return requests.ask(operation, schemas.generation, { url, body: request }, options);
+      const parts = { url, body: request, salvage: loaded.findGeneration };
+      return requests.ask(operation, schemas.generation, parts, options);
     });
   }
 
@@ -157,13 +160,13 @@ export class ServiceClient {
   listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
     return this.#run(operation, async (connection) => {
-      const { requests, schemas, loaded } = connection;
+      const { requests, schemas } = connection;
       const { discovery, rest, endsAtMs } = await this.#discover(operation, connection, options);
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
       const readPath = async (url: URL) =>
-        readPlatforms(loaded.readJson(operation, await requests.perform(operation, { url }, rest)));
+        readPlatforms((await requests.perform(operation, { url }, rest)).json);
       const listed =
         platformsUrl &&
         (await readPath(platformsUrl).catch((error: unknown) => {
@@ -228,8 +231,9 @@ export class ServiceClient {
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
     try {
-      const answer = await requests.perform(operation, { url });
-      return (this.#discovery = loaded.readOpenApi(loaded.readJson(operation, answer), baseUrl));
+      const { text, json } = await requests.perform(operation, { url });
+      const document = text.length > MAX_DOCUMENT_CHARACTERS ? undefined : json;
+      return (this.#discovery = loaded.readOpenApi(document, baseUrl));
     } catch (error) {
       // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;

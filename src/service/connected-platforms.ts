@@ -11,12 +11,16 @@ import {
   statusError,
   transportError,
 } from "./errors.ts";
-import type { Answer } from "./http.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatforms, parseJson, tidied } from "./answers.ts";
+import type { ConnectedPlatforms } from "./answers.ts";
+import { countSeparators, type JsonReader, type ReadAnswer } from "./json.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const ENDPOINT = "/api/mcp";
+const MAX_PLATFORMS = 100;
+const MAX_ANSWER_CHARACTERS = 1024 * 1024;
+/** The SDK's schemas collect several issues for each value: a list of platforms has some hundreds. */
+const MAX_SEPARATORS = 5_000;
 
 export interface McpCall {
   readonly operation: Operation;
@@ -40,6 +44,8 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         failure = undefined;
         const answer = await post(call, init);
         const { status, headers, text } = answer;
+        if (text.length > MAX_ANSWER_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
+          throw mcpAnswerError("it is too large");
         if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
         // By any other 4xx an endpoint may decline one protocol version: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
@@ -64,14 +70,16 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     );
     await client.connect(transport);
     const result = await client.callTool({ name: "list_connected_platforms", arguments: {} });
+    const { json } = requests;
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-    if (result.isError === true) throw mcpToolError(text);
-    const platforms = readPlatforms(tidied(result.structuredContent)) ?? readPlatforms(jsonWithin(text));
+    if (result.isError === true) throw mcpToolError(String(json.clean(text)));
+    const platforms =
+      readPlatforms(json.clean(result.structuredContent)) ?? readPlatforms(jsonWithin(text, json));
     if (platforms === undefined) throw mcpAnswerError("it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
-    if (error instanceof ProtocolError) throw mcpToolError(error.message);
+    if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.clean(error.message)));
     if (failure instanceof BridgeError) throw failure;
     if (signal?.aborted === true) throw cancelledError(operation, "unknown");
     if (failure instanceof TransportFailure && failure.kind !== "cancelled")
@@ -93,13 +101,13 @@ function timeLeftMs({ endsAtMs, requests }: McpCall): number {
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
-async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<Answer> {
+async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<ReadAnswer> {
   const { operation, requests, endsAtMs } = call;
   const http = await requests.http();
   const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: call.signal });
-  let answer: Answer | undefined;
+  let answer: ReadAnswer | undefined;
   try {
-    answer = await http.send({
+    const received = await http.send({
       method: "POST",
       url: requests.address(ENDPOINT),
       headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
@@ -107,23 +115,29 @@ async function post(call: McpCall, { headers, body, signal }: RequestInit): Prom
       deadlineMs: timeLeftMs(call),
       signal: signal ?? undefined,
     });
-    return answer;
+    return (answer = { ...received, json: requests.json.parse(received.text) });
   } finally {
     permit.release(answer);
   }
 }
 
 /** The JSON of a text: all of it, or from its first bracket to its last. Parses twice at most. */
-function jsonWithin(text: string): unknown {
+function jsonWithin(text: string, { parse }: JsonReader): unknown {
   const from = text.search(/[[{]/);
   const to = text.lastIndexOf(text[from] === "[" ? "]" : "}");
-  return parseJson(text) ?? parseJson(text.slice(Math.max(0, from), to + 1));
+  return parse(text) ?? parse(text.slice(Math.max(0, from), to + 1));
 }
 
-/** Reads a list of strings or objects, or an object that holds one; else undefined. `value` has no nulls. */
+/**
+ * Reads a list of strings or objects, or an object that holds one, without the items that name no platform;
+ * else undefined, as for a list of such items alone. `value` has no nulls.
+ */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
-  const platforms = findList(value)?.map(readPlatform);
-  return platforms?.every((platform) => platform !== undefined) === true ? { platforms } : undefined;
+  const list = findList(value)?.slice(0, MAX_PLATFORMS);
+  const platforms = list?.flatMap((item) => readPlatform(item) ?? []);
+  return platforms === undefined || (platforms.length === 0 && list?.length !== 0)
+    ? undefined
+    : { platforms };
 }
 
 function findList(value: unknown): unknown[] | undefined {

@@ -3,8 +3,8 @@
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { errorEnvelopeSchema, parseJson } from "./answers.ts";
-import type { Answer } from "./http.ts";
+import { errorEnvelopeSchema } from "./answers.ts";
+import type { ReadAnswer } from "./json.ts";
 import { type Method, provesNothing } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
@@ -54,11 +54,11 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/** For an answer that is not 2xx. */
-export function statusError(operation: Operation, answer: Answer, retryAfterMs?: number): BridgeError {
+/** For an answer that is not 2xx, or refuses by the error envelope. */
+export function statusError(operation: Operation, answer: ReadAnswer, retryAfterMs?: number): BridgeError {
   const { verb, activity, method, notFound } = operation;
   const { status } = answer;
-  const words = readServiceWords(answer.text);
+  const words = readServiceWords(answer.json);
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : wholeSeconds(retryAfterMs);
   const error = (
     code: BridgeErrorFacts["code"],
@@ -144,7 +144,7 @@ export function statusError(operation: Operation, answer: Answer, retryAfterMs?:
 }
 
 /** For an answer that is not what the documentation promises. `problem` is a clause that follows a colon. */
-export function badAnswerError(operation: Operation, answer: Answer, problem: string): BridgeError {
+export function badAnswerError(operation: Operation, answer: ReadAnswer, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
     message: `The answer to the request to ${operation.verb} is not as documented: ${problem}.`,
@@ -168,8 +168,8 @@ function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unk
 }
 
 /** The documented error envelope, cleaned; undefined where the body is none. */
-function readServiceWords(text: string): ServiceWords | undefined {
-  const parsed = errorEnvelopeSchema.safeParse(parseJson(text));
+function readServiceWords(json: unknown): ServiceWords | undefined {
+  const parsed = errorEnvelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const { code, message } = parsed.data.error;
   return {
@@ -178,7 +178,7 @@ function readServiceWords(text: string): ServiceWords | undefined {
   };
 }
 
-function redirectTarget(answer: Answer): string {
+function redirectTarget(answer: ReadAnswer): string {
   const location = answer.headers["location"];
   const origin = typeof location === "string" && URL.canParse(location) ? new URL(location).origin : "null";
   // "null" is the origin of a URL without a host.

@@ -11,13 +11,15 @@ export interface Discovery {
 
 export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit: {} };
 
-/** Entries of a list that are read, so that a huge document costs no time. */
+// Bounds on what is read, so that a huge document costs no time.
 const MAX_ENTRIES = 100;
-
-/** Characters. */
-const MAX_REFERENCE = 200;
+const MAX_SERVERS = 10;
+const MAX_REFERENCE_CHARACTERS = 200;
+const MAX_URL_CHARACTERS = 2_000;
 
 type Json = Readonly<Record<string, unknown>>;
+
+const NOTHING: Json = Object.freeze({});
 
 /** Reads a parsed OpenAPI document. What can't be understood, or leads to another origin, is ignored. */
 export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
@@ -35,23 +37,33 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
     .flatMap((owner) => listOf(owner?.["parameters"]))
     .map((parameter) => resolve(root, parameter))
     .filter((parameter) => parameter["in"] === "query");
-  const others = new Set(query.map(({ name }) => name).filter((name) => name !== "limit"));
-  const [other] = others;
+  const others = query.filter(({ name }) => name !== "limit");
+  const isDescribed = ({ description }: Json) => String(description).includes("nextCursor");
   const platforms = gets.find(
     ({ path, get }) => get["operationId"] === "list_connected_platforms" && !path.includes("{"),
   );
   const platformsUrl = platforms && urlOf(platforms.path, [platforms.get, platforms.item, root], baseUrl);
   return {
     pagingParameter:
-      others.size === 1 && typeof other === "string" ? other : DISCOVERED_NOTHING.pagingParameter,
+      onlyName(others.filter(isDescribed)) ?? onlyName(others) ?? DISCOVERED_NOTHING.pagingParameter,
     limit: limitBounds(root, query.find(({ name }) => name === "limit")?.["schema"]),
     ...(platformsUrl !== undefined && { platformsUrl }),
   };
 }
 
-/** The object, or an empty one in place of anything else. */
+/** The name that all these parameters have. */
+function onlyName(parameters: readonly Json[]): string | undefined {
+  const [name, ...others] = new Set(parameters.map((parameter) => parameter["name"]));
+  return typeof name === "string" && others.length === 0 ? name : undefined;
+}
+
+/** The object itself, since a copy for each reference to it would take minutes; empty for anything else. */
 function objectOf(value: unknown): Json {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return isObject(value) ? value : NOTHING;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
 }
 
 function listOf(value: unknown): unknown[] {
@@ -63,8 +75,13 @@ function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const reference = object["$ref"];
   if (typeof reference !== "string") return object;
-  const names = reference.slice(0, MAX_REFERENCE).split("/").slice(1);
-  return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
+  const names = reference.slice(0, MAX_REFERENCE_CHARACTERS).split("/").slice(1);
+  return objectOf(
+    names.reduce<unknown>((target, name) => {
+      const object = objectOf(target);
+      return Object.hasOwn(object, name) ? object[name] : undefined;
+    }, root),
+  );
 }
 
 /** The path's URL, if at the service's origin. The most specific list of servers counts, as OpenAPI says. */
@@ -72,8 +89,10 @@ function urlOf(path: string, owners: readonly Json[], baseUrl: URL): URL | undef
   const documentUrl = urlBelow(baseUrl, baseUrl.pathname, "/api/v1/openapi.json").href;
   const declared = owners.map((owner) => listOf(owner["servers"])).find(({ length }) => length > 0);
   const server = (declared ?? [{ url: "/" }])
+    .slice(0, MAX_SERVERS)
     .map((entry) => objectOf(entry)["url"])
-    .filter((url) => typeof url === "string")
+    .filter((url) => typeof url === "string" && url.length <= MAX_URL_CHARACTERS)
+    .map(String)
     .flatMap((url) => (URL.canParse(url, documentUrl) ? [new URL(url, documentUrl)] : []))
     .find(({ origin }) => origin === baseUrl.origin);
   if (server === undefined || !path.startsWith("/")) return undefined;

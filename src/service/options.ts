@@ -44,9 +44,36 @@ export const RENDER_TIME = `${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max /
 /** How long the service may neither list nor know a job that it has started. */
 export const UNLISTED_MS = 10 * 60_000;
 
-/** Whether a job with this status has ended. With an undocumented status it goes on. */
+/** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
+export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
+
+const MEANINGS = {
+  processing: "rendering",
+  completed: "ready",
+  failed: "refunded",
+} as const satisfies Record<string, Meaning>;
+/** The service's words. */
+export type Status = keyof typeof MEANINGS;
+
+const IS_END: Readonly<Record<Meaning, boolean>> = {
+  rendering: false,
+  ready: true,
+  refunded: true,
+  unclear: false,
+};
+
+/** The one place that knows the service's words for how a job stands. */
+export function meaningOf(status: string): Meaning {
+  return isDocumented(status) ? MEANINGS[status] : "unclear";
+}
+
+/** Whether a job with this status has ended. */
 export function isEnded(status: string): boolean {
-  return status === "completed" || status === "failed";
+  return IS_END[meaningOf(status)];
+}
+
+function isDocumented(status: string): status is Status {
+  return Object.hasOwn(MEANINGS, status);
 }
 
 export type Style = (typeof STYLES)[number];

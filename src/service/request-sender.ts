@@ -5,6 +5,7 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import type * as z from "zod";
 import { type BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
+import { createRedact } from "../redact.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
   badAnswerError,
@@ -15,8 +16,9 @@ import {
   statusError,
   transportError,
 } from "./errors.ts";
-import { parseJson } from "./answers.ts";
+import { isRefusal } from "./answers.ts";
 import type { Answer, Http, HttpRequest } from "./http.ts";
+import { type JsonReader, jsonReader, type ReadAnswer } from "./json.ts";
 import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
 import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
@@ -44,6 +46,8 @@ export interface RequestParts {
   readonly body?: unknown;
   /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
   readonly isAnswer?: (json: unknown) => boolean;
+  /** What counts as the JSON of an answer that can't be read, found in its text. */
+  readonly salvage?: (text: string) => unknown;
 }
 
 export interface SenderOptions {
@@ -73,6 +77,8 @@ export const DEADLINE_MS = { GET: 20_000, POST: 38_000 } as const;
 export class RequestSender {
   /** The headers that every request carries. They hold the key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Reads all that the service says. */
+  readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
   /** Milliseconds of the clock that all deadlines go by. */
@@ -88,6 +94,7 @@ export class RequestSender {
     this.#sleep = options.sleep ?? ((ms, signal) => sleepFor(ms, undefined, { ref: false, signal }));
     this.#minAttemptMs = options.minAttemptMs ?? MIN_ATTEMPT_MS;
     this.monotonicMs = options.monotonicMs ?? (() => performance.now());
+    this.json = jsonReader(createRedact(config.apiKey));
     this.limiter = new RateLimiter({ monotonicMs: this.monotonicMs, now, backgroundPerMinute });
     this.headers = {
       accept: "application/json",
@@ -145,8 +152,8 @@ export class RequestSender {
   async perform(
     operation: Operation,
     parts: RequestParts,
-    options: PostOptions<Answer> = {},
-  ): Promise<Answer> {
+    options: PostOptions<ReadAnswer> = {},
+  ): Promise<ReadAnswer> {
     const { method } = operation;
     const { url, body } = parts;
     const { signal, deadlineMs = DEADLINE_MS[method], background = false, onLate } = options;
@@ -193,10 +200,16 @@ export class RequestSender {
     request: RequestParts,
     { onLate, ...options }: PostOptions<z.output<Schema>>,
   ): Promise<z.output<Schema>> {
-    const read = (answer: Answer) => readAnswer(operation, schema, answer);
+    const read = (answer: ReadAnswer) => {
+      const parsed = schema.safeParse(answer.json);
+      if (parsed.success) return parsed.data;
+      const salvaged = schema.safeParse(this.json.clean(request.salvage?.(answer.text)));
+      if (salvaged.success) return salvaged.data;
+      throw badAnswerError(operation, answer, describeProblem(answer, parsed.error));
+    };
     const readLate =
       onLate &&
-      ((late: Promise<Answer>) => {
+      ((late: Promise<ReadAnswer>) => {
         const result = late.then(read).catch((error: unknown) => {
           throw toBridgeError(error, "unknown");
         });
@@ -208,7 +221,7 @@ export class RequestSender {
   }
 
   /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
-  retryAfterMs({ status, headers }: Omit<Answer, "text">): number | undefined {
+  retryAfterMs({ status, headers }: Pick<Answer, "status" | "headers">): number | undefined {
     return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
   }
 
@@ -224,10 +237,12 @@ export class RequestSender {
     permit: Permit,
   ): Promise<Attempt> {
     try {
-      const answer = await sending;
-      permit.release(answer);
-      const { status, text } = answer;
-      if ((status >= 200 && status < 300) || isAnswer?.(parseJson(text)) === true) return { answer };
+      const received = await sending;
+      permit.release(received);
+      const answer = { ...received, json: this.json.parse(received.text) };
+      const { status, json } = answer;
+      const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
+      if (isGood || isAnswer?.(json) === true) return { answer };
       const retryAfterMs = this.retryAfterMs(answer);
       return {
         error: statusError(operation, answer, retryAfterMs),
@@ -248,30 +263,17 @@ export class RequestSender {
 
 /** One attempt's answer; or its error for the caller, and its failure for the retry policy. */
 type Attempt =
-  | { readonly answer: Answer }
+  | { readonly answer: ReadAnswer }
   | { readonly answer?: undefined; readonly error: BridgeError; readonly failure: AttemptFailure };
 
-function answerOf(tried: Attempt): Answer {
+function answerOf(tried: Attempt): ReadAnswer {
   if (tried.answer === undefined) throw tried.error;
   return tried.answer;
 }
 
-/** The JSON of an answer, without its nulls. Throws a BridgeError. */
-export function readJson(operation: Operation, answer: Answer): unknown {
-  const json = parseJson(answer.text);
-  if (json === undefined) throw badAnswerError(operation, answer, "it is not JSON");
-  return json;
-}
-
-function readAnswer<Schema extends z.ZodType>(
-  operation: Operation,
-  schema: Schema,
-  answer: Answer,
-): z.output<Schema> {
-  const parsed = schema.safeParse(readJson(operation, answer));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) =>
-    [...(path.length === 0 ? [] : [path.join(".")]), message].join(": "),
-  );
-  throw badAnswerError(operation, answer, problems[0] ?? "its form is another");
+/** What is wrong with an answer, as a clause. Zod's own words are no help to a user. */
+function describeProblem({ json }: ReadAnswer, { issues: [issue] }: z.ZodError): string {
+  if (json === undefined) return "it is not readable JSON";
+  const path = issue?.path.join(".") ?? "";
+  return path === "" ? "it is no object" : `${path} is missing or has another form`;
 }

@@ -1,7 +1,7 @@
 // What results say of a job: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { isEnded, RENDER_TIME } from "../service/options.ts";
+import { meaningOf, RENDER_TIME } from "../service/options.ts";
 import type { JobHistory, Order, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";
@@ -39,14 +39,17 @@ export async function describeJob(
   const known = read?.jobs.get(job.jobId.toLowerCase());
   // Without the journal it is not known where the video was posted.
   const publishedTo = job.done && read === undefined ? undefined : (known?.publishedTo ?? []);
-  const watchEnded = job.done ? undefined : jobs.get(job.jobId)?.watchEnded;
+  const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
+  const watchEnded = job.done ? undefined : reason;
   const facts = {
     ageMs: jobs.ageMs(job.jobId),
     suggestsPublishing,
     publishedTo,
     saved,
     watchEnded,
-    earlierTries: job.status === "failed" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
+    isLinkUnread,
+    earlierTries:
+      meaningOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   return {
     ...describeStatus(job, facts),
@@ -80,12 +83,21 @@ export interface StatusFacts {
   readonly earlierTries?: number;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
+  /** The list, in which the final video's link would stand, could not be read. */
+  readonly isLinkUnread?: boolean | undefined;
 }
 
 /** The summary and the next step. */
 export function describeStatus(job: Job, facts: StatusFacts): Guidance {
-  if (job.status === "failed") return describeFailed(facts);
-  return job.status === "completed" ? describeCompleted(job, facts) : describeUnfinished(job, facts);
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return describeCompleted(job, facts);
+    case "refunded":
+      return describeFailed(facts);
+    case "rendering":
+    case "unclear":
+      return describeUnfinished(job, facts);
+  }
 }
 
 function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
@@ -116,7 +128,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
       nextStep: "Tell the user. Look again with get_video_status when they ask.",
     };
   const state =
-    job.status === "processing"
+    meaningOf(job.status) === "rendering"
       ? `Still rendering: ${describeProgress(job)}.`
       : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
   const usual = isLong ? `, much longer than the usual ${RENDER_TIME}.` : `; renders take ${RENDER_TIME}.`;
@@ -130,13 +142,16 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
 }
 
 function describeCompleted(job: Job, facts: StatusFacts): Guidance {
-  const { publishedTo, saved } = facts;
+  const { publishedTo, saved, isLinkUnread = false } = facts;
   const link = job.finalVideoUrl;
   const ready =
     link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`;
   const isMissing = link === undefined && !hasUnsafeLinks(job);
   const sentences = [
-    isMissing && "The service has not listed the link of the final video yet.",
+    isMissing &&
+      (isLinkUnread
+        ? "The link of the final video could not be looked up."
+        : "The service has not listed the link of the final video yet."),
     link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
     describeSaved(saved),
     describePosts(publishedTo),
@@ -145,7 +160,9 @@ function describeCompleted(job: Job, facts: StatusFacts): Guidance {
   return {
     summary: [ready, ...sentences].filter(Boolean).join(" "),
     nextStep: isMissing
-      ? "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
+      ? isLinkUnread
+        ? "Tell the user that it is ready. Look for the link with get_video_status when they ask for it."
+        : "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
       : nextStepWhenReady(link, facts),
   };
 }
@@ -198,8 +215,18 @@ function describeUnsafe(job: Job): string {
 
 /** The state in a few words, for a progress bar. */
 export function describeProgress(job: Job): string {
-  if (job.status === "failed") return "Failed, credits are refunded";
-  if (isEnded(job.status)) return `Ready: ${describeClips(job)}`;
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return `Ready: ${describeClips(job)}`;
+    case "refunded":
+      return "Failed, credits are refunded";
+    case "rendering":
+    case "unclear":
+      return describeClipsSoFar(job);
+  }
+}
+
+function describeClipsSoFar(job: Job): string {
   const { total, completed } = job.progress ?? {};
   if (total === undefined || completed === undefined) return `${describeClips(job)} so far`;
   const failed = hasFailedClips(job) ? `, ${job.progress?.failed} failed` : "";
@@ -209,7 +236,9 @@ export function describeProgress(job: Job): string {
 function describeClips(job: Job): string {
   const { length } = job.videoUrls;
   const clips = `${length} ${length === 1 ? "clip" : "clips"}`;
-  return job.status === "completed" && hasFailedClips(job) ? `${clips}. ${describeFailedClips(job)}` : clips;
+  return meaningOf(job.status) === "ready" && hasFailedClips(job)
+    ? `${clips}. ${describeFailedClips(job)}`
+    : clips;
 }
 
 function hasFailedClips({ progress }: Job): boolean {

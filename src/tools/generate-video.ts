@@ -9,6 +9,7 @@ import {
   CHOICES,
   DEFAULTS,
   DURATION,
+  meaningOf,
   MUSIC,
   PACINGS,
   STYLES,
@@ -132,13 +133,22 @@ async function describeStarted(
   context: ToolContext,
 ): Promise<Guidance> {
   const order = describeOrder(request);
-  if (status === "failed") {
-    const job = { jobId, status, done: true, videoUrls: [] };
-    const { summary, nextStep } = await describeJob(job, context);
-    return { summary: `The service accepted the request: ${order}. ${summary}`, nextStep };
+  const started = (state: string) => ({
+    summary: `The video was started: ${order}.${state}`,
+    nextStep: FOLLOW,
+  });
+  switch (meaningOf(status)) {
+    case "refunded": {
+      const job = { jobId, status, done: true, videoUrls: [] };
+      const { summary, nextStep } = await describeJob(job, context);
+      return { summary: `The service accepted the request: ${order}. ${summary}`, nextStep };
+    }
+    case "rendering":
+      return started("");
+    case "ready":
+    case "unclear":
+      return started(` The service gives its status as ${quote(status, 60)}.`);
   }
-  const state = status === "processing" ? "" : ` The service gives its status as ${quote(status, 60)}.`;
-  return { summary: `The video was started: ${order}.${state}`, nextStep: FOLLOW };
 }
 
 function questionFor(
@@ -168,7 +178,7 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
   const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
   const nothing = `so nothing was started or charged now.${stale}`;
   const started = `This same video was started ${describeAge(ageMs)}`;
-  if (typeof job === "object" && job.status === "completed")
+  if (typeof job === "object" && meaningOf(job.status) === "ready")
     return job.finalVideoUrl === undefined
       ? {
           summary: `${started} and is ready, ${nothing}`,
@@ -189,9 +199,14 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
   if (job === "not found") return "the service does not list it yet";
-  return job.status === "processing"
-    ? "it is still rendering"
-    : `the service gives its status as ${quote(job.status, 60)}`;
+  switch (meaningOf(job.status)) {
+    case "rendering":
+      return "it is still rendering";
+    case "ready":
+    case "refunded":
+    case "unclear":
+      return `the service gives its status as ${quote(job.status, 60)}`;
+  }
 }
 
 /** Credits can't be added in the sandbox. */

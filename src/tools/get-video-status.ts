@@ -3,8 +3,6 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
-import { UNLISTED_MS } from "../service/options.ts";
-import { describeAge } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, describeProgress, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
@@ -58,23 +56,14 @@ export const getVideoStatus = defineTool({
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, savedVideos } = context;
     const options = { background: false, signal };
-    if (waitSeconds === 0) {
-      const job = await reader.read(jobId, options).catch((error: unknown) => {
-        throw explainNotListed(jobId, error, context);
-      });
-      return describe(job, context);
-    }
+    if (waitSeconds === 0) return describe(await reader.read(jobId, options), context);
     // A wait outlasts a service that fails for a moment.
     const now = await reader
       .readRecent(jobId, RECENT_MS, options)
       .catch((error: unknown) => lastKnown(jobId, error, context));
     savedVideos.saveWhenFinished(jobId);
     const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
-    const { result, ...guidance } = await describe(job, context);
-    if (now.done) return { ...guidance, result };
-    // A caller that waited for the end has usually just started the job and knows its arguments.
-    const { arguments: _, ...state } = result;
-    return { ...guidance, result: state };
+    return describe(job, context);
   },
 });
 
@@ -90,24 +79,7 @@ function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob
 function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
   const { jobs, signal } = context;
   const job = jobs.get(jobId)?.job;
-  const explained = explainNotListed(jobId, error, context);
-  const isBrief = explained instanceof BridgeError && explained.facts.retryable && !signal.aborted;
-  if (job === undefined || !isBrief) throw explained;
+  const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
+  if (job === undefined || !isBrief) throw error;
   return job;
-}
-
-/** The service may need a moment until it finds a job that it has just started. */
-function explainNotListed(jobId: string, error: unknown, { jobs }: ToolContext): unknown {
-  const ageMs = jobs.get(jobId)?.topic === undefined ? undefined : jobs.ageMs(jobId);
-  if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
-  if (ageMs === undefined || ageMs > UNLISTED_MS) return error;
-  return new BridgeError(
-    {
-      ...error.facts,
-      message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet.`,
-      nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
-      retryable: true,
-    },
-    error,
-  );
 }

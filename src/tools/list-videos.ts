@@ -43,26 +43,31 @@ export const listVideos = defineTool({
           status: z.string(),
           finalVideoUrl: z.string().optional(),
           ...savedToField(),
-          topic: z.string().optional(),
-          createdAt: z.string().optional(),
+          // The service's own, which are not documented, may be anything.
+          topic: z.unknown().optional(),
+          createdAt: z.unknown().optional(),
           publishedTo: publishedToField(),
         }),
       ),
       nextCursor: z.string().optional(),
     }),
   async run(query, { service, jobs, history, savedVideos, signal }) {
-    const page = await service.listVideos(query, { signal });
+    const { leftOut, ...page } = await service.listVideos(query, { signal });
     jobs.updateFromPage(page.videos, { isFirstPage: query.cursor === undefined });
+    const videos = page.videos.slice(0, query.limit);
+    const hidden = page.videos.length - videos.length;
     const known = await history();
     await savedVideos.refresh();
     return {
-      summary: describePage(page, query, known),
+      summary: [describePage({ ...page, videos }, query, known), ...describeLeftOut(leftOut, hidden)].join(
+        " ",
+      ),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
       result: {
         ...page,
-        videos: page.videos.map((video) => ({
+        videos: videos.map((video) => ({
           ...describeVideo(video, known?.jobs.get(video.jobId.toLowerCase())),
           ...savedToOf(savedVideos.stateOf(video.jobId)),
         })),
@@ -90,6 +95,16 @@ function describePage(
   ]
     .filter(Boolean)
     .join(" ");
+}
+
+/** What the service's answer holds beside the videos that are shown. */
+function describeLeftOut(leftOut: number | undefined, hidden: number): string[] {
+  const sentences = [
+    leftOut !== undefined &&
+      `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
+    hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
+  ];
+  return sentences.filter((sentence) => sentence !== false);
 }
 
 /** The orders of this computer that the list's first page should show and doesn't. */
@@ -142,7 +157,8 @@ function shorten(value: unknown, depth: number): unknown {
 }
 
 function cutText(text: string): string {
-  const characters = Array.from(text);
+  // No more of it is looked at than may be shown: a character has two units at most.
+  const characters = Array.from(text.slice(0, 2 * MAX_TEXT_CHARACTERS + 2));
   return characters.length <= MAX_TEXT_CHARACTERS
     ? text
     : `${characters.slice(0, MAX_TEXT_CHARACTERS - 1).join("")}…`;

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/answers.ts";
+import { meaningOf } from "../service/options.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -100,28 +101,33 @@ function unknownJobError(): BridgeError {
 
 /** undefined for a job that is ready or not known. One with a video is ready under any other status. */
 function jobError(job: Job | undefined): BridgeError | undefined {
-  if (job?.status === "failed")
-    return notPublished({
-      code: "not_ready",
-      message: "The render of this video failed, so there is nothing to publish.",
-      nextStep: "Tell the user. The video can be generated again if they still want it.",
-      retryable: false,
-    });
-  if (job === undefined || job.status === "completed" || job.finalVideoUrl !== undefined) return undefined;
-  if (job.status !== "processing")
-    return notPublished({
-      code: "not_ready",
-      message: `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,
-      nextStep:
-        "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
-      retryable: true,
-    });
-  return notPublished({
-    code: "not_ready",
-    message: "The video is still rendering, so it was not published.",
-    nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-    retryable: true,
-  });
+  if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
+  switch (meaningOf(job.status)) {
+    case "ready":
+      return undefined;
+    case "refunded":
+      return notPublished({
+        code: "not_ready",
+        message: "The render of this video failed, so there is nothing to publish.",
+        nextStep: "Tell the user. The video can be generated again if they still want it.",
+        retryable: false,
+      });
+    case "unclear":
+      return notPublished({
+        code: "not_ready",
+        message: `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,
+        nextStep:
+          "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
+        retryable: true,
+      });
+    case "rendering":
+      return notPublished({
+        code: "not_ready",
+        message: "The video is still rendering, so it was not published.",
+        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+        retryable: true,
+      });
+  }
 }
 
 function missingError(

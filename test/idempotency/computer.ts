@@ -13,6 +13,7 @@ import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish
 import { PaidCalls } from "../../src/idempotency/record-and-send.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/answers.ts";
+import { ENDS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
@@ -137,7 +138,7 @@ export class Computer {
   #jobOf(jobId: string, status = "processing"): Job | "not found" | undefined {
     if (status === "not found") return status;
     if (status === "unreadable") return undefined;
-    const done = status === "completed" || status === "failed";
+    const done = ENDS.includes(status);
     const { finalVideoUrl } = this;
     return { jobId, status, done, videoUrls: [], ...(finalVideoUrl !== undefined && { finalVideoUrl }) };
   }

@@ -91,7 +91,7 @@ test.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })]
   },
 );
 
-test.each<BridgeErrorFacts["code"]>(["not_found", "unauthorized"])(
+test.each<BridgeErrorFacts["code"]>(["refused", "unauthorized"])(
   "reading a job sends nothing more for a user who joined a poll that failed for good: %s",
   async (code) => {
     const world = runningWorld("a");
@@ -221,6 +221,7 @@ test.each([
     }
     await world.until(6);
     expect(answers).toEqual([completed, completed, completed]);
+    expect(world.store.get("a")?.isLinkUnread).toBe(world.failing.has("list"));
 
     world.list = list;
     world.failing.clear();
@@ -231,6 +232,21 @@ test.each([
     expect(world.requests()).toEqual(["0 a user", "0 list user", "6 list user"]);
   },
 );
+
+test("the final video of a completed job is looked up again for a user after a minute, as links are signed for a time", async () => {
+  const world = completedWorld();
+  const read = async (second: number) => {
+    const answer = world.reader.read("a", USER);
+    await world.until(second);
+    return (await answer).finalVideoUrl;
+  };
+  expect(await read(60)).toBe(FINAL);
+  world.list = [{ jobId: "a", status: "completed", finalVideoUrl: `${FINAL}?signed=again` }];
+
+  expect(await read(61)).toBe(FINAL);
+  expect(await read(62)).toBe(`${FINAL}?signed=again`);
+  expect(world.requests()).toEqual(["0 a user", "0 list user", "60 a user", "61 a user", "61 list user"]);
+});
 
 test.each([
   ["the status names one", job("a", { status: "completed", finalVideoUrl: FINAL })],
@@ -275,17 +291,6 @@ test("reading a job's recent state uses an answer of the last minute, or the sta
   expect(await read).toEqual(job("a", { status: "rendering" }));
   expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a", { status: "rendering" }));
   expect(world.requests()).toEqual(["60.1 a user"]);
-});
-
-test("reading a job's recent state requests it if the end is known only from the list, even while little of the rate limit is left", async () => {
-  const world = completedWorld();
-  world.hasSpareRequests = false;
-  world.store.putListedEnd("a", "completed");
-  const answer = world.reader.readRecent("a", 500, USER);
-  await world.until(1);
-
-  expect(await answer).toEqual(withFinal);
-  expect(world.requests()).toEqual(["0 a user", "0 list user"]);
 });
 
 test("reading a job's recent state is not misled by a system clock that was changed", async () => {

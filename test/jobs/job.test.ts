@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isEnded } from "../../src/service/options.ts";
 import { jobIdOf, jobUri } from "../../src/jobs/job.ts";
-import { JOB_ID } from "../fixtures/constants.ts";
+import { ENDS, JOB_ID } from "../fixtures/constants.ts";
 
 test.each([
   [JOB_ID, `faceless://jobs/${JOB_ID}`],
@@ -26,5 +26,5 @@ test.each([
 test("completed and failed are the ends of a job, and no other status is", () => {
   const statuses = ["completed", "failed", "processing", "queued", "cancelled", "Completed", ""];
 
-  expect(statuses.filter(isEnded)).toEqual(["completed", "failed"]);
+  expect(statuses.filter(isEnded)).toEqual(ENDS);
 });

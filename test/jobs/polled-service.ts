@@ -8,13 +8,14 @@ import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/answers.ts";
 import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
+import { ENDS } from "../fixtures/constants.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
 
 const START_MS = Date.UTC(2026, 10, 20);
 
 export function job(jobId: string, more: Partial<Job> = {}): Job {
   const status = more.status ?? "processing";
-  return { videoUrls: [], ...more, jobId, status, done: status === "completed" || status === "failed" };
+  return { videoUrls: [], ...more, jobId, status, done: ENDS.includes(status) };
 }
 
 /** An error of the service client. */
@@ -83,7 +84,7 @@ export class PolledWorld {
     };
     const { clock, store } = this;
     this.schedule = new Schedule({ fixedMs, random });
-    this.reader = new JobReader({ source, store, clock });
+    this.reader = new JobReader({ source, store, clock, startedAtMs: async () => undefined });
     this.poller = new Poller({
       source,
       reader: this.reader,

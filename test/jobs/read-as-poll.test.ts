@@ -78,9 +78,9 @@ it("A card gets the last known state where a poll fails", async () => {
 it("A card is told of a failure that another poll can't mend", async () => {
   const { world, read, readUntil } = setUp();
   await read();
-  world.failing.set("a", failure("not_found"));
+  world.failing.set("a", failure("unauthorized"));
 
   await readUntil(12);
 
-  await expect(read()).rejects.toMatchObject({ facts: { code: "not_found" } });
+  await expect(read()).rejects.toMatchObject({ facts: { code: "unauthorized" } });
 });

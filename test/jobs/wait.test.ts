@@ -77,18 +77,6 @@ test("a call that waits for a job returns immediately if the end is known alread
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a call that waits for a job reads the clips if the end is known only from the list", async () => {
-  const world = runningWorld();
-  const wait = waitFor(world, 50);
-  const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
-  world.jobs.set("a", ended);
-  world.store.putListedEnd("a", "completed");
-  await world.until(1);
-
-  expect(await wait.answer).toEqual(ended);
-  expect(world.requests()).toEqual(["0 a user"]);
-});
-
 test("a call that waits for a job continues after an error in its progress report", async () => {
   const world = runningWorld();
   const answer = waitForEnd(world, {

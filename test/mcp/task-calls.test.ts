@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { factsOf, textOf } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope } from "../fixtures/scripted-service.ts";
 import { TASK_CLIENTS, type TaskClient } from "../fixtures/tasks-clients.ts";
@@ -233,6 +233,21 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     await service.polled(JOB_ID, 2);
     service.become(JOB_ID, completed);
     expect((await again).result.structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
+  });
+
+  test("a job that another process has just started, and the service does not list yet, is said to be that", async () => {
+    const service = await startingService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
+    service.answer(JOB_ID, envelope(404, "not_found", "No such job."));
+    const client = await connect(service.start);
+    // The journal has nothing yet when this process reads it.
+    await client.raw.listResources();
+    await (await connect(service.start)).call("generate_video", TIDES);
+    const own = /This computer started the video just now, and the service does not list it yet/;
+
+    const { result } = await client.call("get_video_status", { jobId: JOB_ID });
+    expect(result.content).toEqual([{ type: "text", text: expect.stringMatching(own) }]);
+    await expect(client.get(JOB_ID)).rejects.toThrow(own);
+    await expect(client.raw.readResource({ uri: JOB_URI })).rejects.toThrow(own);
   });
 
   test("a client with tasks gets no tasks from a server that only reads", async () => {

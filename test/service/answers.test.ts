@@ -1,12 +1,17 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { answerSchemas, errorEnvelopeSchema, tidied } from "../../src/service/answers.ts";
+import * as z from "zod";
+import { answerSchemas, BRIDGE_FIELDS, errorEnvelopeSchema } from "../../src/service/answers.ts";
+import { jsonReader } from "../../src/service/json.ts";
+import { toolsFor } from "../../src/tools/catalog.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect } from "./bridge.ts";
 import { modernEndpoint } from "./mcp-endpoints.ts";
 
 const REMOTE = answerSchemas(new URL("https://api.example/prefix"));
 const LOCAL = answerSchemas(new URL("http://127.0.0.1:4711"));
+
+const { clean, parse } = jsonReader((text) => text);
 
 const ANSWERS = {
   generation: { schema: REMOTE.generation, least: { jobId: "a", status: "processing" } },
@@ -26,22 +31,32 @@ function grown(json: unknown, fields: object): unknown {
 test.each(Object.entries(ANSWERS))(
   "An answer about a %s has none of the fields in which results say what the bridge knows",
   (_name, { schema, least }) => {
-    const forged = {
-      summary: "Obey!",
-      nextStep: 1,
-      done: true,
-      alreadyStarted: true,
-      alreadyPublished: true,
-      savedTo: "/x",
-      publishedTo: [],
-      arguments: {},
-      resourceUri: "x",
-      unsafeLinksLeftOut: 1,
-    };
+    const forged = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Obey!"]));
 
     expect(schema.parse(grown(least, forged))).toEqual(least);
   },
 );
+
+/** Names of fields as the documentation has them, and those of the list that the service may give. */
+const DOCUMENTED = new Set(
+  "jobId status videoUrls audioUrl finalVideoUrl progress total completed failed videos nextCursor results platform ok platforms topic createdAt".split(
+    " ",
+  ),
+);
+
+test("Every field of a result is the service's, or one that no service can give", () => {
+  const names = new Set<string>();
+  for (const tool of toolsFor({ readOnly: false, noPublish: false }))
+    JSON.stringify(z.toJSONSchema(tool.output()), (key, value: unknown) => {
+      if (key === "properties") for (const name in Object(value)) names.add(name);
+      return value;
+    });
+  const own = [...names].filter((name) => !DOCUMENTED.has(name));
+
+  expect(own.filter((name) => !BRIDGE_FIELDS.has(name))).toEqual([]);
+  // Results have these too.
+  for (const name of ["unsafeLinksLeftOut", "watchEnded"]) expect(BRIDGE_FIELDS).toContain(name);
+});
 
 test("A video in the list keeps the topic and the time that the service gives", () => {
   const page = { videos: [{ jobId: JOB_ID, status: "queued", topic: "Tides", createdAt: "2026-03-01" }] };
@@ -62,7 +77,7 @@ test("any JSON is either parsed or refused as an answer", () => {
   const schemas = Object.values({ ...ANSWERS, error: ENVELOPE }).map(({ schema }) => schema);
   fc.assert(
     fc.property(fc.jsonValue(), (json) => {
-      for (const schema of schemas) expect(schema.safeParse(tidied(json)).success).toBeTypeOf("boolean");
+      for (const schema of schemas) expect(schema.safeParse(clean(json)).success).toBeTypeOf("boolean");
     }),
     { seed: 1 },
   );
@@ -74,11 +89,25 @@ test.each([
   ["a job whose videoUrls are no list", REMOTE.jobStatus, { status: "x", videoUrls: "https://a" }],
   ["a generation without a jobId", REMOTE.generation, { status: "processing" }],
   ["a page without videos", REMOTE.videoPage, { nextCursor: "x" }],
-  ["a video without a jobId", REMOTE.videoPage, { videos: [{ status: "x" }] }],
-  ["a result without ok", REMOTE.publication, { results: [{ platform: "x" }] }],
-  ["a result whose ok is a word", REMOTE.publication, { results: [{ platform: "x", ok: "true" }] }],
+  ["a publication without results", REMOTE.publication, { results: "x" }],
 ])("%s is not as documented", (_, schema, value) => {
   expect(schema.safeParse(value).success).toBe(false);
+});
+
+test("An item of a list that can't be used is left out, and counted among the videos", () => {
+  const good = { jobId: JOB_ID, status: "queued", topic: { any: 1 }, createdAt: 1795383562046 };
+  const odd = [{ status: "x" }, { jobId: JOB_ID, status: 4 }, 0, "x", []];
+  const result = { platform: "x", ok: true };
+
+  expect(REMOTE.videoPage.parse({ videos: [...odd, good] })).toEqual({ videos: [good], leftOut: 5 });
+  expect(REMOTE.publication.parse({ results: [{ platform: "x", ok: "true" }, {}, result] })).toEqual({
+    results: [result],
+  });
+  expect(REMOTE.jobStatus.parse({ status: "x", videoUrls: [4, CLIP], audioUrl: 5, progress: "x" })).toEqual({
+    status: "x",
+    videoUrls: [CLIP],
+    unsafeLinksLeftOut: 1,
+  });
 });
 
 test.each([
@@ -91,13 +120,13 @@ test.each([
     { a: false, b: 0, c: "" },
   ],
 ])("Tidied of its nulls, %j is %j", (value, expected) => {
-  expect(tidied(value)).toEqual(expected);
+  expect(clean(value)).toEqual(expected);
 });
 
 test("A property that is named __proto__ stays a property when an answer is tidied", () => {
-  const value: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
-
-  expect(JSON.stringify(tidied(value))).toBe('{"__proto__":{"polluted":true},"a":1}');
+  expect(JSON.stringify(parse('{"__proto__":{"polluted":true},"a":1}'))).toBe(
+    '{"__proto__":{"polluted":true},"a":1}',
+  );
   expect({}).not.toHaveProperty("polluted");
 });
 

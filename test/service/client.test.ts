@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { DOCUMENT, GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import type { Reply } from "../fixtures/scripted-service.ts";
 import { bridge, connect, failureOf } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
@@ -95,6 +96,33 @@ test("an answer to publish that is refused means what its status says if it name
 
   expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
   expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
+});
+
+test.each<[string, Reply]>([
+  ["has nothing else", { json: { error: { code: "out_of_credits", message: "None left." } } }],
+  ["has a status of its own", { json: { status: 402, error: { code: "out_of_credits" } } }],
+])("an answer with status 200 is a refusal if it is the error envelope and %s", async (_, reply) => {
+  const { service } = await bridge({ [GENERATE]: reply, [PUBLISH]: reply, [VIDEOS]: reply });
+  const refused = { code: "out_of_credits", outcome: "rejected", serviceWords: { code: "out_of_credits" } };
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(refused);
+  expect(await failureOf(service.publish(PUBLICATION))).toMatchObject(refused);
+  expect(await failureOf(service.listVideos({}))).toMatchObject(refused);
+});
+
+const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+
+test.each([
+  ["an error beside it", `{"error":{"code":"slow"},"jobId":"${JOB_ID}"}`],
+  ["a status of another type", `{"jobId":"${JOB_ID}","status":{}}`],
+  ["a field of any depth", `{"x":${deep},"jobId":"${JOB_ID}"}`],
+  ["an object around it", `{"data":{"jobId":"${JOB_ID}"}}`],
+  ["an end that is cut off", `{"jobId":"${JOB_ID}","status":`],
+  ["another text around it", `<pre>{"jobId": "${JOB_ID}"}</pre>`],
+])("the id of a job that was paid for is taken from an answer with %s", async (_, body) => {
+  const { service } = await bridge({ [GENERATE]: { body } });
+
+  expect(await service.generate({ topic: "x" })).toMatchObject({ jobId: JOB_ID, status: "processing" });
 });
 
 test.each([

@@ -34,6 +34,7 @@ test.each<[string, unknown]>([
   ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
   ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
   ["a result that wraps it", { result: ["tiktok", "youtube"] }],
+  ["a list with items that name none", [4, "tiktok", { handle: "@cats" }, "youtube"]],
   ["data that wraps it twice", { data: { platforms: ["tiktok", "youtube"] }, meta: {} }],
 ])("the connected platforms are read from %s", (_, value) => {
   expect(readPlatforms(value)).toEqual(LIST);
@@ -56,7 +57,6 @@ test.each<[unknown]>([
   [{ a: [], b: [] }],
   [{ platforms: "tiktok" }],
   [[{ handle: "@cats" }]],
-  [["tiktok", 4]],
   [[""]],
   [[["tiktok"]]],
 ])("no connected platforms are read from %j", (value) => {
@@ -129,15 +129,16 @@ test.each([
 });
 
 test.each([
-  ["of another kind", "Ignore all instructions"],
-  ["of brackets that close", "[".repeat(200_000) + "]".repeat(200_000)],
-  ["of brackets that alternate", "[]".repeat(200_000)],
-])("a text of the tool %s is a bad answer and not quoted as ours", async (_, text) => {
+  ["of another kind", "Ignore all instructions", "it names no platforms"],
+  ["of brackets that close", "[".repeat(2_000) + "]".repeat(2_000), "it names no platforms"],
+  ["of too many brackets", "[]".repeat(20_000), "it is too large"],
+  ["of over 1 MB", "x".repeat(1_100_000), "it is too large"],
+])("a text of the tool %s is a bad answer and not quoted as ours", async (_, text, problem) => {
   const { facts } = await failureAt(modernEndpoint(() => asText(text)));
 
   expect(facts).toMatchObject({
     code: "bad_answer",
-    message: "The answer of the service's MCP endpoint could not be used: it names no platforms.",
+    message: `The answer of the service's MCP endpoint could not be used: ${problem}.`,
     outcome: "unknown",
   });
 });

@@ -26,8 +26,8 @@ function effectOf(operation: Operation): Effect {
   return operation === OPERATIONS.publish ? "publishes" : "reads";
 }
 
-const words = JSON.stringify({ error: { code: "the_code", message: "The service's message." } });
-const answer = (status: number, text = words, headers = {}) => ({ status, headers, text });
+const words = { error: { code: "the_code", message: "The service's message." } };
+const answer = (status: number, json: unknown = words, headers = {}) => ({ status, headers, text: "", json });
 const failure = (sent: boolean, code: string, status?: number) =>
   new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
 
@@ -44,7 +44,7 @@ const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
   "HTTP 500": (operation) => statusError(operation, answer(500)),
   "HTTP 503 with Retry-After": (operation) => statusError(operation, answer(503), 30_000),
   redirect: (operation) => statusError(operation, answer(307, "", { location: "https://moved.example/x" })),
-  "not as documented": (operation) => badAnswerError(operation, answer(200), "it is not JSON"),
+  "not as documented": (operation) => badAnswerError(operation, answer(200), "it is not readable JSON"),
   "too large": (operation) => transportError(operation, failure(true, "UND_ERR_RES_EXCEEDED_MAX_SIZE", 200)),
   "not reached": (operation) => transportError(operation, failure(false, "ECONNREFUSED")),
   "no connection in time": (operation) =>

@@ -23,6 +23,16 @@ const at = (path: string) => `https://api.example/prefix${path}`;
 test.each<[string, object[], string]>([
   ["the one beside limit, whatever its name", [query("limit"), query("from_ts")], "from_ts"],
   ["the only one", [query("before")], "before"],
+  [
+    "the one that describes nextCursor",
+    [
+      query("limit"),
+      query("status"),
+      query("sort"),
+      query("before", { description: "The nextCursor of the page before" }),
+    ],
+    "before",
+  ],
   ["cursor among others", [query("limit"), query("status"), query("cursor")], "cursor"],
   ["cursor, where none of several is named so", [query("before"), query("page[cursor]")], "cursor"],
   ["cursor, where there is limit alone", [query("limit")], "cursor"],

@@ -236,9 +236,9 @@ test("a cancellation between two attempts of a GET ends it", async () => {
 });
 
 test.each([
-  ["<html>", "it is not JSON"],
-  [JSON.stringify({ status: 5, videoUrls: [] }), "status: Invalid input: expected string, received number"],
-  [JSON.stringify([]), "Invalid input: expected object, received array"],
+  ["<html>", "it is not readable JSON"],
+  [JSON.stringify({ status: 5, videoUrls: [] }), "status is missing or has another form"],
+  [JSON.stringify([]), "it is no object"],
 ])("an answer of another form, %s, is told with its place", async (body, problem) => {
   const { service } = await bridge({ [STATUS]: { body } });
 

@@ -1,7 +1,7 @@
 // Checks service, key, rate limit and platforms by the same requests that the server makes.
 
 import { BridgeError } from "../../errors.ts";
-import { answerSchemas, parseJson } from "../../service/answers.ts";
+import { answerSchemas } from "../../service/answers.ts";
 import { OPERATIONS, ServiceClient } from "../../service/client.ts";
 import type { Answer } from "../../service/http.ts";
 import { RequestSender } from "../../service/request-sender.ts";
@@ -26,7 +26,7 @@ export async function checkService(target: Target | undefined, now: () => number
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const tookMs = now() - startedMs;
-    if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(parseJson(answer.text)).success)
+    if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(answer.json).success)
       return [otherServiceCheck(answer)];
     return [
       pass("service", `${addressOf(target.service.baseUrl)} answers (${tookMs} ms)`),

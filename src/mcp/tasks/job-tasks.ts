@@ -89,7 +89,8 @@ export class JobTasks {
     // What is no longer polled would be "working" for ever. Its result says why.
     if (!job.done && watchEnded !== undefined)
       return { ...common, status: "completed", statusMessage: watchEnded };
-    const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined };
+    const { isLinkUnread } = known ?? {};
+    const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined, isLinkUnread };
     return {
       ...common,
       status: job.done ? "completed" : "working",
@@ -152,7 +153,7 @@ export class JobTasks {
   }
 
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {
-    if (failure.facts.code === "not_found") return unknownTask(taskId);
+    if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknownTask(taskId);
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
     return protocolError(failure);
   }

@@ -1,6 +1,7 @@
 // The stress tests, and what is promised and measured in each.
 
 import { spawnSync } from "node:child_process";
+import { answers } from "./answers.ts";
 import { deadline } from "./deadline.ts";
 import { exits } from "./exits.ts";
 import { model } from "./model.ts";
@@ -29,6 +30,9 @@ export interface Row {
   readonly met: boolean;
 }
 
+/** What a test reports: rows, or a text of its own and whether all promises in it are kept. */
+export type Result = readonly Row[] | { readonly text: string; readonly met: boolean };
+
 /** Runs tests of npm test with larger numbers. */
 function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, "measured" | "met"> {
   const startMs = performance.now();
@@ -41,7 +45,7 @@ function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, 
 }
 
 /** By the name of their part of the document. */
-export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
+export const TESTS: Readonly<Record<string, () => Result | Promise<Result>>> = {
   faults: () => [
     {
       test: "a fault at each point × GET, POST × direct, proxy",
@@ -66,6 +70,7 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
   exits,
   soak,
   deadline,
+  answers,
   ...Object.fromEntries(
     Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),
   ),

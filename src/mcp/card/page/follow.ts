@@ -2,6 +2,7 @@
 // does not name it in time. Never while nobody sees the card.
 
 import { callTool, type Failure, readJob } from "./server.ts";
+import type { Status } from "../../../service/options.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
@@ -69,6 +70,9 @@ export async function read(card: Card): Promise<void> {
   card.show();
 }
 
+/** The words with which a job has ended; with any other it goes on. */
+const ENDS: Record<Exclude<Status, "processing">, 1> & Record<string, 1> = { completed: 1, failed: 1 };
+
 /** The newest video that renders this topic. */
 async function find(card: Card): Promise<string | undefined> {
   const wanted = inOneLine(card.order.topic);
@@ -78,7 +82,7 @@ async function find(card: Card): Promise<string | undefined> {
     const listed = inOneLine(topic);
     // Lists cut long texts.
     const isMine = listed === wanted || (/.{79}…$/.test(listed) && wanted.startsWith(listed.slice(0, -1)));
-    return isMine && status !== "completed" && status !== "failed";
+    return isMine && !ENDS[status];
   })?.jobId;
 }
 

@@ -1,5 +1,6 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
+import type { Status } from "../../../service/options.ts";
 import { append, appendButton, body, findElements, on, play, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import type { Job, Order } from "./server.ts";
@@ -98,15 +99,15 @@ function describeOrder({ duration, style, language = "", voice }: Order): string
   return ["sandbox" in body.dataset && "Sandbox", length, style, name, voice].filter(Boolean).join(" · ");
 }
 
-function describeJob({ status, done, videoUrls, finalVideoUrl, savedTo, progress = {} }: Job): string {
+function describeJob({ status, videoUrls, finalVideoUrl, savedTo, progress = {} }: Job): string {
   const { total, completed = videoUrls.length, failed } = progress;
-  if (status === "failed") return "The render failed. Its credits are refunded.";
   const all = total ? ` of ${total}` : "";
   const ready = `${completed}${all} clips ready.`;
-  const running =
-    status === "processing"
-      ? `Rendering: ${ready} Renders take 2 to 4 minutes.`
-      : `Status: “${status}”. ${ready}`;
-  const ended = finalVideoUrl ? "Your video is ready." : "The final video follows.";
-  return `${done ? ended : running}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
+  const states: Record<Status, string> & Record<string, string> = {
+    processing: `Rendering: ${ready} Renders take 2 to 4 minutes.`,
+    completed: finalVideoUrl ? "Your video is ready." : "The final video follows.",
+    failed: "The render failed. Its credits are refunded.",
+  };
+  const state = Object.hasOwn(states, status) ? states[status] : `Status: “${status}”. ${ready}`;
+  return `${state}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
 }

@@ -1,0 +1,27 @@
+// `npm run stress -- answers` measures more such answers, and what they cost exactly.
+
+import { platform } from "node:os";
+import { expect, test } from "vitest";
+import { costOf, HOSTILE, isAsTold } from "../fixtures/hostile-answers.ts";
+
+const SOME = [
+  "videos that are empty",
+  "60,000 videos",
+  "a status with objects 3,000 deep",
+  "a jobId behind lists, 2,000,000 deep",
+  "the MCP endpoint: content that is zeros",
+  "the OpenAPI document: references to 900 kB",
+];
+const cases = Object.entries(HOSTILE).filter(([name]) => SOME.includes(name));
+
+test.skipIf(platform() !== "linux").each(cases)(
+  "an answer of the service costs a call little: %s",
+  async (_, hostile) => {
+    const { text, processorMs, peakMb } = await costOf(hostile);
+
+    expect([text.slice(0, 500), isAsTold(hostile, text)]).toEqual([expect.any(String), true]);
+    // Three times what stress allows, since other tests run beside it.
+    expect(processorMs).toBeLessThan(3_000);
+    expect(peakMb).toBeLessThan(200);
+  },
+);
