@@ -11,8 +11,11 @@ import { VERSION } from "./version.ts";
 
 /** The process has to end within 250 ms, this included. */
 const FLUSH_MS = 100;
-/** How long a file or a name lookup may delay the end. Only one that hangs takes as long. */
-const THREAD_POOL_MS = 60;
+/** How long after it was told to end the process gives up a file or a name lookup that hangs. */
+const LAST_RESORT_MS = 230;
+/** What these have at least, where something else took its time. */
+const THREAD_POOL_MS = 90;
+const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
@@ -65,7 +68,9 @@ async function runServer(config: Config): Promise<void> {
   const shutdown = (exitCode: number) => {
     if (ending) return;
     ending = true;
-    const exit = () => endProcess(exitCode);
+    const toldMs = performance.now();
+    const exit = () =>
+      endProcess(exitCode, Math.max(THREAD_POOL_MS, LAST_RESORT_MS - (performance.now() - toldMs)));
     // The process ends even if something below hangs.
     setTimeout(exit, PAID_REQUEST_GRACE_MS + FLUSH_MS);
     const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
@@ -170,15 +175,15 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
   process.stdout.write("", () => endProcess(exitCode));
 }
 
-/** `process.exit` waits for the files and name lookups of the thread pool, even for those that hang. */
-function endProcess(exitCode: number): void {
-  const isWaiting = () => process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo)/.test(name));
-  if (!isWaiting()) process.exit(exitCode);
-  const lastResort = () => {
-    if (isWaiting()) process.kill(process.pid, "SIGKILL");
+/**
+ * `process.exit` waits for the files and name lookups of the thread pool, even for those that hang. What has
+ * not ended after `patienceMs` is given up with the whole process.
+ */
+function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
+  if (!process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo)/.test(name)))
     process.exit(exitCode);
-  };
-  setTimeout(lastResort, THREAD_POOL_MS);
+  if (patienceMs <= 0) process.kill(process.pid, "SIGKILL");
+  setTimeout(() => endProcess(exitCode, patienceMs - LOOK_MS), LOOK_MS);
 }
 
 /** Of a user that the system does not know, Node.js finds a home folder only in HOME. */

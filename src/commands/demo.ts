@@ -35,19 +35,11 @@ const jobSchema = z.looseObject({
 });
 type Job = z.output<typeof jobSchema>;
 const generationSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
-const platformSchema = z.looseObject({
-  platform: z.string(),
-  ok: z.boolean().optional(),
-  url: z.string().optional(),
-  error: z.string().optional(),
-});
-const platformsSchema = z.looseObject({ platforms: z.array(platformSchema) });
-const publicationSchema = z.looseObject({ results: z.array(platformSchema) });
-const videoSchema = z.looseObject({
-  jobId: z.string(),
-  status: z.string(),
-  finalVideoUrl: z.string().optional(),
-});
+const text = z.string().optional();
+const platformsSchema = z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) });
+const resultSchema = z.looseObject({ platform: z.string(), ok: z.boolean(), url: text, error: text });
+const publicationSchema = z.looseObject({ results: z.array(resultSchema) });
+const videoSchema = z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: text });
 const videosSchema = z.looseObject({ videos: z.array(videoSchema) });
 
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
@@ -125,9 +117,7 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
-      ok === true
-        ? `${platform}: posted ${url ?? ""}`
-        : `${platform}: not posted, ${error ?? "no reason given"}`,
+      ok ? `${platform}: posted ${url ?? ""}` : `${platform}: not posted, ${error ?? "no reason given"}`,
     ),
   );
 
@@ -136,7 +126,7 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
     "list_videos shows it from now on",
     videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl ?? ""}`),
   );
-  return results.some(({ ok }) => ok === true);
+  return results.some(({ ok }) => ok);
 }
 
 /** Follows the job through a subscription until it ends, with a progress bar of its clips. */

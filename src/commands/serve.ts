@@ -49,7 +49,12 @@ export function serve(config: Config, { input, output, writeLog }: Streams, onCl
     input,
     output,
     transformOutgoing: redact,
-    hooks: { ...tasks.hooks, ...subscriptions.hooks },
+    hooks: {
+      ...tasks.hooks,
+      ...subscriptions.hooks,
+      // A long journal takes seconds to read: it is begun before the first call needs it.
+      "tools/list": { answered: () => void application.recallJobs() },
+    },
   });
   serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
     transport,

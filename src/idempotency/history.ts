@@ -42,22 +42,18 @@ export function ordersOf(entries: readonly JournalEntry[], nowMs: number): Order
 
 /** By job id in lower case; the jobs that were started first come first. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
-  const byJob = new Map<string, JournalEntry[]>();
-  for (const entry of entries.filter(mayHaveBeenCarriedOut)) {
+  const histories = new Map<string, JobHistory>();
+  for (const entry of entries) {
     const jobId = entry.jobId?.toLowerCase();
-    if (jobId !== undefined) byJob.set(jobId, [...(byJob.get(jobId) ?? []), entry]);
+    if (jobId === undefined || !mayHaveBeenCarriedOut(entry)) continue;
+    const before = histories.get(jobId);
+    const { publishedTo = [] } = before ?? {};
+    if (entry.operation === "publish")
+      histories.set(jobId, { ...before, publishedTo: [...publishedTo, ...postsOf(entry)] });
+    else if (before?.createdAtMs === undefined)
+      histories.set(jobId, { arguments: entry.arguments, createdAtMs: entry.atMs, publishedTo });
   }
-  return new Map([...byJob].map(([jobId, ofJob]) => [jobId, historyOf(ofJob)]));
-}
-
-function historyOf(ofJob: readonly JournalEntry[]): JobHistory {
-  const start = ofJob.find((entry) => entry.operation === "generate");
-  const publications = ofJob.filter((entry) => entry.operation === "publish");
-  return {
-    arguments: start?.arguments,
-    createdAtMs: start?.atMs,
-    publishedTo: publications.flatMap(postsOf),
-  };
+  return histories;
 }
 
 /** The jobs that this computer has started, the latest first. Times in milliseconds since the epoch. */

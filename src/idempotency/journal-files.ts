@@ -5,6 +5,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { JournalError } from "./errors.ts";
 
 /** A file as it now is. */
@@ -35,6 +36,7 @@ const NOT_OWN = "it is a link, a pipe or another user's file";
 /** Also a copy that a program for synchronising made, which has more in its name. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
 const LINE_END = 0x0a;
+const LINES_PER_TURN = 1_000;
 /** How much of what was read is compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
 
@@ -119,7 +121,11 @@ export class JournalFiles {
       bytes = await bytesFrom(start);
     }
     // A last line without its end counts if it is whole, and is read again.
-    for (const line of bytes.toString("utf8", knownBytes).split("\n")) onLine(line, name);
+    for (const [index, line] of bytes.toString("utf8", knownBytes).split("\n").entries()) {
+      // A long file must not hold up what else is under way.
+      if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
+      onLine(line, name);
+    }
     const end = bytes.lastIndexOf(LINE_END) + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
     this.#progress.set(name, { version, length: start + end, tail: Buffer.from(last) });

@@ -89,7 +89,9 @@ export class JobStore {
 
   /** Adds jobs of earlier processes, the most recent first, below those that are known. Emits nothing. */
   recall(jobs: readonly RecalledJob[]): void {
-    const recalled = jobs.map((job) => ({ ...job, status: "unknown", ...this.#known.get(job.jobId) }));
+    const recalled = jobs
+      .slice(0, MAX_KNOWN_JOBS)
+      .map((job) => ({ ...job, status: "unknown", ...this.#known.get(job.jobId) }));
     for (const job of recalled) if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
     this.#merge(
       recalled.filter(({ jobId }) => !this.#known.has(jobId)),

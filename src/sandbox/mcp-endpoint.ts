@@ -26,18 +26,9 @@ export function createMcpEndpoint(account: Account): McpEndpoint {
   return {
     async answer({ incoming, url, signal }) {
       const body = await readBody(incoming);
-      const headers = new Headers();
-      for (const [name, value] of Object.entries(incoming.headers)) {
-        if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-      }
-      const response = await handler.fetch(
-        new Request(url, {
-          method: incoming.method ?? "GET",
-          headers,
-          signal,
-          ...(body.length > 0 && { body }),
-        }),
-      );
+      const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
+      const init = { method: incoming.method ?? "GET", headers: Object.fromEntries(headers), signal };
+      const response = await handler.fetch(new Request(url, { ...init, ...(body.length > 0 && { body }) }));
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),

@@ -267,8 +267,8 @@ export class SavedVideos {
   #idPart(jobId: string): string {
     const id = jobId.toLowerCase();
     if (/^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)) {
-      const known = Array.from(this.#options.store.ids(), (other) => other.toLowerCase());
-      const oldest = known.find((other) => other.startsWith(id.slice(0, 8)));
+      const known = this.#options.store.recent(Infinity).map((job) => job.jobId.toLowerCase());
+      const oldest = known.findLast((other) => other.startsWith(id.slice(0, 8)));
       return oldest === undefined || oldest === id ? id.slice(0, 8) : id;
     }
     if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;

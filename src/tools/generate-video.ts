@@ -29,7 +29,7 @@ export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
   description:
-    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and never call this again for the same video. Ask the user before starting, and show them the topic. A failed render refunds its credits.",
+    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, and show them the topic.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,

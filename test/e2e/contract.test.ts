@@ -1,7 +1,7 @@
 // The public surface, a reviewed file per tool, prompt and template. `npm test -- -u` updates these files.
 
 import { expect, test } from "vitest";
-import { BUILT_FILE, connectLegacy, connectModern } from "../fixtures/clients.ts";
+import { BUILT_FILE, connectLegacy, connectModern, textOf } from "../fixtures/clients.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 
 /** The build works the schemas out, so what the built file says is compared. */
@@ -38,6 +38,21 @@ test("tools/list stays under 8,200 bytes, and each description under 1,024 chara
   const { tools } = await raw.listTools();
   expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(8_200);
   for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
+});
+
+test("the texts from a topic to its publication take at most 1,250 tokens", async () => {
+  const env = { FACELESS_SANDBOX_SECONDS: "0.1", FACELESS_POLL_SECONDS: "0.1" };
+  const { raw, call } = await connectLegacy({ args: ["--sandbox"], env });
+  const started = await call("generate_video", { topic: "A line of the topic. ".repeat(24) });
+  const jobId = started.structuredContent?.["jobId"];
+  const results = [
+    started,
+    await call("get_video_status", { jobId, waitSeconds: 50 }),
+    await call("get_video_status", { jobId }),
+    await call("publish_video", { jobId, platforms: ["tiktok"] }),
+  ];
+
+  expect([raw.getInstructions(), ...results.map(textOf)].join("").length / 4).toBeLessThanOrEqual(1_250);
 });
 
 test("no tool schema uses $ref, and output schemas are objects that allow extra fields", async () => {

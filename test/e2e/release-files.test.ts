@@ -11,7 +11,7 @@ import { run } from "../fixtures/run.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../.config/release-files.ts", import.meta.url));
 /** A file with the schema that server.json names. The workflow that packs downloads it. */
-const SCHEMA = process.env["SERVER_SCHEMA"];
+const SCHEMA = process.env["SERVER_SCHEMA"] ?? "";
 
 const CHANGELOG = (version: string) => `# Changelog
 
@@ -52,13 +52,14 @@ test.each([
   expect(entry).toEqual({ ...server, version, packages: [...server.packages, bundle] });
   expect(await readFile(join(cwd, "notes.md"), "utf8")).toBe("- New.\n");
   expect(await readFile(join(cwd, "npm-tag"), "utf8")).toBe(`${tag}\n`);
-  if (SCHEMA !== undefined) expect(await schemaErrors(entry, SCHEMA)).toBeNull();
+  expect(await schemaErrors(entry)).toBeNull();
 });
 
-/** The errors by the registry's own schema, in which `uri` is the only format. */
-async function schemaErrors(entry: unknown, schema: string) {
+/** The errors by the registry's own schema, if it is at hand. `uri` is its only format. */
+async function schemaErrors(entry: unknown) {
+  if (SCHEMA === "") return null;
   const ajv = new Ajv({ strict: false, formats: { uri: (text: string) => URL.canParse(text) } });
-  const validate = ajv.compile(JSON.parse(await readFile(schema, "utf8")));
+  const validate = ajv.compile(JSON.parse(await readFile(SCHEMA, "utf8")));
   validate(entry);
   return validate.errors;
 }

@@ -2,7 +2,7 @@
 
 import type * as fs from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { JournalFiles, openDisk } from "../../src/idempotency/journal-files.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
 type Open = typeof fs.open;
@@ -32,6 +32,19 @@ const onAppend =
     const handle = await real(...args);
     return args[1] !== "r" ? Object.assign(handle, change(handle)) : handle;
   };
+
+test("Reading a long file lets other work of the process go on", async () => {
+  const disk = openDisk(temporaryFolder());
+  await disk.append(NAME, LINE.repeat(5_000));
+  let turns = 0;
+  let lines = 0;
+
+  await new JournalFiles(disk, Date.now).readNew((line) => {
+    if (line !== "" && (lines += 1) % 1_000 === 1) setImmediate(() => (turns += 1));
+  });
+
+  expect({ lines, turns }).toEqual({ lines: 5_000, turns: 5 });
+});
 
 test("A line that a full disk cuts off is an error", async () => {
   fake.open = onAppend((handle) => {

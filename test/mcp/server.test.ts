@@ -1,8 +1,9 @@
 // What real clients of both protocols get of a server for the sandbox.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
-import { factsOf, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Journal } from "../../src/idempotency/journal.ts";
+import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 
@@ -20,6 +21,16 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a client that has listed the tools needn't wait for the journal: it is being read", async () => {
+    const reads = vi.spyOn(Journal.prototype, "entries");
+    onTestFinished(() => reads.mockRestore());
+    const client = await connect(FAST_SANDBOX);
+
+    await client.raw.listTools();
+
+    await expect.poll(() => reads.mock.calls.length).toBe(1);
+  });
+
   test("a client gets every result as structured content that begins with the summary, and as equivalent text", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
@@ -58,35 +69,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(textOf(result)).toBe(
       'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user: Restart this server: each sandbox begins with new credits.',
     );
-  });
-
-  test("a client is refused arguments that the documentation rules out, with the value quoted, and starts nothing", async () => {
-    const client = await connect(FAST_SANDBOX);
-    const jobId = "00000000-0000-4000-8000-000000000000";
-    const refused: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
-      ["generate_video", {}, /: topic is missing\./],
-      ["generate_video", { topic: "x", duration: 9.99 }, /duration: 9\.99 must be from 10 to 90 seconds\./],
-      ["generate_video", { topic: "x", duration: 90.01 }, /duration: 90\.01 must be from 10 to 90 seconds\./],
-      ["get_video_status", { jobId: "42" }, /jobId: "42" must be the UUID/],
-      ["get_video_status", { jobId, waitSeconds: -0.1 }, /waitSeconds: -0\.1 must be from 0 to 50 seconds\./],
-      ["get_video_status", { jobId, waitSeconds: "ten" }, /waitSeconds: "ten" must be a number\./],
-      ["get_video_status", { jobId, waitSeconds: true }, /waitSeconds: true must be a number\./],
-      ["get_video_status", { jobId: "../../secret" }, /jobId: "\.\.\/\.\.\/secret" must be the UUID/],
-      ["publish_video", { jobId }, /: platforms is missing\./],
-      ["list_videos", { limit: 0 }, /limit: 0 must be /],
-      ["list_videos", { limit: 1.5 }, /limit: 1\.5 must be a whole number\./],
-      ["list_videos", { page: 2 }, /"page" is not an argument of list_videos .*: limit, cursor\)/],
-    ];
-    for (const [name, args, words] of refused) {
-      const result = await client.call(name, args);
-      expect(textOf(result)).toMatch(words);
-      expect(result._meta?.["faceless/error"]).toEqual({
-        code: "invalid_input",
-        outcome: "not_sent",
-        retryable: false,
-      });
-    }
-    expect(factsOf((await client.call("list_videos", {})).structuredContent)).toEqual({ videos: [] });
   });
 
   test("a client reads a job resource as the object that get_video_status returns", async () => {

@@ -32,7 +32,8 @@ function bench(page: object, history: History | "unreadable" = knowing()) {
 test("A limit in quotes is read, and one that is not advertised is refused", async () => {
   const { call, queries } = bench({});
   await call({ limit: "5", cursor: null });
-  expect(await errorOf(call({ limit: 10_000 }))).toMatchObject({ code: "invalid_input" });
+  for (const args of [{ limit: 10_000 }, { limit: 0 }, { limit: 1.5 }, { page: 2 }])
+    expect(await errorOf(call(args))).toMatchObject({ code: "invalid_input", outcome: "not_sent" });
 
   expect(queries).toEqual([{ limit: 5 }]);
 });

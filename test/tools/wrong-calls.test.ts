@@ -53,7 +53,8 @@ test.each<[object, string]>([
   [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
   [{ voice: "a warm voice" }, `voice: "a warm voice" ${VOICE}`],
   [{ duration: "half a minute" }, 'duration: "half a minute" must be a number'],
-  [{ duration: "5" }, "duration: 5 must be from 10 to 90 seconds"],
+  [{ duration: 9.99 }, "duration: 9.99 must be from 10 to 90 seconds"],
+  [{ duration: "90.01" }, "duration: 90.01 must be from 10 to 90 seconds"],
   [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
   [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
@@ -89,6 +90,17 @@ test.each<[unknown, unknown, string[]]>([
   await call({ jobId, platforms, confirmDuplicate: null });
 
   expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: sent }]);
+});
+
+test.each([
+  [{ waitSeconds: -0.1 }, "waitSeconds: -0.1 must be from 0 to 50 seconds"],
+  [{ waitSeconds: "ten" }, 'waitSeconds: "ten" must be a number'],
+  [{ waitSeconds: true }, "waitSeconds: true must be a number"],
+  [{ jobId: "../../secret" }, 'jobId: "../../secret" must be the UUID of a job, as list_videos shows it'],
+])("get_video_status refuses %j", async (args, problem) => {
+  const error = await errorOf(benchFor(getVideoStatus).call({ jobId: JOB_ID, ...args }));
+
+  expect(error.message).toContain(`: ${problem}.`);
 });
 
 test.each<[object, number | undefined]>([

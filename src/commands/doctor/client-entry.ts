@@ -75,23 +75,17 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
     );
     const own = found.find(({ name }) => name === root) ?? found[0];
     if (own === undefined || (own.name !== root && isOfAnotherClient(file, own.name, machine))) continue;
-    if (own.name !== root)
-      return {
-        checks: [fail(NAME, `${title} reads only "${root}"`, `Rename "${own.name}" to "${root}" in ${file}`)],
-      };
+    const rename = `Rename "${own.name}" to "${root}" in ${file}`;
+    if (own.name !== root) return { checks: [fail(NAME, `${title} reads only "${root}"`, rename)] };
     const entry = entrySchema.safeParse(own.entry);
     if (!entry.success)
       return { checks: [fail(NAME, `${file} has an entry that ${title} can't use`, printAgain(client))] };
     // eslint-disable-next-line no-await-in-loop -- it is the last one
     return checkEntry(client, file, entry.data, machine);
   }
-  const bundle =
-    client === "claude-desktop"
-      ? ". If you installed the bundle, look at its settings page: doctor can't read it"
-      : "";
-  return {
-    checks: [fail(NAME, `${title} has none in ${places.join(", ")}`, `${printAgain(client)}${bundle}`)],
-  };
+  const bundle = ". If you installed the bundle, look at its settings page: doctor can't read it";
+  const fix = `${printAgain(client)}${client === "claude-desktop" ? bundle : ""}`;
+  return { checks: [fail(NAME, `${title} has none in ${places.join(", ")}`, fix)] };
 }
 
 function printAgain(client: ClientName): string {

@@ -27,21 +27,11 @@ export function isSetting(name: string): boolean {
   );
 }
 
-interface FilledIn {
-  readonly values: Environment;
-  /** One, by its name, for each variable that has no value. */
-  readonly checks: readonly Check[];
-  /** Files of the working folder that values may come from. */
-  readonly projectFiles: readonly string[];
-}
-
-/** The variables as the client passes them on. */
-export async function fillIn(
-  client: ClientName,
-  entry: Variables,
-  filed: Environment,
-  machine: Machine,
-): Promise<FilledIn> {
+/**
+ * The variables as the client passes them on, a check by its name for each that has no value, and the files
+ * of the working folder that values may come from.
+ */
+export async function fillIn(client: ClientName, entry: Variables, filed: Environment, machine: Machine) {
   const { envField, envFiles = [], placeholder, hasSecrets } = CLIENT_FILES[client];
   const { title, key = "" } = FORMATS[client];
   const projectFiles: string[] = [];
@@ -62,17 +52,17 @@ export async function fillIn(
     if (known[name] !== undefined) values[name] = known[name];
     else checks.push(warn(name, reason, fix));
   };
-  const addUnset = (name: string, variable: string) => {
+  const take = (name: string, variable: string, fallback?: string) => {
     const detail = `the entry takes it from the variable ${variable}, which is not set in this terminal`;
     const fix = `Write the value itself into the entry, or set ${variable} where ${title} starts`;
-    checks.push(fail(name, detail, fix));
+    values[name] = known[variable] ?? fallback;
+    if (values[name] === undefined) checks.push(fail(name, detail, fix));
   };
   const listed = [...entry.env_vars, ...entry.env_keys].filter((word) => typeof word === "string");
   for (const variable of listed.filter(isSetting)) {
-    if (known[variable] !== undefined) values[variable] = known[variable];
-    else if (!variable.startsWith("FACELESS_")) continue;
-    else if (hasSecrets === true) addHidden(variable);
-    else addUnset(variable, variable);
+    const isNeeded = variable.startsWith("FACELESS_");
+    if (isNeeded && hasSecrets === true) addHidden(variable);
+    else if (isNeeded || known[variable] !== undefined) take(variable, variable);
   }
   for (const [name, written] of Object.entries(settingsOf(entry[envField]))) {
     const [whole, variable = "", fallback] = placeholder?.exec(written) ?? [];
@@ -82,12 +72,10 @@ export async function fillIn(
         name,
         `it holds a placeholder for ${variable}, and doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value`,
       );
-    else if (whole !== undefined && (known[variable] ?? fallback) === undefined) addUnset(name, variable);
-    else if (whole !== undefined) values[name] = known[variable] ?? fallback;
+    else if (whole !== undefined) take(name, variable, fallback);
     else if (foreign !== undefined) {
-      const own = key.includes("FACELESS_API_KEY")
-        ? key.replace("FACELESS_API_KEY", name)
-        : "the value itself";
+      const isOwn = key.includes("FACELESS_API_KEY");
+      const own = isOwn ? key.replace("FACELESS_API_KEY", name) : "the value itself";
       checks.push(fail(name, `${title} does not fill in ${foreign}`, `Write ${own} instead`));
     } else {
       const value = written.replace(/^\$\{userHome\}/, machine.homeDir);
@@ -112,10 +100,8 @@ export async function isUsersOwn(
   places: readonly string[],
   machine: Machine,
 ): Promise<boolean> {
-  const own = pathsOf(
-    places.filter((place) => !place.startsWith("./")),
-    machine,
-  ).filter((path) => isAbsolute(path));
+  const elsewhere = places.filter((place) => !place.startsWith("./"));
+  const own = pathsOf(elsewhere, machine).filter((path) => isAbsolute(path));
   const real = await realpath(file);
   return (await Promise.all(own.map((path) => realpath(path).catch(() => "")))).includes(real);
 }

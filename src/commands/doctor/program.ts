@@ -28,12 +28,13 @@ export async function checkProgram(
   if (command === undefined) return [fail(NAME, "the entry names no program to start", printed)];
   const path = await findProgram(command, machine);
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
+  const install = `Install Node.js from https://nodejs.org, and restart ${title}`;
   if (path === undefined)
     return [
       fail(
         NAME,
         `the entry starts ${command}, which is not there`,
-        isAbsolute(command) ? installed : `Install Node.js from https://nodejs.org, and restart ${title}`,
+        isAbsolute(command) ? installed : install,
       ),
     ];
   if (script !== undefined && !(await exists(script, constants.R_OK)))

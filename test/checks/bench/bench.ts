@@ -5,6 +5,7 @@ import { table } from "../../../.config/docs-parts.ts";
 import { nodeProgram } from "../../fixtures/npm-tools.ts";
 import { MACHINE, report, TODAY } from "../report.ts";
 import { benchCalls } from "./calls.ts";
+import { benchJournal } from "./journal.ts";
 import type { Comparison } from "./sample.ts";
 import { benchStart } from "./start.ts";
 
@@ -99,4 +100,5 @@ const rows = FIGURES.map(({ figure, of, show, details, goal = {} }) => {
 const text = table(["figure", "measured", "medians", "to reach", "met"], rows);
 const intro = `Measured on ${MACHINE}, ${TODAY}, the least favourable of ${RUNS} runs (of a floor, the middle one):`;
 await report("PERFORMANCE.md", "bench", `${intro}\n\n${text}`);
+await report("PERFORMANCE.md", "journal", await benchJournal());
 process.exitCode = rows.some((row) => row.includes(MISSED)) ? 1 : 0;

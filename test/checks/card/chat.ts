@@ -58,7 +58,7 @@ export interface ChatStart extends ChatOptions {
 
 /** What a test does in the page. */
 type InChat = {
-  readonly [Name in "changeContext" | "sendResult" | "sendCancelled" | "tearDown"]: (
+  readonly [Name in "changeContext" | "publish" | "sendResult" | "sendCancelled" | "tearDown"]: (
     ...args: Parameters<PageChat[Name]>
   ) => Promise<void>;
 };
@@ -189,6 +189,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
       }
     },
     changeContext: inChat("changeContext"),
+    publish: inChat("publish"),
     sendResult: inChat("sendResult"),
     sendCancelled: inChat("sendCancelled"),
     tearDown: inChat("tearDown"),

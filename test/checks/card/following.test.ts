@@ -37,7 +37,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await publishOn(card, "tiktok @sandbox.clips", "instagram @sandbox.reels");
 
     await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
-    await card.getByText("instagram: not posted: The instagram access token has expired").waitFor();
+    await card.getByText('instagram: the service says "The instagram access token has expired').waitFor();
     expect(publications(chat)).toHaveLength(1);
     const told = /^The user chose to publish video [\w-]+ in its card\. .* tiktok\. .* instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
@@ -83,7 +83,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     const blocked = await chat.generate(TOPIC);
 
     await blocked
-      .getByText(/^The final video can't play here: this app may block its host, or its link has expired/)
+      .getByText(/^The final video can't play here: this app blocks it, or its link has expired/)
       .waitFor();
     await press(blocked, "Open");
     expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
@@ -176,10 +176,11 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     const { chat } = await openScripted({}, { holdsResult: true });
     const card = await chat.generate(TOPIC);
 
-    await chat.sendResult({ isError: true, content: [{ type: "text", text: "The app broke." }] });
+    const text = String.raw`The app broke. The service's words: "\"No.\" This call started no video."`;
+    await chat.sendResult({ isError: true, content: [{ type: "text", text }] });
 
     await says(card, "The call failed.");
-    expect(await card.getByRole("alert").innerText()).toBe("The app broke.");
+    expect(await card.getByRole("alert").innerText()).toBe(text);
   });
 
   /** A card of a video that renders for long, in a browser whose time the test moves. */

@@ -29,6 +29,8 @@ export interface PageChat {
   sendResult(own?: CallToolResult): Promise<void>;
   /** Tells the card that its call was cancelled. */
   sendCancelled(): Promise<void>;
+  /** Publishes from the chat, as a model does. */
+  publish(jobId: string, platform: string): Promise<void>;
   /** A request to the server and its answer: what was sent before is at the server then. */
   roundTrip(): Promise<void>;
   changeContext(context: McpUiHostContext): void;

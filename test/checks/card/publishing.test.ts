@@ -5,7 +5,7 @@ import { DOCUMENT, JOB_ID, PUBLISH, STATUS } from "../../fixtures/constants.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import type { Reply } from "../../fixtures/scripted-service.ts";
 import { BROWSER, type ChatStart, DONE_AT_ONCE, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
-import { choose, PATIENCE, press, publications, publishOn, says, secondClick } from "./user.ts";
+import { choose, PATIENCE, press, publications, publishOn, says, secondClick, UNSEEN } from "./user.ts";
 
 const FIRST = "Publish on tiktok…";
 const SECOND = "Yes, publish on tiktok now";
@@ -140,6 +140,19 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     ]);
     await press(card, "Open on tiktok");
     expect(await chat.openedLinks()).toEqual(["https://tiktok.example/1"]);
+  });
+
+  test.each(UNSEEN)("a card that was %s shows what was published meanwhile", async (_, set) => {
+    const chat = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } });
+    const card = await chat.generate(TOPIC);
+    await card.getByRole("button", { name: "tiktok @me" }).waitFor();
+    await set(chat, card, true);
+
+    await chat.publish(JOB_ID, "tiktok");
+    expect(await card.getByText("tiktok: posted").count()).toBe(0);
+    await set(chat, card, false);
+
+    await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
   });
 
   test("with --no-publish the card offers no publishing, and no account is looked up", async () => {

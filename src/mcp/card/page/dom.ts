@@ -75,7 +75,7 @@ export function play(place: HTMLElement, label: string, url = "", onFailure?: ()
   video.src = url;
   on(video, "error", () => {
     if (!video.isConnected) return;
-    setText(place, `${label} can't play here: this app may block its host, or its link has expired. `);
+    setText(place, `${label} can't play here: this app blocks it, or its link has expired. `);
     onFailure?.();
   });
 }

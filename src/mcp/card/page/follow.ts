@@ -24,16 +24,16 @@ export function settle(card: Card, notice: string, id = "", isSearching = false)
   resume(card);
 }
 
-/** Goes on where it stopped, because nobody saw the card or because reads failed. */
+/** Goes on where it stopped, and reads once where it had ended: the chat may have published the video. */
 export function resume(card: Card): void {
   card.failures = 0;
-  void follow(card);
+  void follow(card, true);
 }
 
-async function follow(card: Card): Promise<void> {
+async function follow(card: Card, isResumed = false): Promise<void> {
   const { serverTools, serverResources } = card.can;
   if (!(card.id ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
-  if (card.isReading || isOver(card) || document.hidden || !card.isInView) return;
+  if (card.isReading || (!isResumed && isOver(card)) || document.hidden || !card.isInView) return;
   clearTimeout(card.readTimer);
   await read(card);
   if (!isOver(card))

@@ -38,7 +38,6 @@ export interface Post {
   /** It may have been posted. */
   readonly unknown?: true;
   readonly ok?: boolean;
-  readonly error?: unknown;
 }
 
 export interface Account {
@@ -97,7 +96,9 @@ export function answerOf({ content, isError, structuredContent, resultType, _met
   return structuredContent ?? { summary, ...JSON.parse(json) };
 }
 
-function outcomeIn(text: string): Failure["outcome"] {
+/** What our own sentences say, outside the quotation marks around the service's words. */
+function outcomeIn(message: string): Failure["outcome"] {
+  const text = message.replace(/"(\\.|[^"\\])*"/g, "");
   if (/started no video|published nothing/.test(text)) return "not_sent";
-  return text.includes("It is not known whether") ? "unknown" : undefined;
+  return /not known whether/.test(text) ? "unknown" : undefined;
 }

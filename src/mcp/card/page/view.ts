@@ -72,8 +72,6 @@ export function createView(card: Card): () => void {
     go.className = armedAt ? "armed" : "";
     setText(elements.outcome, card.remark);
     posts.textContent = "";
-    for (const { platform, ok, error } of outcomes)
-      if (!ok) append(posts, "li", `${platform}: not posted${typeof error === "string" ? `: ${error}` : ""}`);
     for (const { platform, url } of published)
       if (url) offerToOpen(url, append(posts, "li"), `Open on ${platform}`);
     // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.

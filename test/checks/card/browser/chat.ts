@@ -138,6 +138,10 @@ class Chat implements PageChat {
     await this.#bridge?.sendToolCancelled({});
   }
 
+  async publish(jobId: string, platform: string): Promise<void> {
+    await this.#client?.callTool({ name: "publish_video", arguments: { jobId, platforms: [platform] } });
+  }
+
   async roundTrip(): Promise<void> {
     await this.#client?.listTools();
   }

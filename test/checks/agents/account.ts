@@ -1,0 +1,88 @@
+// The service behind one situation, over HTTP: keeps a ledger of what was paid for and posted. Renders end soon.
+
+import { GENERATE, PUBLISH, VIDEOS } from "../../fixtures/constants.ts";
+import { type Handler, type Reply, startScriptedService } from "../../fixtures/scripted-service.ts";
+import type { Charge, Situation } from "./situations.ts";
+
+interface Video {
+  readonly jobId: string;
+  readonly topic: string;
+  status: string;
+  /** How often its status is asked for before its render ends. */
+  looksLeft: number;
+}
+
+const CONNECTED = ["tiktok", "youtube", "instagram"];
+const PLATFORMS = "GET /api/v1/platforms";
+const DOCUMENT = {
+  openapi: "3.1.0",
+  paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } },
+};
+
+export async function openAccount({ fault, listed = [] }: Situation) {
+  const videos: Video[] = [];
+  const charges: Charge[] = [];
+  let before = 0; // the charges of the conversation so far
+  const endOf = () => (fault === "renders fail" ? "failed" : "completed");
+  const service = await startScriptedService({ "GET /api/v1/openapi.json": { json: DOCUMENT } });
+  const add = (topic: string, looksLeft: number): Video => {
+    const number = String(videos.length + 1).padStart(12, "0");
+    const jobId = `0f4b6f2e-3c1d-4e5a-9b7c-${number}`;
+    const video = { jobId, topic, status: looksLeft > 0 ? "processing" : "completed", looksLeft };
+    videos.unshift(video);
+    service.on(`GET /api/v1/status/${jobId}`, () => ({ json: look(video) }));
+    return video;
+  };
+  const look = (video: Video) => {
+    if (video.status === "processing" && --video.looksLeft <= 0) video.status = endOf();
+    const videoUrls = video.status === "completed" ? [linkOf(video)] : [];
+    return {
+      status: video.status,
+      videoUrls,
+      progress: { total: 4, completed: videoUrls.length * 4, failed: 0 },
+    };
+  };
+  const generate: Handler = ({ json }): Reply => {
+    const request = Object(json);
+    charges.push({ operation: "generate", request });
+    const { jobId, status } = add(String(request.topic), 3);
+    return fault === "answer lost" && charges.length === 1 ? "reset" : { json: { jobId, status } };
+  };
+  const publish: Handler = ({ json }): Reply => {
+    const platforms: string[] = Object(json).platforms;
+    if (platforms.some((platform) => !CONNECTED.includes(platform)))
+      return { status: 400, json: { error: { code: "unknown_platform", message: "No such account." } } };
+    charges.push({ operation: "publish", request: Object(json) });
+    // TikTok gives no link, as it may keep a post in the app's inbox.
+    const urlOf = (platform: string) =>
+      platform === "tiktok" ? {} : { url: `https://${platform}.example/p1` };
+    return { json: { results: platforms.map((platform) => ({ platform, ok: true, ...urlOf(platform) })) } };
+  };
+  service.on(GENERATE, generate);
+  service.on(PUBLISH, publish);
+  service.on(PLATFORMS, { json: { platforms: CONNECTED.map((platform) => ({ platform })) } });
+  service.on(VIDEOS, () => ({
+    json: {
+      videos: videos.map((video) => ({
+        jobId: video.jobId,
+        status: video.status,
+        topic: video.topic,
+        ...(video.status === "completed" && { finalVideoUrl: linkOf(video) }),
+      })),
+    },
+  }));
+  for (const topic of listed) add(topic, 0);
+  return {
+    url: service.url,
+    /** What was paid for and posted since the agent took over. */
+    charges: () => charges.slice(before),
+    jobIds: () => videos.map(({ jobId }) => jobId),
+    takeOver(status: string) {
+      for (const video of videos) video.status = status;
+      before = charges.length;
+    },
+    close: () => service.close(),
+  };
+}
+
+const linkOf = ({ jobId }: Video) => `https://media.example/${jobId}/final.mp4`;

@@ -1,0 +1,170 @@
+// npm run test:agents: does an agent that knows only what the protocol shows pay and post as its user wants?
+//
+//   play FOLDER [--agent COMMAND]  opens every situation below FOLDER and gives its task.md to COMMAND, such as
+//                                  "claude -p --allowedTools Bash"; without one, waits until each has an answer.md
+//   call FOLDER/SITUATION [TOOL JSON]  how the agent calls tools; without a tool, shows what a client would
+//   record NAME FOLDER...          the runs below these folders, as a page: record.md beside this file
+
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import * as z from "zod";
+import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { KEY } from "../../fixtures/constants.ts";
+import { openAccount } from "./account.ts";
+import { faultOf, type Situation, SITUATIONS } from "./situations.ts";
+
+const SELF = fileURLToPath(import.meta.url);
+const scoreSchema = z.object({
+  situation: z.string(),
+  fault: z.string().optional(),
+  calls: z.number(),
+  tokens: z.number(),
+  texts: z.string(),
+});
+type Score = z.infer<typeof scoreSchema>;
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { agent: { type: "string" } } });
+const [command, first = "", ...rest] = positionals;
+if (command === "play" && first !== "") await play(resolve(first), values.agent);
+else if (command === "call" && first !== "") await call(resolve(first), rest[0], rest[1]);
+else if (command === "record" && rest.length > 0)
+  record(
+    first,
+    rest.map((folder) => resolve(folder)),
+  );
+else
+  throw new Error(
+    "Usage: play FOLDER [--agent COMMAND], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
+  );
+
+async function play(folder: string, agent: string | undefined): Promise<void> {
+  const opened = await Promise.all(SITUATIONS.map((situation, index) => open(folder, situation, index)));
+  process.stdout.write(`Open: ${SITUATIONS.length} situations below ${folder}\n`);
+  for (const { place } of opened) {
+    // eslint-disable-next-line no-await-in-loop -- one situation after the other
+    if (agent !== undefined) await run(agent, readFileSync(join(place, "task.md"), "utf8"));
+    // eslint-disable-next-line no-await-in-loop -- whoever plays it without a command writes that file
+    else while (!existsSync(join(place, "answer.md"))) await sleep(500);
+  }
+  const scores = opened.map(({ situation, place, account }): Score => {
+    const fault = faultOf(situation, account.charges());
+    const lines = readLog(place);
+    const tokens = Math.ceil(lines.reduce((sum, { length }) => sum + length, 0) / 4);
+    const texts = readFileSync(join(place, "texts"), "utf8");
+    return { situation: situation.name, ...(fault && { fault }), calls: lines.length, tokens, texts };
+  });
+  writeFileSync(join(folder, "scores.json"), JSON.stringify(scores, null, 2));
+  for (const { situation, fault = "passed" } of scores) process.stdout.write(`${situation}: ${fault}\n`);
+  await Promise.all(opened.map(({ account }) => account.close()));
+}
+
+/** Makes the folder of a situation, with all that was said and done before the agent takes over. */
+async function open(folder: string, situation: Situation, index: number) {
+  const place = join(folder, `${String(index + 1).padStart(2, "0")}-${situation.name.replace(/\W+/g, "-")}`);
+  const account = await openAccount(situation);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, "url"), account.url);
+  const { made = [], madeIs = "completed", posted } = situation;
+  await withServer(place, async (client) => {
+    const { tools } = await client.listTools();
+    const texts = `${client.getInstructions()}\n\n${JSON.stringify(tools, null, 1)}`;
+    writeFileSync(join(place, "texts"), createHash("sha256").update(texts).digest("hex").slice(0, 12));
+    for (const topic of made) {
+      // eslint-disable-next-line no-await-in-loop -- as a client would
+      await client.callTool({ name: "generate_video", arguments: { topic } });
+    }
+    account.takeOver(madeIs);
+    const [jobId = ""] = account.jobIds();
+    if (posted !== undefined)
+      await client.callTool({ name: "publish_video", arguments: { jobId, platforms: [...posted] } });
+    account.takeOver(madeIs);
+    const known = made.length === 0 ? "" : `\nThe tools have shown you before: jobId ${jobId}.\n`;
+    writeFileSync(join(place, "task.md"), taskOf(place, situation.conversation, known));
+  });
+  return { situation, place, account };
+}
+
+function taskOf(place: string, conversation: string, known: string): string {
+  const tool = `npx tsx ${SELF} call ${place}`;
+  return `You are the assistant of a user and have the tools of one MCP server. See what it says of itself and its tools with
+
+    ${tool}
+
+and call a tool, with its arguments as JSON, with
+
+    ${tool} TOOL '{"argument": "value"}'
+
+Serve the user's last words as you would in a chat: call the tools that you need, one after the other, then answer. You can't ask and wait: if you want
+to ask the user something before you go on, that question is your answer. Know nothing but what the tools and the user say.
+${known}
+${conversation}
+`;
+}
+
+async function withServer<Result>(place: string, use: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ name: "agents", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    FACELESS_API_KEY: KEY,
+    FACELESS_BASE_URL: readFileSync(join(place, "url"), "utf8"),
+    FACELESS_STATE_DIR: join(place, "journal"),
+    FACELESS_POLL_SECONDS: "1",
+  };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE], env }));
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+async function call(place: string, tool: string | undefined, args = "{}"): Promise<void> {
+  await withServer(place, async (client) => {
+    if (tool === undefined) {
+      const { tools } = await client.listTools();
+      const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+      return process.stdout.write(`${client.getInstructions()}\n\n${JSON.stringify(shown, null, 1)}\n`);
+    }
+    const result = await client.callTool({ name: tool, arguments: JSON.parse(args) });
+    const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    appendFileSync(join(place, "log"), `${JSON.stringify(`${tool} ${args} ${text}`)}\n`);
+    return process.stdout.write(`${text}\n`);
+  });
+}
+
+function readLog(place: string): string[] {
+  const path = join(place, "log");
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+}
+
+function run(agent: string, task: string): Promise<unknown> {
+  const child = spawn(agent, { shell: true, stdio: ["pipe", "inherit", "inherit"] });
+  child.stdin.end(task);
+  return new Promise((end) => child.on("close", end));
+}
+
+function record(name: string, folders: readonly string[]): void {
+  const runs = folders.map((folder) =>
+    z.array(scoreSchema).parse(JSON.parse(readFileSync(join(folder, "scores.json"), "utf8"))),
+  );
+  const rows = SITUATIONS.map(({ name: situation }) => {
+    const scores = runs.flatMap((scored) => scored.filter((score) => score.situation === situation));
+    const passed = scores.filter(({ fault }) => fault === undefined).length;
+    const mean = (of: (score: Score) => number) =>
+      Math.round(scores.reduce((sum, score) => sum + of(score), 0) / scores.length);
+    const faults = [...new Set(scores.flatMap(({ fault = [] }) => fault))].join("; ");
+    return `| ${situation} | ${passed} of ${scores.length} | ${mean(({ calls }) => calls)} | ${mean(({ tokens }) => tokens)} | ${faults} |`;
+  });
+  const texts = [...new Set(runs.flat().map((score) => score.texts))].join(", ");
+  const page = `# Agents\n\n${new Date().toISOString().slice(0, 10)}. Agent: ${name}. Texts (SHA-256 of instructions and tools): ${texts}. Runs: ${runs.length}.
+Calls and tokens (characters of calls and results, divided by four) are means.\n\n| situation | passed | calls | tokens | faults |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`;
+  writeFileSync(fileURLToPath(new URL("record.md", import.meta.url)), page);
+  process.stdout.write(page);
+}

@@ -1,0 +1,77 @@
+// Measures what a long journal costs: to read it once after a start, and then for each call.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { table } from "../../../.config/docs-parts.ts";
+import { jobHistories, ordersOf } from "../../../src/idempotency/history.ts";
+import { openDisk } from "../../../src/idempotency/journal-files.ts";
+import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
+import { sameGenerations } from "../../../src/idempotency/same-request.ts";
+import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
+import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
+import { median } from "./sample.ts";
+
+const CALLS = 51;
+const SIZES = [
+  { count: 1, files: 1, characters: 200 },
+  { count: 10_000, files: 90, characters: 200 },
+  { count: 100_000, files: 90, characters: 200 },
+  { count: 30_000, files: 1, characters: 700 },
+];
+type Size = (typeof SIZES)[number];
+
+/** A table of the costs, by how much the journal holds. */
+export async function benchJournal(): Promise<string> {
+  const rows: string[][] = [];
+  for (const size of SIZES) {
+    const folder = makeFolder();
+    const times = await measure(folder, size).finally(() => removeFolder(folder));
+    rows.push([
+      `${size.count.toLocaleString("en")} in ${size.files}`,
+      ...times.map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`),
+    ]);
+  }
+  return table(["requests in files", "first look", "paid call", "what results say of it"], rows);
+}
+
+async function measure(folder: string, size: Size): Promise<number[]> {
+  await writeJournal(folder, size);
+  const { journal } = openJournal(openDisk(folder));
+  const monotonicMs = () => performance.now();
+  const calls = new PaidCalls({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
+  // As generate_video, with a service that answers at once.
+  const pay = async (fingerprint: string) => {
+    const call = calls.begin(undefined);
+    const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
+    const intent = { ...VIDEO, fingerprint };
+    const outcomeOf = (jobId: string) => ({ outcome: "done", jobId }) as const;
+    await calls.send(call, look, { intent, request: async () => fingerprint, outcomeOf });
+  };
+  const firstMs = await timeOf(() => journal.entries());
+  const paidMs: number[] = [];
+  while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(`call ${paidMs.length}`)));
+  const entries = await journal.entries();
+  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries, NOON)])];
+}
+
+/** Writes generations that are done, evenly on the days before. */
+async function writeJournal(folder: string, { count, files, characters }: Size): Promise<void> {
+  for (let day = 0; day < files; day += 1) {
+    const atMs = NOON - day * DAY_MS;
+    let text = "";
+    for (let job = day; job < count; job += files) {
+      const topic = "x".repeat(characters);
+      const begun = { ...VIDEO, id: `${job}`, atMs, fingerprint: `${job}`, arguments: { topic } };
+      const done = { ...begun, outcome: "done", endedAtMs: atMs, jobId: `job ${job}` };
+      text += `\n${JSON.stringify(begun)}\n\n${JSON.stringify(done)}\n`;
+    }
+    await writeFile(join(folder, `journal-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`), text);
+  }
+}
+
+async function timeOf(work: () => unknown): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
