@@ -124,7 +124,7 @@ export const errorEnvelopeSchema = z.looseObject({
 /** What answers name that are more than a refusal. */
 const SUBJECTS = ["jobId", "results", "videos", "platforms"];
 
-/** Whether an answer is the error envelope and nothing else: then the service refused, whatever its status. */
+/** Whether an answer is the error envelope and nothing else: then it is a refusal, whatever its status. */
 export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
   const { data: answer } = errorEnvelopeSchema.safeParse(json);
   if (answer?.error.code === undefined && answer?.error.message === undefined) return false;

@@ -276,13 +276,17 @@ export const POINTS: readonly Point[] = [
     answer: answerWith("429 Slow\r\nretry-after: 3600", limitedBody),
     expected: limited(3600, 1, 1),
   },
-  { name: "200 as HTML", answer: answerWith("200 OK", htmlBody), expected: undocumented("it is not JSON") },
+  {
+    name: "200 as HTML",
+    answer: answerWith("200 OK", htmlBody),
+    expected: undocumented("it is not readable JSON"),
+  },
   {
     name: "200 without the required field",
     answer: answerWith("200 OK", JSON.stringify({ note: CANARY })),
     expected: {
-      GET: undocumented("status: Invalid input: expected string, received undefined").GET,
-      POST: undocumented("jobId: Invalid input: expected string, received undefined").POST,
+      GET: undocumented("status is missing or has another form").GET,
+      POST: undocumented("jobId is missing or has another form").POST,
     },
   },
 ];

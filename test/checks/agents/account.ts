@@ -1,4 +1,4 @@
-// The service behind one situation, over HTTP: keeps a ledger of what was paid for and posted. Renders end soon.
+// The service behind one situation, over HTTP, with a ledger of what was paid for and posted.
 
 import { GENERATE, PUBLISH, VIDEOS } from "../../fixtures/constants.ts";
 import { type Handler, type Reply, startScriptedService } from "../../fixtures/scripted-service.ts";
