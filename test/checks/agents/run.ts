@@ -1,6 +1,6 @@
 // npm run test:agents: does an agent that knows only what the protocol shows pay and post as its user wants?
 //
-//   play FOLDER [--agent COMMAND]  opens all situations below FOLDER and gives each task.md to COMMAND, such as
+//   play FOLDER [--agent COMMAND]  opens all situations below FOLDER, gives each task.md to COMMAND, such as
 //                            "claude -p --allowedTools Bash"; without one, waits until each has an answer.md
 //   call FOLDER/SITUATION [TOOL JSON]  how the agent calls tools; without a tool, shows what a client would
 //   record NAME FOLDER...          the runs below these folders, as a page: record.md beside this file
