@@ -39,10 +39,12 @@ export function createApplication(options: ApplicationOptions): Application {
   const { config, service, log, redact } = options;
   const clock = systemClock;
   const jobs = new JobStore(clock);
+  let known: { readonly entries: unknown; readonly jobs: ReturnType<typeof jobHistories> } | undefined;
   const history = async () => {
     try {
       const entries = await journal.entries();
-      return { jobs: jobHistories(entries), orders: ordersOf(entries, clock.now()) };
+      if (known?.entries !== entries) known = { entries, jobs: jobHistories(entries) };
+      return { jobs: known.jobs, orders: ordersOf(entries, clock.now()) };
     } catch (error) {
       log.info("The journal can't be read.", error);
       return undefined;

@@ -182,7 +182,8 @@ export class GenerateOnce {
 
   /** Throws if so many videos, or more, were started. */
   #checkLimit(entries: readonly JournalEntry[]): void {
-    const { maxGenerations = Infinity, calls } = this.#options;
+    const { maxGenerations, calls } = this.#options;
+    if (maxGenerations === undefined) return;
     const count = generationsOfLastDay(entries, (entry) => calls.ageMs(entry));
     if (count >= maxGenerations) throw limitError(maxGenerations);
   }

@@ -97,6 +97,8 @@ export class Journal {
   readonly #files: JournalFiles | undefined;
   /** By id; in the order of the files and lines in which this process has read them. */
   readonly #entries = new Map<string, JournalEntry>();
+  /** The same as a list, which stays one object until an entry changes. */
+  #list: readonly JournalEntry[] | undefined;
   /** The ids of the requests whose answers this process awaits. */
   readonly #awaited = new Set<string>();
 
@@ -128,7 +130,7 @@ export class Journal {
     this.#awaited.delete(own.id);
     if (ended === undefined) return;
     const entry = entrySchema().parse({ ...own, ...ended, endedAtMs: now() });
-    this.#entries.set(own.id, { ...entry, file: this.#entries.get(own.id)?.file });
+    this.#set({ ...entry, file: this.#entries.get(own.id)?.file });
     await this.#write(entry).catch(onUnwritable);
   }
 
@@ -138,7 +140,7 @@ export class Journal {
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#files?.readNew((line, file) => this.#add(line, file));
-    return [...this.#entries.values()];
+    return (this.#list ??= [...this.#entries.values()]);
   }
 
   /**
@@ -151,7 +153,7 @@ export class Journal {
   }
 
   async #write(entry: StoredEntry): Promise<void> {
-    if (this.#files === undefined) this.#entries.set(entry.id, { ...entry, file: "memory" });
+    if (this.#files === undefined) this.#set({ ...entry, file: "memory" });
     else await this.#files.append(this.#options.redact(JSON.stringify(entry)));
   }
 
@@ -171,8 +173,12 @@ export class Journal {
     const { id, outcome } = read.data;
     const known = this.#entries.get(id);
     // A known outcome never changes.
-    const newest =
-      known === undefined || (known.outcome === undefined && outcome !== undefined) ? read.data : known;
-    this.#entries.set(id, { ...newest, file: known?.file ?? file });
+    const isNewer = known === undefined || (known.outcome === undefined && outcome !== undefined);
+    this.#set({ ...(isNewer ? read.data : known), file: known?.file ?? file });
+  }
+
+  #set(entry: JournalEntry): void {
+    this.#entries.set(entry.id, entry);
+    this.#list = undefined;
   }
 }

@@ -33,7 +33,10 @@ export function argumentsOf(request: GenerationRequest): GenerationArguments {
 
 /** The requests for the same video that were or may have been carried out, in the journal's order. */
 export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): GenerationEntry[] {
-  return generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint);
+  return entries.filter(
+    (entry): entry is GenerationEntry =>
+      entry.operation === "generate" && entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry),
+  );
 }
 
 /** How many videos were or may have been started in the last 24 hours, or later: a clock may be ahead. */
@@ -41,11 +44,9 @@ export function generationsOfLastDay(
   entries: readonly JournalEntry[],
   ageMs: (entry: JournalEntry) => number,
 ): number {
-  return generationsOf(entries).filter((entry) => ageMs(entry) < DAY_MS).length;
-}
-
-function generationsOf(entries: readonly JournalEntry[]): GenerationEntry[] {
-  return entries.filter((entry) => entry.operation === "generate").filter(mayHaveBeenCarriedOut);
+  return entries.filter(
+    (entry) => entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && ageMs(entry) < DAY_MS,
+  ).length;
 }
 
 /** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */
@@ -54,12 +55,14 @@ export function publicationsOn(
   jobId: string,
   platforms: readonly string[],
 ): PublicationEntry[] {
-  const isOne = (entry: PublicationEntry) =>
-    entry.jobId.toLowerCase() === jobId.toLowerCase() &&
-    platformsOf(entry).some((platform) => platforms.includes(platform));
-  return entries
-    .filter((entry) => entry.operation === "publish")
-    .filter((entry) => mayHaveBeenCarriedOut(entry) && isOne(entry));
+  const id = jobId.toLowerCase();
+  return entries.filter(
+    (entry): entry is PublicationEntry =>
+      entry.operation === "publish" &&
+      entry.jobId.toLowerCase() === id &&
+      platformsOf(entry).some((platform) => platforms.includes(platform)) &&
+      mayHaveBeenCarriedOut(entry),
+  );
 }
 
 /** The platforms of a publication: those that were asked for, and those that the service's answer names. */
