@@ -59,7 +59,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     return { rest, folder, start, sent };
   }
 
-  test("the same video again gives the first job, running or ready, and only the code starts a second", async () => {
+  test("the same video again, also with another key, gives the first job, and only the code starts a second", async () => {
     const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" } };
     const { start, sent } = await computer({
       [GENERATE]: [started(JOB_ID), started(OTHER_JOB_ID)],
@@ -75,7 +75,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       nextStep: expect.stringMatching(/ Only if the user wants a second video like it, call generate_video /),
       alreadyStarted: true,
     });
-    const completed = await client.call("generate_video", { style: "story", ...TIDES, topic: "TIDES " });
+    const other = await start({ FACELESS_API_KEY: "fl_example_two" });
+    const completed = await other.call("generate_video", { style: "story", ...TIDES, topic: "“TIDES”." });
     expect(completed.structuredContent).toMatchObject({
       summary: expect.stringMatching(/^This same video is ready: https:\/\/m\.example\/f\.mp4 /),
       jobId: JOB_ID,
