@@ -2,10 +2,8 @@
 // passed on all clocks, the second is how far the wall clock alone was set.
 
 const { readFileSync } = require("node:fs");
-const os = require("node:os");
 
 const wallMs = Date.now;
-const { uptime } = os;
 const monotonicMs = performance.now.bind(performance);
 
 function ahead() {
@@ -17,5 +15,4 @@ function ahead() {
 }
 
 Date.now = () => ahead().reduce((sum, ms) => sum + ms, wallMs());
-os.uptime = () => uptime() + ahead()[0] / 1000;
 performance.now = () => monotonicMs() + ahead()[0];

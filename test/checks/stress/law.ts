@@ -72,7 +72,7 @@ function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happen
   );
 }
 
-/** Whether a code was given although something asked for was under way, for less than six minutes. */
+/** Whether a code was given for what has had no outcome for less than six minutes. */
 function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }: Happened): boolean {
   return charges.some(
     ({ what, receivedAtMs, endedAtMs }) =>

@@ -21,20 +21,19 @@ const STEPS = 14;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Nothing happens for this long before the clocks are set. */
-const QUIET_MS = 400;
+const QUIET_MS = 1_000;
 /** Far above what a round needs on a busy machine. */
 const MAX_ROUND_MS = 60_000;
 const KEYS = ["fl_example", "fl_example", "fl_example", "fl_example_of_another"];
 const JOBS = ["0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", "1F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C"];
 /** Two videos, each written in several ways. */
-const TOPICS = ["Tides", " tides", "Ti\u200Bdes", "Café au lait", "Cafe\u0301 au lait", "CAFÉ  AU LAIT"];
+const TOPICS = ["Tides", " tides.", "Ti\u200Bdes", "Café au lait", "Cafe\u0301 au lait", "CAFÉ  AU LAIT"];
 const PLATFORMS = ["tiktok", "youtube", "x"];
-const PASSING_MS = [61_000, 61_000, 10 * MINUTE_MS, 25 * HOUR_MS];
+const PASSING_MS = [2 * MINUTE_MS, 7 * MINUTE_MS, 7 * MINUTE_MS, 25 * HOUR_MS];
 const SETTINGS_MS = [6 * HOUR_MS, -6 * HOUR_MS, 25 * HOUR_MS, -25 * HOUR_MS, 100 * 24 * HOUR_MS];
 
 interface Server {
   readonly name: string;
-  readonly key: string;
   readonly client: Client;
   readonly transport: StdioClientTransport;
 }
@@ -42,8 +41,8 @@ interface Server {
 interface ToolCall {
   readonly tool: "generate_video" | "publish_video";
   readonly args: Readonly<Record<string, unknown>>;
-  /** What it may charge at a server with this key. */
-  whatsFor(key: string): readonly string[];
+  /** What it may charge. */
+  readonly whats: readonly string[];
 }
 
 /** A call that an answer offers. */
@@ -51,7 +50,7 @@ interface ConfirmedCall extends ToolCall {
   readonly offer: Offer;
 }
 
-const errorSchema = z.object({ code: z.string(), outcome: z.string(), retryable: z.boolean() });
+const errorSchema = z.object({ code: z.string(), outcome: z.string() });
 
 class Round {
   readonly #random: () => number;
@@ -127,11 +126,7 @@ class Round {
 
   #randomVideo(): ToolCall {
     const topic = pick(this.#random, TOPICS);
-    return {
-      tool: "generate_video",
-      args: { topic },
-      whatsFor: (key) => [videoOf(`Bearer ${key}`, topic)],
-    };
+    return { tool: "generate_video", args: { topic }, whats: [videoOf(topic)] };
   }
 
   #randomPost(): ToolCall {
@@ -141,8 +136,8 @@ class Round {
   }
 
   async #call(
-    { client, name, key }: Server,
-    { tool, args, whatsFor }: ToolCall,
+    { client, name }: Server,
+    { tool, args, whats }: ToolCall,
     cancelAfterMs: number | undefined,
   ): Promise<void> {
     const described = `${name} ${tool} ${JSON.stringify(args)}`;
@@ -163,12 +158,12 @@ class Round {
       const named = /with platforms (\[[^\]]*\]) and confirmDuplicate/.exec(text)?.[1];
       const again =
         named === undefined
-          ? { tool, args, whatsFor }
+          ? { tool, args, whats }
           : postsOf(String(args["jobId"]), z.array(z.string()).parse(JSON.parse(named)));
       this.#offered.push({
         ...again,
         args: { ...again.args, confirmDuplicate: code },
-        offer: { code, asked: whatsFor(key), whats: again.whatsFor(key), calledAtMs, answeredAtMs },
+        offer: { code, asked: whats, whats: again.whats, calledAtMs, answeredAtMs },
       });
     } catch (error) {
       // It was cancelled, or its server was killed.
@@ -181,7 +176,7 @@ class Round {
     if (error?.code === "internal") this.#wrongAnswers.push("a call failed by itself");
     if (error?.code !== "in_progress") return;
     this.tally.inProgress += 1;
-    if (code !== undefined || error.outcome !== "not_sent" || !error.retryable)
+    if (code !== undefined || error.outcome !== "not_sent")
       this.#wrongAnswers.push(`in_progress with ${JSON.stringify({ ...error, code })}`);
   }
 
@@ -209,7 +204,7 @@ class Round {
       stderr: "ignore",
     });
     const client = new Client({ name: "stress", version: "1" });
-    const server = { name: `server ${this.#started.length + 1} (${key})`, key, client, transport };
+    const server = { name: `server ${this.#started.length + 1} (${key})`, client, transport };
     this.#started.push(server);
     await client.connect(transport, { timeout: MAX_ROUND_MS });
     return server;
@@ -247,7 +242,7 @@ class Round {
 
 function postsOf(jobId: string, platforms: readonly string[]): ToolCall {
   const whats = platforms.map((platform) => postOf(jobId, platform));
-  return { tool: "publish_video", args: { jobId, platforms }, whatsFor: () => whats };
+  return { tool: "publish_video", args: { jobId, platforms }, whats };
 }
 
 function kill({ transport }: Server): void {

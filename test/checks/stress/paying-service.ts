@@ -1,4 +1,4 @@
-// A service that records what it carries out, and answers, refuses, loses its answer or hangs at random.
+// A service that records what it carries out, and answers, refuses, breaks the connection or hangs at random.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -14,13 +14,13 @@ import {
 
 /** One thing that was carried out. Times are milliseconds of performance.now(). */
 export interface Charge {
-  /** What must not be charged twice: a topic of an account, or a job on a platform. */
+  /** What must not be charged twice: a topic, or a job on a platform. */
   readonly what: string;
   readonly status: "processing" | "completed" | "failed" | "posted";
   /** Of a video. */
   readonly jobId?: string;
   readonly receivedAtMs: number;
-  /** When the service answered or broke the connection; Infinity until then. */
+  /** When the service answered what became of it; Infinity until then. */
   endedAtMs: number;
 }
 
@@ -34,6 +34,7 @@ const BEHAVIOURS = [
   "answer late",
   "answer and break off",
   "lose the answer",
+  "lose the connection first",
   "fail",
   "refuse",
   "ask to wait",
@@ -48,11 +49,11 @@ const bodySchema = z.object({
 });
 
 /** What is charged for a topic, however it is written. */
-export function videoOf(authorization: string, topic: string): string {
-  return `${authorization}: ${topic
+export function videoOf(topic: string): string {
+  return topic
     .normalize("NFC")
-    .replace(/\s|\u200B/g, "")
-    .toLowerCase()}`;
+    .replace(/[\s\u200B.]/g, "")
+    .toLowerCase();
 }
 
 export function postOf(jobId: string, platform: string): string {
@@ -70,10 +71,10 @@ export async function startPayingService(random: Random): Promise<PayingService>
   const charge = (made: Pick<Charge, "what" | "status" | "jobId">) =>
     charges.push({ ...made, receivedAtMs: performance.now(), endedAtMs: Infinity });
 
-  const generate = ({ headers, json }: RecordedRequest) => {
+  const generate = ({ json }: RecordedRequest) => {
     const jobId = `00000000-0000-4000-8000-${String(charges.length).padStart(12, "0")}`;
     const status = pick(random, STATUSES);
-    charge({ what: videoOf(headers.authorization ?? "", bodySchema.parse(json).topic), status, jobId });
+    charge({ what: videoOf(bodySchema.parse(json).topic), status, jobId });
     service.on(`GET /api/v1/status/${jobId}`, { json: { status, videoUrls: [] } });
     return { json: { jobId, status: "processing" } };
   };
@@ -93,14 +94,18 @@ export async function startPayingService(random: Random): Promise<PayingService>
       if (behaviour === "refuse") return envelope(422, "no", "No.");
       if (behaviour === "ask to wait")
         return { ...envelope(429, "slow_down", "Not now."), headers: { "retry-after": "0" } };
+      if (behaviour === "lose the connection first") {
+        void sleep(random() * MAX_LATE_MS).then(() => carryOut(request));
+        return "reset";
+      }
       const before = charges.length;
       const answer = carryOut(request);
       const own = charges.slice(before);
       if (behaviour === "hang") return "hang";
       if (behaviour === "answer late" || behaviour === "lose the answer") await sleep(random() * MAX_LATE_MS);
-      for (const each of own) each.endedAtMs = performance.now();
       if (behaviour === "lose the answer") return "reset";
       if (behaviour === "fail") return envelope(pick(random, [408, 499, 503]), "failed", "Failed.");
+      for (const each of own) each.endedAtMs = performance.now();
       if (behaviour !== "answer and break off") return answer;
       const text = JSON.stringify(answer.json);
       outgoing.writeHead(answer.status ?? 200, { "content-length": text.length + 1 });

@@ -1,12 +1,13 @@
 // Explores every order of events of a scenario, the shortest runs first, and visits no state twice.
 
 import { createHash } from "node:crypto";
-import { keyOf, type Scenario, type State, World } from "./world.ts";
+import type { Scenario, State } from "./types.ts";
+import { keyOf, type Violation, World } from "./world.ts";
 
 export interface Exploration {
   readonly states: number;
   /** The shortest run that breaks the law. */
-  readonly counterexample: { readonly law: string; readonly steps: readonly string[] } | undefined;
+  readonly counterexample: Violation | undefined;
 }
 
 interface Run {
@@ -23,10 +24,13 @@ export async function explore(scenario: Scenario, faults: number): Promise<Explo
   while (layer.length > 0) {
     const longer: typeof layer = [];
     for (const { state, run } of layer) {
-      const actions = world.actions(state);
-      const law = state.violation ?? (actions.length > 0 ? undefined : await world.violationAtEnd(state));
-      if (law !== undefined) return { states: seen.size, counterexample: { law, steps: stepsOf(run) } };
-      for (const { label, apply } of actions) {
+      const law = state.violation;
+      const broken = law === undefined ? await world.violationAtEnd(state) : { law, steps: [] };
+      if (broken !== undefined) {
+        const counterexample = { law: broken.law, steps: [...stepsOf(run), ...broken.steps] };
+        return { states: seen.size, counterexample };
+      }
+      for (const { label, apply } of world.actions(state)) {
         const next = await apply();
         const key = digestOf(next);
         if (seen.has(key)) continue;

@@ -2,43 +2,37 @@
 // operation. What it does then depends only on its steps so far, so each step is run once and remembered.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BridgeError } from "../../../src/errors.ts";
+import { BridgeError, type Outcome } from "../../../src/errors.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/idempotency/journal-files.ts";
-import { type PublicationPlan, type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
+import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 import type { PostOptions } from "../../../src/service/request-sender.ts";
-import type {
-  Client,
-  Program,
-  Line,
-  Surroundings,
-  Operation,
-  Wanted,
-  Word,
-  Answer,
-  ProcessState,
-  Call,
-  Step,
-  Next,
-} from "./types.ts";
+import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
+import { entriesOf, keysOf, postedOn } from "./law.ts";
+import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
+import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-/** A POST is not begun with less of its deadline left. */
-const MIN_POST_MS = 10_000;
+/** How long an answer is awaited after its call's end. */
+const LATE_MS = 5 * 60_000;
 
 /** One for all processes: each further one slows every await down. */
 const current = new AsyncLocalStorage<Call>();
+/** Processes that are in a state, so that one of the steps that are next needs no other steps before it. */
+const running = new Map<ProcessState, Process>();
+const MAX_RUNNING = 2_000;
 
 /** Begins all calls of a process. */
 export function start(program: Program, around: Surroundings): Promise<Next> {
-  return run(program, { before: undefined, operation: -1, word: "", around });
+  return run(program, undefined, { before: undefined, operation: -1, word: "", around });
 }
 
-/** Lets an operation of a process go on. */
+/** Lets an operation of a process go on, or tells it to end. */
 export async function goOn(
   state: ProcessState,
   operation: number,
@@ -48,18 +42,29 @@ export async function goOn(
   const seen = state.pending[operation]?.kind === "look" ? files.id : "";
   const key = `${operation} ${word} ${seen} ${wallMs} ${machineMs}`;
   const step = { before: state.step, operation, word, around: { files, wallMs, machineMs } };
-  const next = state.next.get(key) ?? (await run(state.program, step));
+  const next = state.next.get(key) ?? (await run(state.program, state, step));
   state.next.set(key, next);
   return next;
 }
 
-async function run(program: Program, last: Step): Promise<Next> {
-  const steps: Step[] = [];
-  for (let step: Step | undefined = last; step !== undefined; step = step.before) steps.unshift(step);
-  const process = new Process(program);
-  for (const step of steps) await process.go(step);
+async function run(program: Program, before: ProcessState | undefined, last: Step): Promise<Next> {
+  const process = (before && running.get(before)) ?? new Process(program);
+  if (before === undefined || !running.delete(before))
+    for (const step of stepsTo(last.before)) await process.go(step);
+  await process.go(last);
   const { answers } = process;
-  return { state: { ...process.state(), program, step: last, next: new Map() }, answers };
+  const held = process.state();
+  const key = createHash("sha256").update(JSON.stringify(held)).digest("base64");
+  const state = program.states.get(key) ?? { ...held, program, step: last, next: new Map() };
+  program.states.set(key, state);
+  if (running.size < MAX_RUNNING) running.set(state, process);
+  return { state, answers };
+}
+
+function stepsTo(last: Step | undefined): Step[] {
+  const steps: Step[] = [];
+  for (let step = last; step !== undefined; step = step.before) steps.unshift(step);
+  return steps;
 }
 
 class Process {
@@ -72,6 +77,8 @@ class Process {
   readonly #read = new Map<string, Line>();
   readonly #written = new Map<string, Line>();
   #newest: string | undefined;
+  #finish = async () => {};
+  #isEnding = false;
 
   constructor(program: Program) {
     this.#program = program;
@@ -83,37 +90,30 @@ class Process {
     this.answers = [];
     const next = this.#waiting[operation];
     this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
-    if (next === undefined) this.#start();
-    else next.goOn(word);
+    this.#isEnding ||= word === "end";
+    if (next !== undefined) next.goOn(word);
+    else if (this.#isEnding) void current.run(new Call(`${this.#program.name}0`), this.#finish);
+    else this.#start();
     await nextTurn();
   }
 
   state() {
     return {
       pending: this.#waiting.map(({ operation }) => operation),
-      calls: this.#calls.filter(({ isOver }) => !isOver),
+      calls: this.#calls
+        .filter(({ isOver }) => !isOver)
+        .map((call) => Object.assign(new Call(call.name), call)),
       read: [...this.#read.values()],
       unread: [...this.#written].filter(([key]) => !this.#read.has(key)).map(([, line]) => line),
       newest: this.#newest,
+      isEnding: this.#isEnding,
     };
   }
 
   #start(): void {
     const client = this.#client();
     for (const [name, run] of this.#program.calls) {
-      const call: Call = {
-        name,
-        made: 0,
-        keys: [],
-        code: undefined,
-        endsAtMs: 0,
-        isLate: false,
-        question: undefined,
-        plan: undefined,
-        seen: [],
-        entryId: "",
-        isOver: false,
-      };
+      const call = new Call(name);
       this.#calls.push(call);
       void current.run(call, async () => {
         await run(client).catch((error: unknown) =>
@@ -150,6 +150,7 @@ class Process {
         if (word === "time over") call.isLate = true;
       },
     });
+    this.#finish = () => calls.finish();
     const begin = calls.begin.bind(calls);
     calls.begin = (signal) => {
       const call = this.#caller();
@@ -157,6 +158,16 @@ class Process {
       const paidCall = begin(signal);
       call.endsAtMs = paidCall.endsAtMs;
       return paidCall;
+    };
+    const send = calls.send.bind(calls);
+    calls.send = (paidCall, look, options) => {
+      const call = this.#caller();
+      const check: typeof options.check = (ahead) => {
+        call.hasFailed = true;
+        options.check?.(ahead);
+        call.hasFailed = false;
+      };
+      return send(paidCall, look, { ...options, check });
     };
     const generate = new GenerateOnce({
       calls,
@@ -168,7 +179,7 @@ class Process {
           })),
         listVideos: async () => ({ videos: [] }),
       },
-      maxGenerations: undefined,
+      maxGenerations: this.#program.maxGenerations,
       lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
       knownJobIds: () => new Set(),
       onListed: () => {},
@@ -179,17 +190,17 @@ class Process {
       service: {
         publish: ({ platforms }, options) =>
           this.#request<Publication>(platforms, options, () => ({
-            results: platforms.map((platform) => ({ platform, ok: true })),
+            results: postedOn(platforms).map((platform) => ({ platform, ok: true })),
           })),
       },
     });
-    const agree = async (plan: PublicationPlan) => {
-      this.#caller().question = JSON.stringify({ ...plan, repeated: plan.repeated.length });
+    const agree = async (plan: { readonly key: string }) => {
+      this.#caller().question = plan.key;
     };
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
-          const started = await generate.run({ topic }, { confirmDuplicate: code });
+          const started = await generate.run({ topic }, { confirmDuplicate: code, ask: agree });
           return started.alreadyStarted ? started : {};
         }),
       publish: (platforms, code) =>
@@ -222,24 +233,37 @@ class Process {
     return answer.code;
   }
 
-  /** A paid or public request on its way through the service. */
+  /** A paid or public request on its way through the service, sent as often as the real policy allows. */
   async #request<Result>(
     keys: readonly string[],
-    { deadlineMs = 0, onLate }: PostOptions<Result> = {},
+    { deadlineMs = 0, onLate, signal }: PostOptions<Result> = {},
     resultOf: (entryId: string) => Result,
   ): Promise<Result> {
     const call = this.#caller();
-    const { code, entryId } = call;
-    const seenIds = call.seen.map((line) => line.replace(/ .*/, ""));
+    const { code, entryId, seen } = call;
     // These have decided that it is sent, and matter no more.
     Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
-    const latestMs = this.#around.machineMs + deadlineMs - MIN_POST_MS;
-    const fate = await this.#until({ kind: "ask", keys, entryId, seenIds, code, latestMs });
-    if (fate !== "carried out") throw failure(fate);
-    const arrival = await this.#until({ kind: "answer", entryId });
-    if (arrival === "in time") return resultOf(entryId);
-    if (arrival === "late") onLate?.(this.#until({ kind: "late", entryId }).then(() => resultOf(entryId)));
-    throw failure("unknown");
+    const endsAtMs = this.#around.machineMs + deadlineMs;
+    for (let attempt = 1; ; attempt += 1) {
+      const latestMs = endsAtMs - MIN_ATTEMPT_MS.POST;
+      const ask = { kind: "ask", keys, entryId, seen, code, latestMs } as const;
+      const word = signal?.aborted === true ? "not_sent" : await this.#until(ask);
+      if (word === "carried out") return resultOf(entryId);
+      call.hasFailed = word === "not_sent";
+      if (word === "not_sent") throw failure("not_sent");
+      if (word === "late") {
+        const late = this.#until({ kind: "late", entryId, endsAtMs: endsAtMs + LATE_MS });
+        onLate?.(late.then((end) => (end === "unknown" ? Promise.reject(failure(end)) : resultOf(entryId))));
+        throw failure("unknown");
+      }
+      const failed =
+        word === "429"
+          ? ({ kind: "status", status: 429, retryAfterMs: 0 } as const)
+          : ({ kind: "transport", sent: true, final: false } as const);
+      const remainingMs = endsAtMs - this.#around.machineMs;
+      const delayMs = retryDelayMs({ method: "POST", attempt, failure: failed, remainingMs }, () => 0);
+      if (delayMs === undefined) throw failure(word === "429" ? "rejected" : "unknown");
+    }
   }
 
   #disk(): Disk {
@@ -252,8 +276,9 @@ class Process {
         for (const line of lines) this.#read.set(keyOf(line), line);
         const { read, unread } = this.state();
         const call = this.#caller();
+        call.hasFailed = false;
         call.seen = entriesOf([...read, ...unread])
-          .filter(({ platforms }) => platforms?.some((platform) => call.keys.includes(platform)) ?? true)
+          .filter((entry) => !entry.platforms || keysOf(entry).some((key) => call.keys.includes(key)))
           .map(keyOf);
         if (texts.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
         // The text serves as the version: it changes with the file.
@@ -265,7 +290,9 @@ class Process {
         this.#written.set(keyOf(line), line);
         const call = this.#caller();
         if (line.outcome !== undefined) Object.assign(call, { seen: [], entryId: "" });
-        await this.#until({ kind: "record", file, text, line });
+        const word = await this.#until({ kind: "record", file, text, line });
+        call.hasFailed ||= word === "disk error";
+        if (word === "disk error") throw Object.assign(new Error("The disk failed"), { code: "EIO" });
       },
       remove: async () => {},
     };
@@ -287,26 +314,11 @@ class Process {
   }
 }
 
-/** The entries of these lines that guard against a repeat. */
-export function entriesOf(lines: readonly Line[]): Line[] {
-  const entries = new Map<string, Line>();
-  for (const line of lines) {
-    const { file, outcome = line.outcome } = entries.get(line.id) ?? line;
-    entries.set(line.id, { ...line, ...(file && { file }), ...(outcome && { outcome }) });
-  }
-  return [...entries.values()].filter(({ outcome }) => outcome !== "not_sent" && outcome !== "rejected");
-}
-
 function keyOf({ id, outcome }: Line): string {
   return `${id} ${outcome}`;
 }
 
-function failure(word: Word): BridgeError {
-  return new BridgeError({
-    code: word === "rejected" ? "refused" : "network",
-    message: "It failed.",
-    nextStep: "Look.",
-    outcome: word === "rejected" || word === "not_sent" ? word : "unknown",
-    retryable: false,
-  });
+function failure(outcome: Outcome): BridgeError {
+  const texts = { message: "It failed.", nextStep: "Look." };
+  return new BridgeError({ code: "network", ...texts, outcome, retryable: false });
 }

@@ -1,9 +1,11 @@
 // What the calls of two processes do in the model.
 
-import type { Client, Run } from "./types.ts";
-import type { Scenario } from "./world.ts";
+import type { Client, Scenario } from "./types.ts";
 
-const generate = (client: Client) => client.generate("Tides");
+const generate =
+  (topic = "Tides") =>
+  (client: Client) =>
+    client.generate(topic);
 const publish =
   (...platforms: readonly string[]) =>
   (client: Client) =>
@@ -21,38 +23,36 @@ const publishWithCode =
     if (code !== undefined) await client.publish(platforms, code);
   };
 
-function scenario(name: string, calls: readonly (readonly [string, Run])[]): Scenario {
-  return { name, calls: calls.map(([process, run]) => ({ process, run })) };
-}
-
 /** Two calls, of one process and of two, with a code and without. */
 export const PAIRS: readonly Scenario[] = [
-  scenario("the same video twice from one process", [
-    ["P", generate],
-    ["P", generate],
-  ]),
-  scenario("the same video from two processes", [
-    ["P", generate],
-    ["Q", generateWithCode],
-  ]),
-  scenario("overlapping platforms from two processes", [
-    ["P", publish("a")],
-    ["Q", publishWithCode("a", "b")],
-  ]),
+  { name: "the same video twice from one process", calls: { P: [generate(), generate()] } },
+  { name: "the same video from two processes", calls: { P: [generate()], Q: [generateWithCode] } },
+  {
+    name: "overlapping platforms from two processes",
+    calls: { P: [publish("a")], Q: [publishWithCode("a", "b")] },
+  },
+  {
+    name: "a platform under another name from two processes",
+    calls: { P: [publish("all")], Q: [publishWithCode("b")] },
+  },
+  {
+    name: "two videos from two processes where one is the limit",
+    calls: { P: [generate()], Q: [generate("The moon")] },
+    maxGenerations: 1,
+  },
 ];
 
 /** Two calls of each process. */
 export const FOURS: readonly Scenario[] = [
-  scenario("the same video twice from each of two processes", [
-    ["P", generate],
-    ["P", generateWithCode],
-    ["Q", generate],
-    ["Q", generateWithCode],
-  ]),
-  scenario("overlapping platforms twice from each of two processes", [
-    ["P", publish("a")],
-    ["P", publishWithCode("a", "b")],
-    ["Q", publish("b")],
-    ["Q", publishWithCode("a", "b")],
-  ]),
+  {
+    name: "the same video twice from each of two processes",
+    calls: { P: [generate(), generateWithCode], Q: [generate(), generateWithCode] },
+  },
+  {
+    name: "overlapping platforms twice from each of two processes",
+    calls: {
+      P: [publish("a"), publishWithCode("a", "b")],
+      Q: [publish("b"), publishWithCode("a", "b")],
+    },
+  },
 ];

@@ -1,7 +1,5 @@
 // What a process of the model does, knows and waits for.
 
-import type { Outcome } from "../../../src/errors.ts";
-
 export interface Client {
   /** Starts a video; gives the code of the answer, if there is one. */
   generate(topic: string, code?: string): Promise<string | undefined>;
@@ -14,12 +12,17 @@ export interface Program {
   readonly name: string;
   /** What its calls do, by their names. All run at once. */
   readonly calls: ReadonlyMap<string, Run>;
+  readonly maxGenerations: number | undefined;
+  /** All states in which it was, by what they hold. */
+  readonly states: Map<string, ProcessState>;
 }
 
 /** A line of the journal: an entry as it then stood. */
 export interface Line {
   readonly id: string;
+  readonly arguments?: { readonly topic?: string };
   readonly platforms?: readonly string[];
+  readonly results?: readonly { readonly platform: string }[];
   readonly outcome?: string;
   readonly atMs: number;
   /** None where it was not read from the disk. */
@@ -40,19 +43,26 @@ export interface Surroundings {
   readonly machineMs: number;
 }
 
-/** A request. Of those that have a key in common only one may be carried out. */
+/** A request that the service has. */
 export interface Sent {
   readonly entryId: string;
+  /** The topic or the platforms that it asks for. */
   readonly keys: readonly string[];
-  /** The entries that were known when its code was given. */
-  readonly confirmed: readonly string[];
+  /** The entries that matter to it and their outcomes, as its last look has shown them. */
+  readonly seen: readonly string[];
+  /** The entries that were known when its code was given. None without a code. */
+  readonly confirmed?: readonly string[] | undefined;
 }
 
-/** A request that a call is about to send. */
+/** A request that was carried out, or a part of it. */
+export interface CarriedOut extends Omit<Sent, "seen"> {
+  /** The service said that it was not. */
+  readonly isDenied: boolean;
+}
+
+/** A request that a call is about to send, or has sent a moment ago. */
 export interface Ask extends Omit<Sent, "confirmed"> {
   readonly kind: "ask";
-  /** The ids of the entries that matter to it, as its last look has shown them. */
-  readonly seenIds: readonly string[];
   /** Confirms it. */
   readonly code: string | undefined;
   /** When it is sent at the latest, on the machine's clock. */
@@ -66,7 +76,8 @@ export type Operation = { readonly call: string } & (
   | { readonly kind: "wait"; readonly endsAtMs: number }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
   | Ask
-  | { readonly kind: "answer" | "late"; readonly entryId: string }
+  /** The answer that comes after the call's end; awaited until then, on the machine's clock. */
+  | { readonly kind: "late"; readonly entryId: string; readonly endsAtMs: number }
 );
 export type Wanted = Operation extends infer One
   ? One extends Operation
@@ -75,7 +86,16 @@ export type Wanted = Operation extends infer One
   : never;
 
 /** How an operation ends, if there are several ways. */
-export type Word = "" | "time over" | "carried out" | Outcome | "in time" | "lost" | "late";
+export type Word =
+  | ""
+  | "time over"
+  | "disk error"
+  | "carried out"
+  | "429"
+  | "not_sent"
+  | "unknown"
+  | "late"
+  | "end";
 
 /** What a call was answered. */
 export interface Answer {
@@ -98,35 +118,43 @@ export interface ProcessState {
   readonly unread: readonly Line[];
   /** The newest file of the last look. */
   readonly newest: string | undefined;
+  /** It was told to end. */
+  readonly isEnding: boolean;
   /** The last step of one of the runs that lead to this state. */
   readonly step: Step;
   readonly next: Map<string, Next>;
 }
 
 /** All that local variables of the code hold between operations. New variables must be added here. */
-export interface Call {
+export class Call {
   readonly name: string;
   /** How many calls it has made, one after the other. */
-  made: number;
-  keys: readonly string[];
+  made = 0;
+  keys: readonly string[] = [];
   /** By which the request that it is about to send is confirmed. */
   code: string | undefined;
   /** When its time is over, on the machine's clock, if it is not over already. */
-  endsAtMs: number;
-  isLate: boolean;
+  endsAtMs = 0;
+  isLate = false;
   /** What it asks the user, and what they have agreed to. */
   question: string | undefined;
   plan: string | undefined;
   /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
-  seen: readonly string[];
+  seen: readonly string[] = [];
   /** Its own entry that has no outcome yet. */
-  entryId: string;
-  isOver: boolean;
+  entryId = "";
+  /** Its request is not sent because of an error, and not because it has given way. */
+  hasFailed = false;
+  isOver = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 export interface Step {
   readonly before: Step | undefined;
-  /** The index of the pending operation that goes on; -1 at the start. */
+  /** The index of the pending operation that goes on; -1 at the start, and when it is told to end. */
   readonly operation: number;
   readonly word: Word;
   readonly around: Surroundings;
@@ -135,4 +163,29 @@ export interface Step {
 export interface Next {
   readonly state: ProcessState;
   readonly answers: readonly Answer[];
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** By the process that makes them. All calls of a process run at once. */
+  readonly calls: Readonly<Record<string, readonly Run[]>>;
+  readonly maxGenerations?: number;
+}
+
+export interface State {
+  /** By name. Undefined once it has crashed or has nothing left to do. */
+  readonly processes: Readonly<Record<string, ProcessState | undefined>>;
+  readonly files: Files;
+  readonly wallMs: number;
+  readonly machineMs: number;
+  readonly faultsLeft: number;
+  /** What the service still works on though nobody awaits its answer; until then, on the machine's clock. */
+  readonly atService: readonly (Sent & { readonly untilMs: number })[];
+  readonly carriedOut: readonly CarriedOut[];
+  /** Entries that were on the disk when it was emptied: other processes can't know them. */
+  readonly lost: readonly string[];
+  /** The last code that each call was given, and the entries that were known then. */
+  readonly codes: Readonly<Record<string, { readonly code: string; readonly known: readonly string[] }>>;
+  /** Why the law is broken, in one sentence. */
+  readonly violation?: string | undefined;
 }

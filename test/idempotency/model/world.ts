@@ -1,31 +1,10 @@
 // A small model of the world around the guard: two processes with the real code of src/idempotency, and their
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
-import { entriesOf, goOn, start } from "./process.ts";
-import type { Answer, Ask, Files, Line, Next, Operation, ProcessState, Run, Sent, Word } from "./types.ts";
-
-/** The calls, each with the process that makes it. All calls of a process run at once. */
-export interface Scenario {
-  readonly name: string;
-  readonly calls: readonly { readonly process: string; readonly run: Run }[];
-}
-
-export interface State {
-  /** By name. Undefined once it has crashed or has nothing left to do. */
-  readonly processes: Readonly<Record<string, ProcessState | undefined>>;
-  readonly files: Files;
-  readonly wallMs: number;
-  readonly machineMs: number;
-  readonly faultsLeft: number;
-  /** What the service has carried out. */
-  readonly carriedOut: readonly Sent[];
-  /** Entries that were on the disk when it was emptied: other processes can't know them. */
-  readonly lost: readonly string[];
-  /** The last code that each call was given, and the entries that were carried out by then. */
-  readonly codes: Readonly<Record<string, { readonly code: string; readonly known: readonly string[] }>>;
-  /** Why the law is broken, in one sentence. */
-  readonly violation?: string | undefined;
-}
+import { answer, carryOut, entriesOf, processOf } from "./law.ts";
+import { goOn, start } from "./process.ts";
+import type { Ask, Files, Line, Next, Operation, Program, Run } from "./types.ts";
+import type { Scenario, Sent, State, Word } from "./types.ts";
 
 /** One thing that can happen next. */
 export interface Action {
@@ -34,18 +13,32 @@ export interface Action {
   readonly apply: () => Promise<State>;
 }
 
+/** A broken law, and the steps at the end of the run that break it. */
+export interface Violation {
+  readonly law: string;
+  readonly steps: readonly string[];
+}
+
 /** How an operation can go on: what that is called, what comes of it, and what else it changes. */
 type Choice = readonly [string, Word?, Partial<State>?];
 
-const UNDER_WAY_MS = 6 * 60_000;
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** How old a request is at most when the service carries it out, and how long it counts as under way. */
+const UNDER_WAY_MS = 6 * MINUTE_MS;
 
 export class World {
   readonly #scenario: Scenario;
   readonly #files = new Map<string, Files>();
+  /** Makes the calls of the scenario anew, after all others. */
+  readonly #later: Program;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
+    const run: Run = async (client) => {
+      for (const call of Object.values(scenario.calls).flat().slice(0, 2)) await call(client);
+    };
+    this.#later = this.#program("R", new Map([["R", run]]));
   }
 
   /** The state in which all calls begin. A run may have so many crashes, lost answers and other faults. */
@@ -56,52 +49,69 @@ export class World {
       wallMs: Date.UTC(2026, 10, 21, 8),
       machineMs: 5_000_000,
       faultsLeft: faults,
+      atService: [],
       carriedOut: [],
       lost: [],
       codes: {},
     };
-    const calls = this.#scenario.calls.map((call, index) => ({
-      ...call,
-      name: `${call.process}${index + 1}`,
-    }));
-    for (const name of new Set(calls.map(({ process }) => process))) {
-      const own = calls.filter(({ process }) => process === name);
-      state = await this.#startProcess(state, name, new Map(own.map((call) => [call.name, call.run])));
+    for (const [name, runs] of Object.entries(this.#scenario.calls)) {
+      const program = this.#program(name, new Map(runs.map((run, index) => [`${name}${index + 1}`, run])));
+      state = afterStep(state, name, await start(program, state));
     }
     return state;
   }
 
   /** What can happen next; nothing when all is over. */
   actions(state: State): readonly Action[] {
+    const { maxGenerations } = this.#scenario;
     const pending = Object.values(state.processes).flatMap((process) => process?.pending ?? []);
+    const late = state.atService
+      .filter(({ untilMs }) => state.machineMs < untilMs)
+      .map((sent) => ({
+        label: `The service carries out the request of ${sent.entryId.replace(/-.*/, "")}`,
+        apply: async () => ({
+          ...state,
+          ...carryOut(state, sent, maxGenerations),
+          atService: state.atService.filter((other) => other !== sent),
+        }),
+      }));
     const actions = pending.flatMap((operation) =>
       this.#choices(state, operation)
         .filter(([, , { faultsLeft = 0 } = {}]) => faultsLeft >= 0)
         .map(([label, word = "", change = {}]) => ({
           label: `${operation.call} ${label}`,
           apply: async () => {
-            const next = await this.#goOn({ ...state, ...change }, operation, word);
+            const name = processOf(operation.call);
+            const next = await this.#goOn({ ...state, ...change }, name, operation, word);
             // When a wait ends matters only for the look that follows, so both are one step.
             const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
-            return look === undefined ? next : this.#goOn(next, look, "");
+            return look === undefined ? next : this.#goOn(next, name, look, "");
           },
         })),
     );
-    return actions.length === 0 || state.faultsLeft === 0 ? actions : [...actions, ...this.#faults(state)];
+    const ends = aliveIn(state)
+      .filter((name) => state.processes[name]?.isEnding)
+      .map((name) => ({ label: `${name} ends`, apply: async () => withoutProcess(state, name) }));
+    const canFail = pending.length > 0 && state.faultsLeft > 0;
+    return [...late, ...actions, ...ends, ...(canFail ? this.#faults(state) : [])];
   }
 
-  /** What must hold when nothing more can happen: all calls have ended, and repeating them later is safe. */
-  async violationAtEnd(state: State): Promise<string | undefined> {
-    const stuck = Object.keys(state.processes).find((name) => state.processes[name] !== undefined);
-    if (stuck !== undefined) return `A call of ${stuck} never ends.`;
-    const run: Run = async (client) => {
-      for (const call of this.#scenario.calls.slice(0, 2)) await call.run(client);
-    };
-    const later = { ...state, ...passed(state, 11 * 60_000), faultsLeft: 0 };
-    let end = await this.#startProcess(later, "R", new Map([["R", run]]));
-    for (let next = this.actions(end).at(-1); next !== undefined; next = this.actions(end).at(-1))
-      end = await next.apply();
-    return end.violation;
+  /** What must hold when all processes are over: the same calls can be made a while later. */
+  async violationAtEnd(state: State): Promise<Violation | undefined> {
+    const alive = aliveIn(state);
+    if (alive.length > 0 && this.actions(state).length > 0) return undefined;
+    if (alive.length > 0) return { law: `A call of ${alive[0]} never ends.`, steps: [] };
+    for (const minutes of [2, 11]) {
+      const later = { ...state, ...passed(state, minutes * MINUTE_MS), faultsLeft: 0 };
+      let end = afterStep(later, "R", await start(this.#later, later));
+      const steps = [`${minutes} minutes pass, and R makes the calls of the others anew`];
+      for (let next = this.actions(end).at(-1); next !== undefined; next = this.actions(end).at(-1)) {
+        end = await next.apply();
+        steps.push(next.label);
+        if (end.violation !== undefined) return { law: end.violation, steps };
+      }
+    }
+    return undefined;
   }
 
   #choices(state: State, operation: Operation): readonly Choice[] {
@@ -121,55 +131,69 @@ export class World {
           ...lines,
           { ...line, file },
         ]);
-        return [[`records ${line.outcome ?? "the request"}`, "", { files }]];
+        const what = line.outcome ?? "the request";
+        return [
+          [`records ${what}`, "", { files }],
+          [`fails to record ${what}`, "disk error", fault],
+          [`records ${what}, though the disk reports an error`, "disk error", { files, ...fault }],
+        ];
       }
-      case "ask":
+      case "ask": {
+        // As the request sender does.
+        if (state.machineMs > operation.latestMs) return [["is too late to ask the service", "not_sent"]];
+        const sent = sentBy(state, operation);
+        const { maxGenerations } = this.#scenario;
+        const done = carryOut(state, sent, maxGenerations);
+        const part = carryOut(state, { ...sent, keys: sent.keys.slice(0, 1) }, maxGenerations, true);
+        const isEnding = state.processes[processOf(operation.call)]?.isEnding === true;
         return [
-          carryOut(state, operation),
-          ["asks the service, which refuses it", "rejected", fault],
-          ["asks the service, and the request is lost on its way", "unknown", fault],
+          ["asks the service, which carries it out and answers", "carried out", done],
+          ["asks the service, which carries out a part and answers 429", "429", { ...part, ...fault }],
+          ["asks the service, which carries it out and answers late", "late", { ...done, ...fault }],
+          [
+            "asks the service, and loses the connection while the service works on it",
+            "unknown",
+            { ...withAtService(state, [sent]), ...fault },
+          ],
+          ...(isEnding ? [["asks nothing, as its process ends", "not_sent"] as const] : []),
         ];
-      case "answer":
-        return [
-          ["is answered in time", "in time"],
-          ["loses the answer", "lost", fault],
-          ["gets no answer in time", "late", fault],
-        ];
+      }
       case "late":
         break;
     }
-    return [["gets the late answer"]];
+    if (state.machineMs >= operation.endsAtMs) return [["awaits its answer no longer", "unknown"]];
+    return [["gets the late answer", "carried out"]];
   }
 
-  #faults(state: State): Action[] {
-    const { processes, wallMs, files, lost } = state;
-    const alive = Object.keys(processes).filter((name) => processes[name] !== undefined);
-    const faults: (readonly [string, Partial<State>])[] = [
-      ...alive.map(
-        (name) => [`${name} crashes`, { processes: { ...processes, [name]: undefined } }] as const,
-      ),
-      ["The clock jumps six hours forward", { wallMs: wallMs + 6 * HOUR_MS }],
-      ["The clock jumps a day back", { wallMs: wallMs - 24 * HOUR_MS }],
-      ["Seven minutes pass", passed(state, 7 * 60_000)],
-    ];
+  /** What goes wrong with processes, clocks and the disk. */
+  #faults(before: State): Action[] {
+    const state = { ...before, faultsLeft: before.faultsLeft - 1 };
+    const { wallMs, files, lost } = state;
     const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
-    if (files.lines.length > 0)
-      faults.push(["The state folder is removed", { files: this.#filesOf(new Map(), []), lost: ids }]);
-    return faults.map(([label, change]) => ({
-      label,
-      apply: async () => ({ ...state, ...change, faultsLeft: state.faultsLeft - 1 }),
-    }));
+    const faults: [string, () => State | Promise<State>][] = [
+      ["The clock jumps six hours forward", () => ({ ...state, wallMs: wallMs + 6 * HOUR_MS })],
+      ["The clock jumps a day back", () => ({ ...state, wallMs: wallMs - 24 * HOUR_MS })],
+      ["2 minutes pass", () => ({ ...state, ...passed(state, 2 * MINUTE_MS) })],
+      ["7 minutes pass", () => ({ ...state, ...passed(state, 7 * MINUTE_MS) })],
+    ];
+    const emptied = { ...state, files: this.#filesOf(new Map(), []), lost: ids };
+    if (files.lines.length > 0) faults.push(["The state folder is removed", () => emptied]);
+    for (const name of aliveIn(state)) {
+      faults.push([`${name} crashes`, () => withoutProcess(state, name)]);
+      if (state.processes[name]?.isEnding !== true)
+        faults.push([`${name} is told to end`, () => this.#goOn(state, name, undefined, "end")]);
+    }
+    return faults.map(([label, next]) => ({ label, apply: async () => next() }));
   }
 
-  async #startProcess(state: State, name: string, calls: ReadonlyMap<string, Run>): Promise<State> {
-    return afterStep(state, name, await start({ name, calls }, state));
+  #program(name: string, calls: ReadonlyMap<string, Run>): Program {
+    return { name, calls, maxGenerations: this.#scenario.maxGenerations, states: new Map() };
   }
 
-  async #goOn(state: State, operation: Operation, word: Word): Promise<State> {
-    const name = processOf(operation.call);
+  async #goOn(state: State, name: string, operation: Operation | undefined, word: Word): Promise<State> {
     const process = state.processes[name];
     if (process === undefined) throw new TypeError(`${name} is over.`);
-    const index = process.pending.indexOf(operation);
+    const index = operation === undefined ? -1 : process.pending.indexOf(operation);
     return afterStep(state, name, await goOn(process, index, word, state));
   }
 
@@ -183,13 +207,16 @@ export class World {
 
 /**
  * States with the same key go on in the same way: it has all that the journal, the processes and the law can
- * still tell apart. Of times that is the age of what is under way, up to a minute.
+ * still tell apart. Of times that is the age of what is under way.
  */
-export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: State): string {
+export function keyOf({ processes, files, wallMs, machineMs, codes, atService, ...state }: State): string {
   // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
-  const age = (ms: number) => (ms >= 0 && ms < UNDER_WAY_MS ? ms : isLastFault || ms > 0 ? "past" : "future");
+  const age = (ms: number) => (ms >= UNDER_WAY_MS ? "past" : ms >= 0 ? ms : isLastFault ? 0 : "future");
   const left = (ms: number) => Math.max(ms - machineMs, 0);
+  // What was posted under another name is known from an outcome, what is lost only from a look.
+  const hasEffect = (seen: string) =>
+    seen.endsWith(" done") || state.lost.some((id) => seen.startsWith(`${id} `));
   const outcome = (line: Line) => line.outcome ?? age(wallMs - line.atMs);
   const entries = (lines: readonly Line[]) =>
     entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
@@ -207,6 +234,7 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
     Object.values(processes).map(
       (process) =>
         process && [
+          process.isEnding,
           isLastFault && newest(today, process.newest ?? "") === toWrite ? "" : process.newest,
           entries([...process.read, ...looked, ...process.unread]),
           process.calls.map(({ endsAtMs, isLate, ...call }) => [
@@ -217,17 +245,21 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
           process.pending.map((operation) => {
             const { call, kind } = operation;
             if (kind === "ask") {
-              const seenIds = operation.seenIds.filter((id) => state.lost.includes(id));
-              return { ...operation, seenIds, latestMs: left(operation.latestMs + 1) };
+              const seen = operation.seen.filter(hasEffect);
+              return { ...operation, seen, latestMs: left(operation.latestMs + 1) };
             }
             return [
               call,
               kind,
               kind === "record" && [operation.file, operation.line.id, outcome(operation.line)],
+              kind === "late" && left(operation.endsAtMs),
             ];
           }),
         ],
     ),
+    atService
+      .filter(({ untilMs }) => untilMs > machineMs)
+      .map(({ untilMs, ...sent }) => ({ ...sent, seen: sent.seen.filter(hasEffect), leftMs: left(untilMs) })),
     state,
   ]);
   // Renumbers the entries: one that guards nothing any more only shows in the numbers of later ones.
@@ -239,65 +271,40 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, ...state }: 
   });
 }
 
-/** The law: nothing is carried out twice unless a code that was given with all of it known confirms that. */
-function carryOut(state: State, { call, entryId, keys, seenIds, code, latestMs }: Operation & Ask): Choice {
-  const label = "asks the service, which carries it out";
-  // As the request sender does.
-  if (state.machineMs > latestMs) return [label, "not_sent"];
-  const given = state.codes[call];
-  const known = given?.code === code ? (given?.known ?? []) : [];
-  const unconfirmed = state.carriedOut.filter(
-    (other) =>
-      other.keys.some((key) => keys.includes(key)) &&
-      canKnow(state, call, other.entryId, seenIds) &&
-      canKnow(state, other.entryId, entryId) &&
-      !known.includes(other.entryId) &&
-      !other.confirmed.includes(entryId),
-  );
-  const others = unconfirmed.map((other) => other.entryId.split("-")[0]).join(" and ");
-  const how = code === undefined ? "without a code" : "with a code that was given before that";
-  const violation = `${call} had ${keys.join(" and ")} carried out again after ${others}, ${how}.`;
-  const carriedOut = [...state.carriedOut, { entryId, keys, confirmed: known }].toSorted(byEntry);
-  return [label, "carried out", { carriedOut, ...(unconfirmed.length > 0 && { violation }) }];
+/** The request of a call, with what its code confirms. */
+function sentBy({ codes }: State, { call, entryId, keys, seen, code }: Operation & Ask): Sent {
+  const given = codes[call];
+  const confirmed = given?.code === code ? given?.known : [];
+  return { entryId, keys, seen, ...(code !== undefined && { confirmed }) };
+}
+
+function withAtService({ atService, machineMs }: State, sent: readonly Sent[]): Pick<State, "atService"> {
+  return { atService: [...atService, ...sent.map((one) => ({ ...one, untilMs: machineMs + UNDER_WAY_MS }))] };
+}
+
+/** A process is gone. What it was about to send may have left before. */
+function withoutProcess(state: State, name: string): State {
+  const sent = (state.processes[name]?.pending ?? [])
+    .filter((operation) => operation.kind === "ask")
+    .filter(({ latestMs }) => state.machineMs <= latestMs)
+    .map((operation) => sentBy(state, operation));
+  return { ...state, ...withAtService(state, sent), processes: { ...state.processes, [name]: undefined } };
 }
 
 function afterStep(state: State, name: string, { state: process, answers }: Next): State {
-  const { pending, calls, read, unread } = process;
-  const known = entriesOf([...read, ...state.files.lines, ...unread]);
-  const isOver = pending.length + calls.length === 0;
+  const isOver = process.pending.length + process.calls.length === 0;
   const next = { ...state, processes: { ...state.processes, [name]: isOver ? undefined : process } };
-  return answers.reduce((answered, answer) => afterAnswer(answered, known, answer), next);
+  return answers.reduce((answered, one) => answer(answered, process, one), next);
 }
 
-/** The law: no code is given while an equal request is under way. */
-function afterAnswer(state: State, entries: readonly Line[], { call, keys, code, failure }: Answer): State {
-  if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
-  if (code === undefined) return state;
-  const isUnderWay = entries.some(
-    ({ outcome, platforms = keys, atMs }) =>
-      outcome === undefined &&
-      platforms.some((platform) => keys.includes(platform)) &&
-      state.wallMs - atMs < UNDER_WAY_MS,
-  );
-  const known = [...state.carriedOut.map(({ entryId }) => entryId), ...entries.map(({ id }) => id)];
-  const violation = `${call} was given a code while an equal request is under way.`;
-  return { ...state, codes: { ...state.codes, [call]: { code, known } }, ...(isUnderWay && { violation }) };
-}
-
-/** Other processes know an entry of a removed folder only if they have read it. */
-function canKnow({ lost }: State, call: string, entryId: string, seenIds: readonly string[] = []): boolean {
-  return processOf(call) === processOf(entryId) || !lost.includes(entryId) || seenIds.includes(entryId);
+function aliveIn({ processes }: State): string[] {
+  return Object.keys(processes).filter((name) => processes[name] !== undefined);
 }
 
 /** The look that a call waits for, or one of a process's calls. */
 function lookOf({ processes }: State, name: string): Operation | undefined {
   const pending = processes[processOf(name)]?.pending ?? [];
   return pending.find(({ call, kind }) => kind === "look" && call.startsWith(name));
-}
-
-/** The name of the process that makes a call, or has written an entry. */
-function processOf(name: string): string {
-  return name.slice(0, 1);
 }
 
 function passed({ wallMs, machineMs }: State, ms: number): Partial<State> {
@@ -307,8 +314,4 @@ function passed({ wallMs, machineMs }: State, ms: number): Partial<State> {
 /** As the journal reads them. */
 function byFile(a: Line, b: Line): number {
   return (a.file ?? "") < (b.file ?? "") ? -1 : Number(a.file !== b.file);
-}
-
-function byEntry(a: Sent, b: Sent): number {
-  return a.entryId < b.entryId ? -1 : 1;
 }

@@ -1,0 +1,126 @@
+// The law of the model, stated without the code that it judges: by what the service has carried out, by the
+// journal's lines, and by what each process can know.
+
+import type { Answer, CarriedOut, Line, ProcessState, Sent, State } from "./types.ts";
+
+const UNDER_WAY_MS = 6 * 60_000;
+
+/**
+ * The service carries a request out. The law: nothing is carried out twice unless a code that was given with
+ * all of it known confirms that, and no more videos are made than the limit allows.
+ */
+export function carryOut(
+  state: State,
+  sent: Sent,
+  maxGenerations = Infinity,
+  isDenied = false,
+): Partial<State> {
+  const { entryId, keys, confirmed } = sent;
+  const earlier = state.carriedOut.filter(
+    (other) =>
+      other.entryId === entryId ||
+      (!other.isDenied && canKnow(state, sent, other) && canKnow(state, other, sent)),
+  );
+  const again = earlier.filter(
+    (other) =>
+      isSame(sent, other) && !confirmed?.includes(other.entryId) && !other.confirmed?.includes(entryId),
+  );
+  const carriedOut = [...state.carriedOut, { entryId, keys, confirmed, isDenied }].toSorted(byEntry);
+  const what = `${keys.join(" and ")} of ${callOf(sent)} carried out`;
+  const how = confirmed === undefined ? "without a code" : "with a code that was given before that";
+  if (again.length > 0)
+    return {
+      carriedOut,
+      violation: `The service has ${what} after ${again.map(callOf).join(" and ")}, ${how}.`,
+    };
+  if (earlier.length >= maxGenerations)
+    return { carriedOut, violation: `The service has ${what} beyond the limit of ${maxGenerations}.` };
+  return { carriedOut };
+}
+
+/**
+ * A call is answered. The law: no code is given for what is under way, which a request without an outcome is
+ * for six minutes by the wall clock, and for as long as this process awaits its answer.
+ */
+export function answer(
+  state: State,
+  { pending, read, unread }: ProcessState,
+  { call, keys, code, failure }: Answer,
+): State {
+  if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
+  if (code === undefined) return state;
+  // A request counts once its line can be read: one whose line is not there is not sent.
+  const ended = unread.filter(({ outcome }) => outcome !== undefined);
+  const entries = entriesOf([...read, ...state.files.lines, ...ended]);
+  const underWay = entries.find(
+    (entry) =>
+      !isKnown(entry) &&
+      keysOf(entry).some((key) => keys.includes(key)) &&
+      (state.wallMs - entry.atMs < UNDER_WAY_MS ||
+        pending.some((operation) => "entryId" in operation && operation.entryId === entry.id)),
+  );
+  const codes = { ...state.codes, [call]: { code, known: entries.map(({ id }) => id) } };
+  if (underWay === undefined) return { ...state, codes };
+  const violation = `${call} was given a code while the request of ${callOf({ entryId: underWay.id })} is under way.`;
+  return { ...state, codes, violation };
+}
+
+/** The entries of these lines that guard against a repeat. */
+export function entriesOf(lines: readonly Line[]): Line[] {
+  const entries = new Map<string, Line>();
+  for (const line of lines) {
+    const known = entries.get(line.id) ?? line;
+    entries.set(line.id, { ...(isKnown(known) ? known : line), ...(known.file && { file: known.file }) });
+  }
+  return [...entries.values()].filter(({ outcome }) => outcome !== "not_sent" && outcome !== "rejected");
+}
+
+/** Whether what became of a request is known. */
+function isKnown({ outcome = "" }: Line): boolean {
+  return ["done", "rejected", "not_sent"].includes(outcome);
+}
+
+/** The topic or the platforms that an entry asked for, and the platforms that its results name. */
+export function keysOf({
+  arguments: { topic = "" } = {},
+  platforms = [topic],
+  results = [],
+}: Line): string[] {
+  return [...platforms, ...results.map(({ platform }) => platform)];
+}
+
+/** Where the service posts to: "all" stands for two platforms, and only its answer says which. */
+export function postedOn(keys: readonly string[]): readonly string[] {
+  return keys.flatMap((key) => (key === "all" ? ["a", "b"] : [key]));
+}
+
+/** Whether a request asks for what another has carried out, as far as its process can tell. */
+function isSame({ keys, seen }: Sent, other: CarriedOut): boolean {
+  const names = seen.includes(`${other.entryId} done`) ? postedOn(other.keys) : [];
+  return keys.some((key) => other.keys.includes(key) || names.includes(key));
+}
+
+/** Other processes know an entry of a removed folder only if they have read it. */
+function canKnow(
+  { lost }: State,
+  { entryId, seen = [] }: Pick<Sent, "entryId"> & Partial<Sent>,
+  other: CarriedOut | Sent,
+): boolean {
+  const isOwn = processOf(entryId) === processOf(other.entryId);
+  return (
+    isOwn || !lost.includes(other.entryId) || seen.some((entry) => entry.startsWith(`${other.entryId} `))
+  );
+}
+
+/** The name of the process that makes a call, or has written an entry. */
+export function processOf(name: string): string {
+  return name.slice(0, 1);
+}
+
+function callOf({ entryId }: Pick<Sent, "entryId">): string {
+  return entryId.replace(/-.*/, "");
+}
+
+function byEntry(a: CarriedOut, b: CarriedOut): number {
+  return a.entryId < b.entryId ? -1 : 1;
+}
