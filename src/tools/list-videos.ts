@@ -44,8 +44,6 @@ export const listVideos = defineTool({
           finalVideoUrl: z.string().optional(),
           ...savedToField(),
           // The service's own, which are not documented, may be anything.
-          topic: z.unknown().optional(),
-          createdAt: z.unknown().optional(),
           publishedTo: publishedToField(),
         }),
       ),

@@ -1,7 +1,7 @@
 // What is kept of a round: the texts that were compared, the wins, ranks, reasons and topics. Pure.
 
 import { table } from "../../../.config/docs-parts.ts";
-import { countWins, pairsOf, type Verdict } from "./ranking.ts";
+import { countWins, pairsOf, textOf, type Verdict } from "./ranking.ts";
 
 export interface Wish {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Round {
   readonly wishes: readonly Wish[];
   readonly arms: readonly string[];
   readonly verdicts: readonly Verdict[];
-  /** What each arm's writer was given, by arm. */
+  /** What writers were given, by the arm's name without the writer's number. */
   readonly texts: Readonly<Record<string, { readonly sha256: string; readonly tokens: string }>>;
   readonly topics: Topics;
 }
@@ -45,8 +45,9 @@ export function summarize({ arms, verdicts, texts }: Round): string {
     ["English", verdicts.filter(({ language }) => language === "en")],
     ["other languages", verdicts.filter(({ language }) => language !== "en")],
   ] as const;
-  const compared = arms.map((arm) => [arm, texts[arm]?.sha256 ?? "", texts[arm]?.tokens ?? ""]);
-  const wins = pairsOf(arms).map((pair) => [
+  const names = [...new Set(arms.map(textOf))];
+  const compared = names.map((name) => [name, texts[name]?.sha256 ?? "", texts[name]?.tokens ?? ""]);
+  const wins = pairsOf(names).map((pair) => [
     pair.join(" before "),
     ...groups.map(([, group]) => countWins(group, pair)),
   ]);

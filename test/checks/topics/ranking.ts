@@ -34,16 +34,26 @@ export interface Verdict {
   readonly reasons: Readonly<Record<string, string>>;
 }
 
-/** How often the first arm was ranked before the second: "11 of 16". */
+/** What several writers wrote from: `prompt` for the arms prompt1 and prompt2. */
+export function textOf(arm: string): string {
+  return arm.replace(/\d+$/, "");
+}
+
+/** How often a topic of the first text was ranked before one of the second: "11 of 16". */
 export function countWins(
   verdicts: readonly Pick<Verdict, "ranks">[],
   [first, second]: readonly [string, string],
 ): string {
-  const wins = verdicts.filter(({ ranks }) => ranks.indexOf(first) < ranks.indexOf(second));
-  return `${wins.length} of ${verdicts.length}`;
+  const pairs = verdicts.flatMap(({ ranks }) =>
+    ranks.flatMap((better, index) =>
+      ranks.slice(index + 1).map((worse) => `${textOf(better)} ${textOf(worse)}`),
+    ),
+  );
+  const wins = pairs.filter((pair) => pair === `${first} ${second}`).length;
+  return `${wins} of ${wins + pairs.filter((pair) => pair === `${second} ${first}`).length}`;
 }
 
-/** Each two of the arms, in their order. */
-export function pairsOf(arms: readonly string[]): readonly (readonly [string, string])[] {
-  return arms.flatMap((first, index) => arms.slice(index + 1).map((second) => [first, second] as const));
+/** Each two of the texts, in their order. */
+export function pairsOf(texts: readonly string[]): readonly (readonly [string, string])[] {
+  return texts.flatMap((first, index) => texts.slice(index + 1).map((second) => [first, second] as const));
 }

@@ -1,7 +1,8 @@
 // npm run test:topics: what are topics worth that were written with our texts? Anyone may be writer or judge:
 // this makes the files that they read and counts what they answer. HALF is tuning or blind, of wishes.json.
 //
-//   texts FOLDER                   writer-ARM-HALF.md for a writer, who answers in topics-ARM-HALF.json
+//   texts FOLDER                   writer-ARM-HALF.md for a writer, who answers in topics-ARM-HALF.json;
+//                                  several writers of one text number their arms: prompt1, prompt2
 //   judges FOLDER HALF [--seed N]  judge-N-HALF.md with all topics mixed, answered in ranks-N-HALF.json
 //   count FOLDER HALF --name NAME  the wins; texts, ranks, reasons and topics stay in protocol/DATE-NAME.md
 
