@@ -77,11 +77,6 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** Whether a read of the job is in flight, which the next one shares. */
-  isReading(jobId: string): boolean {
-    return this.#inFlight.has(jobId);
-  }
-
   /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     return (await this.#ask(jobId, options)).job;

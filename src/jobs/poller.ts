@@ -160,13 +160,11 @@ export class Poller {
   }
 
   async #readStatus(job: WatchedJob): Promise<void> {
-    const { reader, clock } = this.#options;
-    // The answer to a request in flight may be older than any hint.
-    const askedMs = reader.isReading(job.jobId) ? -Infinity : clock.monotonicMs();
+    const askedMs = this.#options.clock.monotonicMs();
     job.inFlight = true;
     await this.#send(
       async () => {
-        const { done } = await reader.read(job.jobId, { background: true });
+        const { done } = await this.#options.reader.read(job.jobId, { background: true });
         if (!done) job.updateFromStatus(askedMs);
       },
       (error) => this.#statusFailed(job, error),
