@@ -67,6 +67,12 @@ export class BridgeError extends Error {
   }
 }
 
+/** The caller, or the end of the process, has ended a call that had sent nothing of its own. */
+export function cancelledError(message: string): BridgeError {
+  const nextStep = "Call again if the result is still wanted.";
+  return new BridgeError({ code: "cancelled", message, nextStep, outcome: "not_sent", retryable: true });
+}
+
 /** What a call may do besides reading. */
 export type Effect = "reads" | "spends" | "publishes";
 

@@ -29,29 +29,10 @@ const neverNeeded = lazyValue(
 );
 
 /** Scripts whose letters change form at a joiner: Arabic and its like, and those with a virama. */
-const JOINING_SCRIPTS = [
-  "Arabic",
-  "Syriac",
-  "Mandaic",
-  "Nko",
-  "Adlam",
-  "Mongolian",
-  "Devanagari",
-  "Bengali",
-  "Gurmukhi",
-  "Gujarati",
-  "Oriya",
-  "Tamil",
-  "Telugu",
-  "Kannada",
-  "Malayalam",
-  "Sinhala",
-  "Khmer",
-  "Myanmar",
-  "Balinese",
-  "Javanese",
-];
-const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.map((script) => String.raw`\p{scx=${script}}`).join("")}]`;
+const JOINING_SCRIPTS =
+  "Arabic Syriac Mandaic Nko Adlam Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam " +
+  "Sinhala Khmer Myanmar Balinese Javanese";
+const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.replace(/(\w+) ?/g, String.raw`\p{scx=$1}`)}]`;
 
 // The runs that stay, each matched with the visible characters around it. Any longer run hides data.
 const neededRun = lazyValue(

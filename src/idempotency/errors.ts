@@ -22,12 +22,6 @@ function notSent(code: ErrorCode, message: string, nextStep: string, retryable =
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable });
 }
 
-/** The caller or the end of the process has ended a call that had sent nothing. */
-export function cancelledError(): BridgeError {
-  const message = "The call was cancelled before anything was sent.";
-  return notSent("cancelled", message, "Call again if it is still wanted.", true);
-}
-
 /** The same video was requested a short while ago, and its outcome is not known yet. */
 export function generationInProgressError(ageMs: number): BridgeError {
   return notSent(

@@ -1,9 +1,8 @@
 // The one place that sends a paid or public request: waits for what is under way, records it, gives way to
 // one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
 
-import { toBridgeError } from "../errors.ts";
+import { cancelledError, toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
-import { cancelledError } from "./errors.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, isOvertaken } from "./same-request.ts";
 
@@ -45,6 +44,7 @@ export type Sent<Result> =
   /** Nothing was sent, as something newer is known than was seen. Look at the journal again. */
   | { readonly kind: "overtaken" };
 
+const CANCELLED = "The call was cancelled before anything was sent.";
 /** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
 const CALL_MS = 38_000;
 /** How often a request that is under way is looked at. */
@@ -88,7 +88,7 @@ export class PaidCalls {
       const waitedFor = seen.filter((entry) => journal.isUnderWay(entry));
       const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
       const isOver = monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
-      if (waitedFor.length > 0 && signal.aborted) throw cancelledError();
+      if (waitedFor.length > 0 && signal.aborted) throw cancelledError(CANCELLED);
       if (waitedFor.length === 0 || isOver) return { entries, select, seen, underWay: waitedFor.at(-1) };
       // Aborted or not, the next turn looks.
       await sleep(WAIT_STEP_MS, signal).catch(() => {});
@@ -122,7 +122,7 @@ export class PaidCalls {
     { intent, check, request, outcomeOf }: SendOptions<Result>,
   ): Promise<Sent<Result>> {
     const { journal, monotonicMs } = this.#options;
-    if (signal.aborted) throw cancelledError();
+    if (signal.aborted) throw cancelledError(CANCELLED);
     const { own, entries } = await journal.begin(intent);
     const recordFailure = (failure: unknown) => {
       const { outcome } = toBridgeError(failure, "unknown").facts;

@@ -1,7 +1,7 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
-import { BridgeError } from "../errors.ts";
+import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job, Video } from "../service/answers.ts";
 import { meaningOf, UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
@@ -56,6 +56,7 @@ interface InFlightRead {
   readonly answer: Promise<Answer>;
 }
 
+const CANCELLED = "Reading the job was cancelled.";
 /** The list only adds to what is known: it is not worth a long wait. */
 const LIST_DEADLINE_MS = 3_000;
 /** The list may lag behind the status, or never name a final video. */
@@ -76,11 +77,6 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** Whether a read of the job is in flight, which the next one shares. */
-  isReading(jobId: string): boolean {
-    return this.#inFlight.has(jobId);
-  }
-
   /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     return (await this.#ask(jobId, options)).job;
@@ -93,7 +89,7 @@ export class JobReader {
 
   async #ask(jobId: string, options: ReadOptions): Promise<Answer> {
     const { background, signal } = options;
-    if (signal?.aborted === true) throw cancelledError();
+    if (signal?.aborted === true) throw cancelledError(CANCELLED);
     const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
     if (!background) inFlight.wantsFinalVideo = true;
     try {
@@ -218,19 +214,9 @@ export class JobReader {
 function untilAborted<Result>(answer: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(cancelledError());
+    const abort = () => reject(cancelledError(CANCELLED));
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-}
-
-function cancelledError(): BridgeError {
-  return new BridgeError({
-    code: "cancelled",
-    message: "Reading the job was cancelled.",
-    nextStep: "Call again to read it.",
-    outcome: "unknown",
-    retryable: true,
   });
 }

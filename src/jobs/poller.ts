@@ -40,8 +40,6 @@ export class Poller {
   /** How many requests are in flight, and whether one of them is for the list. */
   #inFlight = 0;
   #isListInFlight = false;
-  /** When the last request was sent. */
-  #lastSentMs = -Infinity;
   /** Set when the list fails: the jobs are asked one by one before. */
   #listPausedUntilMs = -Infinity;
   /** Set when a request is refused for the rate: none is sent before. */
@@ -111,7 +109,10 @@ export class Poller {
     if (this.#inFlight >= MAX_IN_FLIGHT) return;
     const { clock } = this.#options;
     const idle = this.#idleJobs();
-    const atMs = Math.min(...idle.map(({ dueMs }) => dueMs), this.#nextForClips(idle)?.atMs ?? Infinity);
+    const atMs = Math.min(
+      ...idle.map(({ dueMs }) => dueMs),
+      this.#nextForClips(idle)?.clipsDueMs ?? Infinity,
+    );
     if (atMs === Infinity) return;
     const delayMs = atMs - clock.monotonicMs();
     this.#cancelTimer = clock.after(delayMs > 0 ? delayMs : this.#waitMs(), () => this.#tick());
@@ -144,32 +145,26 @@ export class Poller {
       const sharing = idle.filter(({ sharesList, dueMs }) => sharesList && dueMs <= nowMs + DUE_SOON_MS);
       const canShare = next.sharesList && sharing.length > 1 && nowMs >= this.#listPausedUntilMs;
       void (canShare ? this.#readList() : this.#readStatus(next));
-    } else if (forClips !== undefined && forClips.atMs <= nowMs) {
-      void this.#readStatus(forClips.job);
+    } else if (forClips !== undefined && forClips.clipsDueMs <= nowMs) {
+      void this.#readStatus(forClips);
     }
   }
 
   /**
-   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then: if
-   * enough of the rate limit is left, and never just before a request that is worth more.
+   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then, as
+   * long as enough of the rate limit is left and no job is due.
    */
-  #nextForClips(
-    idle: readonly WatchedJob[],
-  ): { readonly job: WatchedJob; readonly atMs: number } | undefined {
-    const { source, schedule } = this.#options;
-    const [job] = idle.toSorted((a, b) => a.clipsDueMs - b.clipsDueMs);
-    if (job === undefined || this.#jobs.size < 2 || !source.hasSpareRequests()) return undefined;
-    return { job, atMs: Math.max(job.clipsDueMs, this.#lastSentMs + schedule.clipsDistanceMs) };
+  #nextForClips(idle: readonly WatchedJob[]): WatchedJob | undefined {
+    if (this.#jobs.size < 2 || !this.#options.source.hasSpareRequests()) return undefined;
+    return idle.toSorted((a, b) => a.clipsDueMs - b.clipsDueMs)[0];
   }
 
   async #readStatus(job: WatchedJob): Promise<void> {
-    const { reader, clock } = this.#options;
-    // The answer to a request in flight may be older than any hint.
-    const askedMs = reader.isReading(job.jobId) ? -Infinity : clock.monotonicMs();
+    const askedMs = this.#options.clock.monotonicMs();
     job.inFlight = true;
     await this.#send(
       async () => {
-        const { done } = await reader.read(job.jobId, { background: true });
+        const { done } = await this.#options.reader.read(job.jobId, { background: true });
         if (!done) job.updateFromStatus(askedMs);
       },
       (error) => this.#statusFailed(job, error),
@@ -202,7 +197,6 @@ export class Poller {
   /** Sends a request. A failure about the key or the rate concerns all requests; others go to `onFailure`. */
   async #send(request: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {
     this.#inFlight += 1;
-    this.#lastSentMs = this.#options.clock.monotonicMs();
     try {
       await request();
     } catch (error) {

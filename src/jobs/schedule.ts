@@ -29,9 +29,8 @@ const BANDS: readonly { readonly untilMs: number; readonly intervalMs: number }[
   { untilMs: 135_000, intervalMs: 8_000 },
   { untilMs: TAIL.fromMs, intervalMs: 6_000 },
 ];
-/** A job that shares the list is asked for its own status, which has the clips, at least this often. */
-const MAX_STATUS_AGE_MS = 30_000;
-const CLIPS_DISTANCE_MS = 3_000;
+/** A job that shares the list is asked for its own status, which has the clips, about this often. */
+const STATUS_AGE_MS = 30_000;
 
 // The bands were fitted to jobs with this median duration; other medians stretch or shrink them.
 const FITTED_MEDIAN_MS = 165_000;
@@ -41,6 +40,8 @@ const SCALE = { min: 0.3, max: 4, fromCompletions: 5, ofLast: 50 } as const;
 const FORECAST = { minMs: 6_000, minShareOfAge: 0.25 } as const;
 
 export class Schedule {
+  /** How old a job's own status may get while the video list is polled for it. */
+  readonly maxStatusAgeMs: number;
   readonly #fixedMs: number | undefined;
   readonly #random: () => number;
   /** How long the last completed jobs took, oldest first. */
@@ -49,21 +50,9 @@ export class Schedule {
   #scale = 1;
 
   constructor({ fixedMs, random }: ScheduleOptions) {
+    this.maxStatusAgeMs = Math.max(STATUS_AGE_MS, fixedMs ?? 0);
     this.#fixedMs = fixedMs;
     this.#random = random;
-  }
-
-  /** How old a job's own status may get while the video list is polled for it. */
-  get maxStatusAgeMs(): number {
-    return Math.max(MAX_STATUS_AGE_MS, this.#fixedMs ?? 0);
-  }
-
-  /**
-   * How long no other request may have been sent before one for clips alone, so that news finds room in the
-   * rate limit. A fixed interval may leave no such pause.
-   */
-  get clipsDistanceMs(): number {
-    return this.#fixedMs === undefined ? CLIPS_DISTANCE_MS : 0;
   }
 
   /** From now to the first poll of a job that was never polled; 0 means at once. */

@@ -132,19 +132,22 @@ export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
   return !isJob && !SUBJECTS.some((name) => Object.hasOwn(answer, name));
 }
 
-export type AnswerSchemas = ReturnType<typeof answerSchemas>;
-
 /** Parse and clean the answers of the service at `baseUrl`. The names given to `clean` are never links. */
 export function answerSchemas(baseUrl: URL) {
-  const isLocal = isLoopback(baseUrl.hostname);
+  const isSafe = (link: string) => isSafeLink(link, isLoopback(baseUrl.hostname));
   const clean = <Fields extends object>(fields: Fields, ...kept: string[]): Fields =>
-    new LinkFilter(isLocal).filter(withoutBridgeFields(fields), kept);
+    withSafeLinks(withoutBridgeFields(fields), isSafe, kept);
   return {
     generation: generation.transform((answer) => clean(answer, "jobId", "status")),
     jobStatus: jobStatus.transform((answer) => {
-      const filter = new LinkFilter(isLocal);
-      const safe = filter.filter(withoutBridgeFields(answer), ["status"]);
-      return filter.leftOut === 0 ? safe : { ...safe, unsafeLinksLeftOut: filter.leftOut };
+      let unsafeLinksLeftOut = 0;
+      const count = (link: string) => {
+        const isKept = isSafe(link);
+        if (!isKept) unsafeLinksLeftOut += 1;
+        return isKept;
+      };
+      const safe = withSafeLinks(withoutBridgeFields(answer), count, ["status"]);
+      return unsafeLinksLeftOut === 0 ? safe : { ...safe, unsafeLinksLeftOut };
     }),
     publication: publication.transform(({ results, ...rest }) => ({
       ...clean(rest),
@@ -194,47 +197,36 @@ const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript
 /** Signed links have about 2,000 at most. */
 const MAX_LINK_CHARACTERS = 4_096;
 
-/**
- * Removes unsafe links from an answer at any depth, and counts them. Safe: https, and http to this computer
- * if the service runs on it too; never with a user name or password.
- */
-class LinkFilter {
-  leftOut = 0;
-  readonly #isLocal: boolean;
-
-  constructor(isLocal: boolean) {
-    this.#isLocal = isLocal;
-  }
-
-  filter<Fields extends object>(fields: Fields, kept: readonly string[] = []): Fields {
-    const safe = { ...fields };
-    for (const [name, value] of Object.entries(fields)) {
-      if (kept.includes(name)) continue;
-      const passed = this.#pass(value, LINK_FIELDS.has(name));
-      if (passed === undefined) Reflect.deleteProperty(safe, name);
-      else Reflect.set(safe, name, passed);
-    }
-    return safe;
-  }
-
-  #pass(value: unknown, mustBeLink: boolean): unknown {
-    if (typeof value === "string") {
-      if ((!mustBeLink && !LINK.test(asOpened(value))) || this.#isSafe(value)) return value;
-      this.leftOut += 1;
-      return undefined;
-    }
+/** The fields without links that are not safe, at any depth. The fields in `kept` are not looked at. */
+function withSafeLinks<Fields extends object>(
+  fields: Fields,
+  isSafe: (link: string) => boolean,
+  kept: readonly string[] = [],
+): Fields {
+  const passOn = (value: unknown, mustBeLink: boolean): unknown => {
+    if (typeof value === "string")
+      return (mustBeLink || LINK.test(asOpened(value))) && !isSafe(value) ? undefined : value;
     if (Array.isArray(value))
-      return value.map((item) => this.#pass(item, mustBeLink)).filter((item) => item !== undefined);
-    return typeof value === "object" && value !== null ? this.filter(value) : value;
+      return value.map((item) => passOn(item, mustBeLink)).filter((item) => item !== undefined);
+    return typeof value === "object" && value !== null ? withSafeLinks(value, isSafe) : value;
+  };
+  const safe = { ...fields };
+  for (const [name, value] of Object.entries(fields)) {
+    if (kept.includes(name)) continue;
+    const passed = passOn(value, LINK_FIELDS.has(name));
+    if (passed === undefined) Reflect.deleteProperty(safe, name);
+    else Reflect.set(safe, name, passed);
   }
+  return safe;
+}
 
-  #isSafe(link: string): boolean {
-    // Prose after a link would reach the model as our own words.
-    if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link) || !URL.canParse(link)) return false;
-    const { protocol, hostname, username, password } = new URL(link);
-    if (username !== "" || password !== "") return false;
-    return protocol === "https:" || (protocol === "http:" && this.#isLocal && isLoopback(hostname));
-  }
+/** Safe is https, and http to this computer if the service runs on it too; never with a user or password. */
+function isSafeLink(link: string, isLocal: boolean): boolean {
+  // Prose after a link would reach the model as our own words.
+  if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link) || !URL.canParse(link)) return false;
+  const { protocol, hostname, username, password } = new URL(link);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
 }
 
 /** A link as browsers read it: without tabs, line breaks and outer blanks, which could hide its scheme. */

@@ -4,22 +4,29 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
-import type {
-  AnswerSchemas,
-  ConnectedPlatforms,
-  Generation,
-  GenerationRequest,
-  Job,
-  Publication,
-  PublishRequest,
-  VideoPage,
-  VideosQuery,
+import {
+  answerSchemas,
+  type ConnectedPlatforms,
+  findGeneration,
+  type Generation,
+  type GenerationRequest,
+  hasResults,
+  type Job,
+  type Publication,
+  type PublishRequest,
+  type VideoPage,
+  type VideosQuery,
 } from "./answers.ts";
-import type { Operation } from "./errors.ts";
-import type * as OnFirstUse from "./on-first-use.ts";
-import type { Discovery } from "./openapi.ts";
+import { type Operation, pagingLoopError } from "./errors.ts";
+import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import { isEnded } from "./options.ts";
-import type { CallOptions, PostOptions, RequestSender, SenderOptions } from "./request-sender.ts";
+import {
+  type CallOptions,
+  DEADLINE_MS,
+  type PostOptions,
+  RequestSender,
+  type SenderOptions,
+} from "./request-sender.ts";
 
 /** What the rest of this server knows of the client. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
@@ -32,8 +39,7 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 interface Connection {
   readonly baseUrl: URL;
   readonly requests: RequestSender;
-  readonly schemas: AnswerSchemas;
-  readonly loaded: typeof OnFirstUse;
+  readonly schemas: ReturnType<typeof answerSchemas>;
 }
 
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
@@ -101,9 +107,9 @@ export class ServiceClient {
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
-    return this.#run(operation, ({ requests, schemas, loaded }) => {
+    return this.#run(operation, ({ requests, schemas }) => {
       const url = requests.address("/api/v1/generate");
-      const parts = { url, body: request, salvage: loaded.findGeneration };
+      const parts = { url, body: request, salvage: findGeneration };
       return requests.ask(operation, schemas.generation, parts, options);
     });
   }
@@ -120,9 +126,9 @@ export class ServiceClient {
   /** Makes the video public. Sent once, as `generate`. */
   publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
-    return this.#run(operation, ({ requests, schemas, loaded }) => {
+    return this.#run(operation, ({ requests, schemas }) => {
       const url = requests.address("/api/v1/publish");
-      const parts = { url, body: request, isAnswer: loaded.hasResults };
+      const parts = { url, body: request, isAnswer: hasResults };
       return requests.ask(operation, schemas.publication, parts, options);
     });
   }
@@ -139,8 +145,7 @@ export class ServiceClient {
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
       const query = { limit: size?.toString(), [pagingParameter]: cursor };
       const page = await readPage(connection, query, rest);
-      if (cursor !== undefined && page.nextCursor === cursor)
-        throw connection.loaded.pagingLoopError(pagingParameter);
+      if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
       return page;
     });
   }
@@ -204,11 +209,11 @@ export class ServiceClient {
 
   readonly #connect = lazy(async (): Promise<Connection> => {
     try {
-      const [config, loaded] = await Promise.all([this.#options.connect(), import("./on-first-use.ts")]);
-      const requests = new loaded.RequestSender({ ...this.#options, config });
+      const config = await this.#options.connect();
+      const requests = new RequestSender({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
-      return { requests, baseUrl: config.baseUrl, schemas: loaded.answerSchemas(config.baseUrl), loaded };
+      return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };
     } catch (error) {
       throw toBridgeError(error, "not_sent");
     }
@@ -227,17 +232,17 @@ export class ServiceClient {
   }
 
   readonly #readDocument = lazy(async (): Promise<Discovery> => {
-    const { requests, baseUrl, loaded } = await this.#connect();
+    const { requests, baseUrl } = await this.#connect();
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
     try {
       const { text, json } = await requests.perform(operation, { url });
       const document = text.length > MAX_DOCUMENT_CHARACTERS ? undefined : json;
-      return (this.#discovery = loaded.readOpenApi(document, baseUrl));
+      return (this.#discovery = readOpenApi(document, baseUrl));
     } catch (error) {
       // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-      return (this.#discovery = loaded.DISCOVERED_NOTHING);
+      return (this.#discovery = DISCOVERED_NOTHING);
     }
   });
 
@@ -245,11 +250,11 @@ export class ServiceClient {
   readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, undefined, { ref: false }));
 
   /** What the OpenAPI document says, if it arrives in time, and the options for the rest of the call. */
-  async #discover({ method }: Operation, { requests, loaded }: Connection, options: CallOptions) {
-    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? loaded.DEADLINE_MS[method]);
+  async #discover({ method }: Operation, { requests }: Connection, options: CallOptions) {
+    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[method]);
     const document = this.#readDocument().catch(() => undefined);
     const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
-    const discovery = arrived ?? loaded.DISCOVERED_NOTHING;
+    const discovery = arrived ?? DISCOVERED_NOTHING;
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
   }
 }

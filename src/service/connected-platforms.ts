@@ -135,29 +135,27 @@ function jsonWithin(text: string, { parse }: JsonReader): unknown {
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
   const list = findList(value)?.slice(0, MAX_PLATFORMS);
   const platforms = list?.flatMap((item) => readPlatform(item) ?? []);
-  return platforms === undefined || (platforms.length === 0 && list?.length !== 0)
-    ? undefined
-    : { platforms };
+  if (platforms === undefined || (platforms.length === 0 && list?.length !== 0)) return undefined;
+  return { platforms };
 }
 
 function findList(value: unknown): unknown[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return listOf(value);
   const { platforms, ...fields }: Record<string, unknown> = { ...value };
-  const lists = Object.values(fields).filter((field) => Array.isArray(field));
-  // The list may be wrapped once more: { data: { platforms: [...] } }.
-  return listOf(platforms) ?? (lists.length === 1 ? lists[0] : findList(fields["data"] ?? fields["result"]));
+  const [list, ...others] = Object.values(fields).filter((field) => Array.isArray(field));
+  return listOf(platforms) ?? (others.length === 0 ? list : undefined);
 }
 
 const listOf = (value: unknown) => (Array.isArray(value) ? value : undefined);
 
 function readPlatform(item: unknown): ({ platform: string } & Record<string, unknown>) | undefined {
-  if (typeof item === "string" && item !== "") return { platform: item };
+  if (typeof item === "string") return readPlatform({ platform: item });
   if (typeof item !== "object" || item === null) return undefined;
   const fields: Record<string, unknown> = { ...item };
-  // The first of these that is there. An account may also have an id or a name of its own.
-  const [named, ...others] = ["platform", "provider", "slug", "name", "id", "type"].map((key) => fields[key]);
-  const names = [named, ...others].filter((name) => typeof name === "string").filter((name) => name !== "");
-  // Platform identifiers are lower case, display names seldom are.
-  const platform = names.find((name) => name === named || /^[a-z][a-z0-9_-]*$/.test(name)) ?? names[0];
+  const given = ["platform", "name", "id"].map((key) => fields[key]);
+  const names = given.filter((name) => typeof name === "string").filter((name) => name !== "");
+  // An account may have a name and an id of its own. Platform identifiers are lower case.
+  const platform =
+    names.find((name) => name === fields["platform"] || /^[a-z][a-z0-9_-]*$/.test(name)) ?? names[0];
   return platform === undefined ? undefined : { ...fields, platform };
 }

@@ -13,9 +13,7 @@ export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit:
 
 // Bounds on what is read, so that a huge document costs no time.
 const MAX_ENTRIES = 100;
-const MAX_SERVERS = 10;
-const MAX_REFERENCE_CHARACTERS = 200;
-const MAX_URL_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,15 +22,16 @@ const NOTHING: Json = Object.freeze({});
 /** Reads a parsed OpenAPI document. What can't be understood, or leads to another origin, is ignored. */
 export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const root = objectOf(document);
+  const prefix = findPrefix(listOf(root["servers"]), baseUrl);
+  if (prefix === undefined) return DISCOVERED_NOTHING;
   const gets = Object.entries(objectOf(root["paths"])).map(([path, value]) => {
     const item = objectOf(value);
     return { path, item, get: objectOf(item["get"]) };
   });
   const listUrl = urlBelow(baseUrl, baseUrl.pathname, "/api/v1/videos").href;
   const list = gets
-    .filter(({ path }) => path.endsWith("/videos"))
-    .slice(0, MAX_ENTRIES)
-    .find(({ path, item, get }) => urlOf(path, [get, item, root], baseUrl)?.href === listUrl);
+    .filter(({ path }) => path.startsWith("/") && path.endsWith("/videos"))
+    .find(({ path }) => urlBelow(baseUrl, prefix, path).href === listUrl);
   const query = [list?.get, list?.item]
     .flatMap((owner) => listOf(owner?.["parameters"]))
     .map((parameter) => resolve(root, parameter))
@@ -40,14 +39,13 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const others = query.filter(({ name }) => name !== "limit");
   const isDescribed = ({ description }: Json) => String(description).includes("nextCursor");
   const platforms = gets.find(
-    ({ path, get }) => get["operationId"] === "list_connected_platforms" && !path.includes("{"),
+    ({ path, get }) => get["operationId"] === "list_connected_platforms" && /^\/[^{]*$/.test(path),
   );
-  const platformsUrl = platforms && urlOf(platforms.path, [platforms.get, platforms.item, root], baseUrl);
   return {
     pagingParameter:
       onlyName(others.filter(isDescribed)) ?? onlyName(others) ?? DISCOVERED_NOTHING.pagingParameter,
     limit: limitBounds(root, query.find(({ name }) => name === "limit")?.["schema"]),
-    ...(platformsUrl !== undefined && { platformsUrl }),
+    ...(platforms !== undefined && { platformsUrl: urlBelow(baseUrl, prefix, platforms.path) }),
   };
 }
 
@@ -75,7 +73,7 @@ function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const reference = object["$ref"];
   if (typeof reference !== "string") return object;
-  const names = reference.slice(0, MAX_REFERENCE_CHARACTERS).split("/").slice(1);
+  const names = reference.slice(0, MAX_CHARACTERS).split("/").slice(1);
   return objectOf(
     names.reduce<unknown>((target, name) => {
       const object = objectOf(target);
@@ -84,20 +82,18 @@ function resolve(root: Json, value: unknown): Json {
   );
 }
 
-/** The path's URL, if at the service's origin. The most specific list of servers counts, as OpenAPI says. */
-function urlOf(path: string, owners: readonly Json[], baseUrl: URL): URL | undefined {
+/** The path below which the document's paths are; undefined if all its servers are at other origins. */
+function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefined {
+  if (servers.length === 0) return baseUrl.pathname;
   const documentUrl = urlBelow(baseUrl, baseUrl.pathname, "/api/v1/openapi.json").href;
-  const declared = owners.map((owner) => listOf(owner["servers"])).find(({ length }) => length > 0);
-  const server = (declared ?? [{ url: "/" }])
-    .slice(0, MAX_SERVERS)
+  const server = servers
     .map((entry) => objectOf(entry)["url"])
-    .filter((url) => typeof url === "string" && url.length <= MAX_URL_CHARACTERS)
-    .map(String)
-    .flatMap((url) => (URL.canParse(url, documentUrl) ? [new URL(url, documentUrl)] : []))
+    .filter((url) => typeof url === "string")
+    .filter((url) => url.length <= MAX_CHARACTERS && URL.canParse(url, documentUrl))
+    .map((url) => new URL(url, documentUrl))
     .find(({ origin }) => origin === baseUrl.origin);
-  if (server === undefined || !path.startsWith("/")) return undefined;
   // Generators write "/" by default, so it stands for the base URL, prefix included.
-  return urlBelow(baseUrl, server.pathname === "/" ? baseUrl.pathname : server.pathname, path);
+  return server?.pathname === "/" ? baseUrl.pathname : server?.pathname;
 }
 
 /** Stays at the same origin, whatever the prefix and the path are. */

@@ -91,20 +91,6 @@ test.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })]
   },
 );
 
-test.each<BridgeErrorFacts["code"]>(["refused", "unauthorized"])(
-  "reading a job sends nothing more for a user who joined a poll that failed for good: %s",
-  async (code) => {
-    const world = runningWorld("a");
-    world.failing.set("a", failure(code));
-    const poll = failureOf(world.reader.read("a", BACKGROUND));
-    const user = failureOf(world.reader.read("a", USER));
-    await world.until(1);
-
-    expect([(await poll).code, (await user).code]).toEqual([code, code]);
-    expect(world.requests()).toEqual(["0 a"]);
-  },
-);
-
 test("reading a job returns the known end if the service denies it later, and the latest answer where that is asked for", async () => {
   const world = completedWorld();
   const first = world.reader.read("a", USER);
@@ -141,32 +127,6 @@ test("a cancelled read sends nothing if it was cancelled before", async () => {
     "cancelled",
   );
   expect(world.requests()).toEqual([]);
-});
-
-test("a cancelled read sends nothing more when the poll that it joined fails", async () => {
-  const world = runningWorld("a");
-  world.answerMs = 1_000;
-  world.failing.set("a", failure("timeout"));
-  const poll = failureOf(world.reader.read("a", BACKGROUND));
-  const controller = new AbortController();
-  const cancelled = failureOf(world.reader.read("a", { ...USER, signal: controller.signal }));
-  await world.until(0.5);
-  controller.abort();
-  await world.until(3);
-
-  expect([(await poll).code, (await cancelled).code]).toEqual(["timeout", "cancelled"]);
-  expect(world.requests()).toEqual(["0 a"]);
-});
-
-test("a cancelled read leaves no listener on its signal, like a completed one", async () => {
-  const world = runningWorld("a");
-  const { signal } = new AbortController();
-  const answer = world.reader.read("a", { ...USER, signal });
-  const during = getEventListeners(signal, "abort").length;
-  await world.until(1);
-  await answer;
-
-  expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
 });
 
 test("the final video of a completed job is looked up in the list for a user before the end is emitted", async () => {
@@ -291,15 +251,4 @@ test("reading a job's recent state uses an answer of the last minute, or the sta
   expect(await read).toEqual(job("a", { status: "rendering" }));
   expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a", { status: "rendering" }));
   expect(world.requests()).toEqual(["60.1 a user"]);
-});
-
-test("reading a job's recent state is not misled by a system clock that was changed", async () => {
-  const world = runningWorld("a");
-  void world.reader.read("a", USER);
-  await world.until(1);
-  world.clock.set(-3_600_000);
-  void world.reader.readRecent("a", 5_000, USER);
-  await world.until(2);
-
-  expect(world.requests()).toEqual(["0 a user"]);
 });

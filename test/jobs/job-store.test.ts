@@ -301,14 +301,6 @@ test("the reason why polling ended is emitted and stays with the job while it ru
   expect(store.get("a")).toEqual({ ...answered(job("a")), watchEnded: "Watching ended." });
 });
 
-test("the reason why polling ended is kept for an otherwise unknown job", () => {
-  const { store, changed } = setup();
-  store.endWatch("a", "Watching ended.");
-
-  expect(changed).toEqual(["a"]);
-  expect(store.recent(10)).toEqual([{ jobId: "a", status: "unknown", watchEnded: "Watching ended." }]);
-});
-
 test("the reason why polling ended is removed when the job is watched again, which is not emitted, or has ended", () => {
   const { store, changed } = setup();
   store.endWatch("a", "Watching ended.");

@@ -42,22 +42,6 @@ test("polling that fails waits as long as the service asks for, at most a minute
   expect(world.requests()).toEqual(["5 a", "38 a", "98 a"]);
 });
 
-test("polling that fails backs off for two jobs that share a list as well", async () => {
-  const world = new PolledWorld({ fixedMs: 5_000 });
-  world.start("a", "b");
-  world.watchAll("a", "b");
-  for (const what of ["a", "b", "list"]) world.failing.set(what, failure("service_failed"));
-  await world.until(100);
-
-  expect(world.requests().filter((line) => line.endsWith(" a"))).toEqual([
-    "5 a",
-    "10 a",
-    "20 a",
-    "40 a",
-    "80 a",
-  ]);
-});
-
 test("a rate-limited request is sent again when the rate limiter allows it, and is no failure of the job", async () => {
   const { world } = watchedWorld(5_000);
   world.failing.set("a", failure("rate_limited", { status: 429, retryAfterSeconds: 7 }));
@@ -79,18 +63,6 @@ test("a rate-limited request is not sent again for a second, though the rate lim
   await world.until(15);
 
   expect(world.requests()).toEqual(["5 a", "6 a", "7 a", "8 a", "13 a"]);
-});
-
-test("a rate-limited request is no failure of the list", async () => {
-  const world = new PolledWorld({ fixedMs: 10_000 });
-  world.start("a", "b");
-  world.watchAll("a", "b");
-  world.failing.set("list", failure("rate_limited", { outcome: "not_sent" }));
-  await world.until(10);
-  world.failing.clear();
-  await world.until(14);
-
-  expect(world.requests()).toEqual(["10 list", "11 list"]);
 });
 
 test("watching ends at the second 404 in a row", async () => {

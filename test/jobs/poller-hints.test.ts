@@ -60,18 +60,6 @@ test("a hint after an answer that may be older than it causes another request", 
   expect(world.requests()).toEqual(["12 a", "14 a"]);
 });
 
-test("a hint during a user's read causes another request, although the poll shares the read's answer", async () => {
-  const world = watchedWorld("a");
-  world.answerMs = 2_000;
-  await world.until(3);
-  void world.reader.read("a", { background: false });
-  await world.until(4);
-  world.poller.hint("a");
-  await world.until(9);
-
-  expect(world.requests()).toEqual(["3 a user", "5 a"]);
-});
-
 test.each(["of a job that is not watched", "of a job that has ended", "of anything at all"])(
   "a hint %s does nothing",
   async (about) => {
@@ -88,20 +76,6 @@ test.each(["of a job that is not watched", "of a job that has ended", "of anythi
     expect(world.clock.pending()).toBe(0);
   },
 );
-
-test("a hint after the last watch or the end of the connection does nothing", async () => {
-  const world = new PolledWorld();
-  world.start("a", "b");
-  const [unwatch] = world.watchAll("a", "b");
-  world.poller.hint("a");
-  unwatch?.();
-  world.poller.close();
-  world.poller.hint("b");
-  await world.until(600);
-
-  expect(world.requests()).toEqual([]);
-  expect(world.clock.pending()).toBe(0);
-});
 
 test("a hint waits for the pause that a service in trouble needs", async () => {
   const world = watchedWorld("a");
@@ -122,19 +96,6 @@ test("a hint is not forgotten when its request is refused for the rate", async (
   await world.until(8);
 
   expect(world.requests()).toEqual(["0 a", "1 a"]);
-});
-
-test("a hint of one of many jobs is answered by its own status, which has the clips", async () => {
-  const jobIds = ids("j", 30);
-  const world = watchedWorld(...jobIds);
-  await world.until(60);
-  world.requests();
-  world.change("j7", { status: "completed" });
-  world.poller.hint("j7");
-  await world.clock.runFor(0);
-
-  expect(world.requests()).toEqual(["60 j7"]);
-  expect(world.changes).toEqual(["60 j7 completed"]);
 });
 
 test("hints of other jobs delay the poll of a job by a few seconds at most, though requests are scarce", async () => {

@@ -165,23 +165,6 @@ test("polling ends with the last unwatch, and a second call of it is harmless", 
   expect(world.requests()).toEqual([]);
 });
 
-test("a 404 to an earlier watch does not count for a later one", async () => {
-  const world = new PolledWorld({ fixedMs: 10_000 });
-  world.answerMs = 10_000;
-  world.start("a");
-  world.jobs.delete("a");
-  const unwatch = world.poller.watch("a");
-  await world.until(31);
-  unwatch();
-  await world.until(37);
-  world.poller.watch("a");
-  await world.until(41);
-
-  // The second 404 is the first one to the second watch.
-  expect(world.requests()).toEqual(["10 a", "30 a"]);
-  expect(world.changes).toEqual([]);
-});
-
 test("polling ends for all jobs when the connection closes, and no job can be watched afterwards", async () => {
   const world = runningWorld("a", "b");
   const [unwatch] = world.watchAll("a", "b");
@@ -194,20 +177,6 @@ test("polling ends for all jobs when the connection closes, and no job can be wa
   expect(world.clock.pending()).toBe(0);
 });
 
-test("the answer to a poll in flight is kept when the connection closes, and nothing more is sent", async () => {
-  const world = runningWorld("a");
-  world.answerMs = 5_000;
-  world.poller.watch("a");
-  await world.until(13);
-  world.change("a", { status: "rendering" });
-  world.poller.close();
-  await world.until(600);
-
-  expect(world.requests()).toEqual(["12 a"]);
-  expect(world.store.get("a")?.status).toBe("rendering");
-  expect(world.clock.pending()).toBe(0);
-});
-
 test("two hundred jobs at most are watched: watching another one ends at once, and says so", async () => {
   const world = new PolledWorld();
   world.watchAll(...ids("j", 200), "j0", "one more");
@@ -216,21 +185,6 @@ test("two hundred jobs at most are watched: watching another one ends at once, a
 
   expect(world.changes).toEqual(["0 one more Not watched. The limit of 200 watched jobs is reached."]);
   expect(world.requests()).not.toContain("0 one more");
-});
-
-test("two hundred watched jobs allow another one when one has ended or is no longer watched", async () => {
-  const world = new PolledWorld();
-  world.found("a");
-  world.store.put(job("done", { status: "completed" }));
-  const [, unwatch] = world.watchAll("a", ...ids("j", 199), "done");
-  world.change("a", { status: "failed" });
-  world.store.put(job("a", { status: "failed" }));
-  unwatch?.();
-
-  world.watchAll("c", "d");
-  await world.until(0.1);
-
-  expect(["c", "d"].map((jobId) => world.store.get(jobId)?.watchEnded)).toEqual([undefined, undefined]);
 });
 
 test("at most four polls are in flight", async () => {

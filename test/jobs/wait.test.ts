@@ -68,15 +68,6 @@ test.each([
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a call that waits for a job returns immediately if the end is known already", async () => {
-  const world = new PolledWorld();
-  const ended = job("a", { status: "failed" });
-  world.store.put(ended);
-
-  expect(await waitFor(world, 50).answer).toEqual(ended);
-  expect(world.clock.pending()).toBe(0);
-});
-
 test("a call that waits for a job continues after an error in its progress report", async () => {
   const world = runningWorld();
   const answer = waitForEnd(world, {
@@ -218,15 +209,4 @@ test("a wait returns when the job is no longer polled", async () => {
   expect(await wait.answer).toEqual(job("a"));
   expect(world.requests()).toEqual(["12 a"]);
   expect(world.clock.pending()).toBe(0);
-});
-
-test("a wait returns immediately when too many jobs are watched", async () => {
-  const world = runningWorld();
-  world.watchAll(...ids("j", 200));
-
-  const { answer } = waitFor(world, 50);
-  await world.until(0);
-
-  expect(await answer).toEqual(job("a"));
-  expect(world.requests()).not.toContain("0 a");
 });
