@@ -116,7 +116,6 @@ export function createApplication(options: ApplicationOptions): Application {
           log,
         });
   return {
-    version: VERSION,
     config,
     service,
     jobs,

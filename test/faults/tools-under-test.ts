@@ -82,11 +82,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const context: ToolContext = {
     ...application,
     signal,
-    isSandbox: false,
     history: async () => ({ jobs: new Map(), orders: [] }),
-    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     askUser: async () => false,
-    mustAskToPublish: false,
     waitForEnd: (job) => Promise.resolve(job),
   };
 
