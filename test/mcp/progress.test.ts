@@ -71,18 +71,6 @@ test("the end of a job is reported once, as the last step, before the result", a
   expect(JSON.stringify(sent.slice(0, -1))).not.toContain("Ready");
 });
 
-test("the end of a job without counts is reported, and no end of a running job", async () => {
-  const { sent, report, finish } = reporting({ progressToken: 1 });
-  report(job(undefined));
-  await finish(job(undefined));
-  await finish(job(undefined, true));
-
-  expect(sent).toMatchObject([
-    { params: { progress: 0, message: "0 clips so far" } },
-    { params: { progress: 0.01, message: "Ready: 0 clips" } },
-  ]);
-});
-
 test("a wait ends all the same for a client that has disconnected", async () => {
   const { report, finish } = reporting({ progressToken: 1 }, () => Promise.reject(new Error("gone")));
   report(job({ total: 2, completed: 1 }));
