@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
-import { systemClock } from "../jobs/clock.ts";
+import type { Clock } from "../jobs/clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
@@ -28,6 +28,7 @@ import { VERSION } from "../version.ts";
 export interface ApplicationOptions {
   readonly config: Config;
   readonly service: Service;
+  readonly clock: Clock;
   readonly log: Log;
   readonly redact: Redact;
 }
@@ -36,8 +37,7 @@ export interface ApplicationOptions {
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, log, redact } = options;
-  const clock = systemClock;
+  const { config, service, clock, log, redact } = options;
   const jobs = new JobStore(clock);
   let known: { readonly entries: unknown; readonly jobs: ReturnType<typeof jobHistories> } | undefined;
   const history = async () => {
@@ -118,7 +118,6 @@ export function createApplication(options: ApplicationOptions): Application {
           log,
         });
   return {
-    version: VERSION,
     config,
     service,
     jobs,

@@ -3,6 +3,7 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { type Clock, systemClock } from "../jobs/clock.ts";
 import { createLog, type Log } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
@@ -35,12 +36,17 @@ export interface Server {
 const CLEAN_UP_MS = 50;
 
 /** Serves until the client leaves, then calls `onClosed`. */
-export function serve(config: Config, { input, output, writeLog }: Streams, onClosed: () => void): Server {
+export function serve(
+  config: Config,
+  { input, output, writeLog }: Streams,
+  onClosed: () => void,
+  clock: Clock = systemClock,
+): Server {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const service = createService(config, receiver);
-  const application = createApplication({ config, service, log, redact });
+  const application = createApplication({ config, service, clock, log, redact });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);

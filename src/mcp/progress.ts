@@ -1,8 +1,9 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../jobs/clock.ts";
 import type { Job } from "../service/answers.ts";
+import { describeProgress } from "../tools/describe-job.ts";
 
 /** The step of a change without a new clip, less than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
@@ -13,12 +14,12 @@ type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;
 
 export class ProgressReporter {
   readonly #request: McpRequest;
-  readonly #describe: (job: Job) => string;
+  readonly #clock: Pick<Clock, "after">;
   #lastProgress = -SMALL_STEP;
 
-  constructor(request: McpRequest, describe: (job: Job) => string) {
+  constructor(request: McpRequest, clock: Pick<Clock, "after">) {
     this.#request = request;
-    this.#describe = describe;
+    this.#clock = clock;
   }
 
   /** Notifies the client of how far the job is: one step per clip, and one for the end. */
@@ -28,7 +29,8 @@ export class ProgressReporter {
 
   /** Notifies the client of the end, if the job has ended, and leaves time for that before the result. */
   async finish(job: Job): Promise<void> {
-    if (job.done && (await this.#notify(job))) await sleep(BEFORE_RESULT_MS);
+    if (!job.done || !(await this.#notify(job))) return;
+    await new Promise<void>((resolve) => this.#clock.after(BEFORE_RESULT_MS, resolve));
   }
 
   /** False if the client did not ask for progress, or has left. */
@@ -47,7 +49,7 @@ export class ProgressReporter {
       progressToken,
       progress,
       ...(steps !== undefined && { total: steps }),
-      message: this.#describe(job),
+      message: describeProgress(job),
     };
     return notify({ method: "notifications/progress", params }).then(
       () => true,

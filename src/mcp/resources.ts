@@ -7,7 +7,7 @@ import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
-import { withGuidance } from "../tools/tool.ts";
+import { type ToolContext, withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
 import { protocolError } from "./tool-result.ts";
@@ -109,10 +109,11 @@ export function registerResources(server: McpServer, application: Application): 
 /** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
 export async function describeKnownJob(
   job: Job,
-  application: JobContext & { readonly config: Pick<Application["config"], "sandbox"> },
+  context: JobContext & Pick<ToolContext, "config">,
 ): Promise<Record<string, unknown>> {
-  const { result, ...guidance } = await describeJob(job, application);
-  return withGuidance(guidance, result, { isSandbox: application.config.sandbox });
+  await context.savedVideos.refresh();
+  const { result, ...guidance } = await describeJob(job, context);
+  return withGuidance(guidance, result, context);
 }
 
 function catalog() {

@@ -2,7 +2,7 @@
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { RENDER_TIME } from "../service/options.ts";
-import { WEBSITE } from "../version.ts";
+import { VERSION, WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
 import { registerCard } from "./card/card.ts";
 import { registerPrompts } from "./prompts.ts";
@@ -26,7 +26,7 @@ export function createServer(application: Application, { era, subscriptions, tas
     {
       name: "faceless-video-mcp",
       title: "Faceless Video",
-      version: application.version,
+      version: VERSION,
       description: "Makes faceless short videos from a topic and publishes them.",
       websiteUrl: WEBSITE,
       icons: [

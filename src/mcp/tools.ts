@@ -67,14 +67,11 @@ function toolContext(
   return {
     ...application,
     signal,
-    isSandbox: config.sandbox,
-    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
-    mustAskToPublish: config.confirmPublish === "always",
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
-    async waitForEnd(job, forMs, describe) {
+    async waitForEnd(job, forMs) {
       if (job.done) return job;
-      const progress = new ProgressReporter(mcpReq, describe);
+      const progress = new ProgressReporter(mcpReq, clock);
       progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - clock.monotonicMs();

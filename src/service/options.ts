@@ -47,13 +47,12 @@ export const UNLISTED_MS = 10 * 60_000;
 /** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
 export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
 
-const MEANINGS = {
-  processing: "rendering",
-  completed: "ready",
-  failed: "refunded",
-} as const satisfies Record<string, Meaning>;
-/** The service's words. */
-export type Status = keyof typeof MEANINGS;
+/** By the service's word. */
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
+  ["processing", "rendering"],
+  ["completed", "ready"],
+  ["failed", "refunded"],
+]);
 
 const IS_END: Readonly<Record<Meaning, boolean>> = {
   rendering: false,
@@ -64,16 +63,12 @@ const IS_END: Readonly<Record<Meaning, boolean>> = {
 
 /** The one place that knows the service's words for how a job stands. */
 export function meaningOf(status: string): Meaning {
-  return isDocumented(status) ? MEANINGS[status] : "unclear";
+  return MEANINGS.get(status) ?? "unclear";
 }
 
 /** Whether a job with this status has ended. */
 export function isEnded(status: string): boolean {
   return IS_END[meaningOf(status)];
-}
-
-function isDocumented(status: string): status is Status {
-  return Object.hasOwn(MEANINGS, status);
 }
 
 export type Style = (typeof STYLES)[number];

@@ -32,7 +32,6 @@ export async function describeJob(
   { jobs, history, savedVideos }: JobContext,
   { suggestsPublishing = false } = {},
 ): Promise<ToolOutcome<Job>> {
-  await savedVideos.refresh();
   const saved = savedVideos.stateOf(job.jobId);
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
   const read = job.done ? await history() : undefined;

@@ -93,15 +93,15 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, context) {
-    const { generateOnce, isSandbox, askUser, signal } = context;
+    const { generateOnce, config, askUser, signal } = context;
     let isUnasked = false;
     const ask = async (repeat: ConfirmedRepeat) => {
-      isUnasked = !(await askUser(async () => questionFor(repeat, request, isSandbox)));
+      isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
     };
     const started = await generateOnce
       .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal, ask })
       .catch((error: unknown) => {
-        throw isSandbox ? withSandboxCredits(error) : error;
+        throw config.sandbox ? withSandboxCredits(error) : error;
       });
     if (!started.alreadyStarted) {
       const { generation } = started;
@@ -154,9 +154,9 @@ async function describeStarted(
 function questionFor(
   { key, ageMs }: ConfirmedRepeat,
   request: GenerationRequest,
-  isSandbox: boolean,
+  config: ToolContext["config"],
 ): Question {
-  const sandbox = isSandbox ? " This is a sandbox, so nothing is charged." : "";
+  const sandbox = config.sandbox ? " This is a sandbox, so nothing is charged." : "";
   return {
     key,
     message: `Pay for a second video of the same topic, ${quote(request.topic, 120)} (${describeOrder(request)})? The first was ordered ${describeAge(ageMs)}.${sandbox}`,

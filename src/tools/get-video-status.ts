@@ -4,7 +4,7 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
-import { describeJob, describeProgress, publishedToField, savedToField } from "./describe-job.ts";
+import { describeJob, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 // A client gives a call 60 s, and the service's answer takes time beside the wait.
@@ -62,14 +62,15 @@ export const getVideoStatus = defineTool({
       .readRecent(jobId, RECENT_MS, options)
       .catch((error: unknown) => lastKnown(jobId, error, context));
     savedVideos.saveWhenFinished(jobId);
-    const job = await context.waitForEnd(now, waitSeconds * 1000, describeProgress);
+    const job = await context.waitForEnd(now, waitSeconds * 1000);
     return describe(job, context);
   },
 });
 
 /** Suggests publishing once: after that the user knows. */
-function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
-  const { canPublish, publishingRaised } = context;
+async function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
+  const { canPublish, publishingRaised, savedVideos } = context;
+  await savedVideos.refresh();
   const suggestsPublishing = canPublish && !publishingRaised.has(job.jobId);
   if (job.finalVideoUrl !== undefined) publishingRaised.add(job.jobId);
   return describeJob(job, context, { suggestsPublishing });

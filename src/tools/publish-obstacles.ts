@@ -46,7 +46,7 @@ export async function findObstacle(
   { service, jobs, lookAtJob, signal }: Sources,
 ): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
   const [seen, connected] = await Promise.all([
-    lookAtJob(jobId),
+    lookAtJob(jobId, signal),
     listConnected(service, signal, LOOK_FIRST_MS),
   ]);
   const job = typeof seen === "object" ? seen : undefined;

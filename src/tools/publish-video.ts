@@ -49,8 +49,7 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { publishOnce, service, jobs, askUser, isSandbox, publishingRaised, signal } = context;
-    const { mustAskToPublish } = context;
+    const { config, publishOnce, service, jobs, askUser, publishingRaised, signal } = context;
     publishingRaised.add(jobId);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
@@ -60,9 +59,9 @@ export const publishVideo = defineTool({
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link, isSandbox });
+        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link, isSandbox: config.sandbox });
       });
-      if (!isAgreed && mustAskToPublish) throw cannotAskError();
+      if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
     };
     const published = await publishOnce
       .run({ jobId, platforms }, ask, { confirmDuplicate: confirmDuplicate || undefined, signal })

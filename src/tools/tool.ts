@@ -2,6 +2,7 @@
 // anything is sent, run, check the result once. Knows neither the SDK nor how the service is reached.
 
 import * as z from "zod";
+import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
 import type { JobHistory, Order } from "../idempotency/history.ts";
@@ -16,6 +17,7 @@ import { quote } from "../text.ts";
 
 /** What a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
+  readonly config: Pick<Config, "sandbox" | "confirmPublish">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
@@ -27,20 +29,17 @@ export interface ToolContext {
   readonly canPublish: boolean;
   /** Jobs whose publication a result has suggested or a call has tried. By id. */
   readonly publishingRaised: Set<string>;
-  readonly isSandbox: boolean;
   /** What this computer knows of orders and posts; undefined if its journal can't be read. */
   history(): Promise<History | undefined>;
-  /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
-  waitForEnd(job: Job, forMs: number, describe: (job: Job) => string): Promise<Job>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */
-  lookAtJob(jobId: string): Promise<SeenJob>;
+  lookAtJob(jobId: string, signal: AbortSignal): Promise<SeenJob>;
+  /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
+  waitForEnd(job: Job, forMs: number): Promise<Job>;
   /**
    * True if the user agrees; false, without calling `question`, if they can't be asked. Throws to have the
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<boolean>;
-  /** Nothing may be published without the user's yes. */
-  readonly mustAskToPublish: boolean;
 }
 
 export interface History {
@@ -103,10 +102,10 @@ const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, c
 export function withGuidance(
   { summary, nextStep }: Guidance,
   result: object,
-  { isSandbox }: { readonly isSandbox: boolean },
+  { config }: Pick<ToolContext, "config">,
 ): Record<string, unknown> {
   return {
-    summary: isSandbox ? `${summary} ${SANDBOX_NOTICE}` : summary,
+    summary: config.sandbox ? `${summary} ${SANDBOX_NOTICE}` : summary,
     ...(nextStep !== undefined && { nextStep }),
     ...result,
   };

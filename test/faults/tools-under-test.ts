@@ -11,6 +11,7 @@ import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { systemClock } from "../../src/jobs/clock.ts";
 import { createRedact } from "../../src/redact.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { ServiceClient } from "../../src/service/client.ts";
@@ -75,18 +76,15 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     random: () => 0,
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
-  const application = createApplication({ config, service, log, redact });
+  const application = createApplication({ config, service, clock: systemClock, log, redact });
   const disk = openDisk(folder);
   const journal = new Journal({ disk, now, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();
   const context: ToolContext = {
     ...application,
     signal,
-    isSandbox: false,
     history: async () => ({ jobs: new Map(), orders: [] }),
-    lookAtJob: (jobId) => application.lookAtJob(jobId, signal),
     askUser: async () => false,
-    mustAskToPublish: false,
     waitForEnd: (job) => Promise.resolve(job),
   };
 

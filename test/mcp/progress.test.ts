@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/jobs/clock.ts";
 import { ProgressReporter } from "../../src/mcp/progress.ts";
 import type { Job } from "../../src/service/answers.ts";
 
@@ -9,7 +10,7 @@ function reporting(meta: Request["_meta"], notify?: Request["notify"]) {
   const sent: unknown[] = [];
   const record: Request["notify"] = async (notification) => void sent.push(notification);
   const request: Request = { ...(meta !== undefined && { _meta: meta }), notify: notify ?? record };
-  const reporter = new ProgressReporter(request, ({ status }) => `It is ${status}.`);
+  const reporter = new ProgressReporter(request, systemClock);
   return {
     sent,
     report: (state: Job) => reporter.report(state),
@@ -33,7 +34,7 @@ test.each([0, "", "token"])(
     expect(sent).toEqual([
       {
         method: "notifications/progress",
-        params: { progressToken, progress: 2, total: 4, message: "It is processing." },
+        params: { progressToken, progress: 2, total: 4, message: "1 of 3 clips, 1 failed" },
       },
     ]);
   },
@@ -66,20 +67,8 @@ test("the end of a job is reported once, as the last step, before the result", a
   await finish(ended);
 
   expect(sent[0]).toMatchObject({ params: { progress: 2, total: 3 } });
-  expect(sent.at(-1)).toMatchObject({ params: { progress: 3, total: 3, message: "It is completed." } });
-  expect(JSON.stringify(sent.slice(0, -1))).not.toContain("completed");
-});
-
-test("the end of a job without counts is reported, and no end of a running job", async () => {
-  const { sent, report, finish } = reporting({ progressToken: 1 });
-  report(job(undefined));
-  await finish(job(undefined));
-  await finish(job(undefined, true));
-
-  expect(sent).toMatchObject([
-    { params: { progress: 0, message: "It is processing." } },
-    { params: { progress: 0.01, message: "It is completed." } },
-  ]);
+  expect(sent.at(-1)).toMatchObject({ params: { progress: 3, total: 3, message: "Ready: 0 clips" } });
+  expect(JSON.stringify(sent.slice(0, -1))).not.toContain("Ready");
 });
 
 test("a wait ends all the same for a client that has disconnected", async () => {

@@ -3,21 +3,7 @@
 import { expect, test } from "vitest";
 import { connectLegacy } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI } from "../fixtures/constants.ts";
-import { jobIdOf } from "../fixtures/soak-service.ts";
 import { completed, jobService, processing, setUp } from "./job-service.ts";
-
-/** As many as one server watches. */
-const MANY = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
-
-test("a legacy client can subscribe to a 201st job again after an unsubscribe", async () => {
-  const { client } = await setUp(connectLegacy, completed, 3600);
-  await client.subscribe(...MANY, JOB_URI);
-  await client.updated(JOB_URI);
-  await client.raw.unsubscribeResource({ uri: MANY[7] ?? "" });
-  await client.subscribe(JOB_URI);
-  await client.updated(JOB_URI);
-  expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
-});
 
 test("a legacy client cannot subscribe to a URI that is not a job: it is an unknown resource", async () => {
   const service = await jobService();

@@ -37,12 +37,6 @@ test("a legacy client that does not declare tasks sees today's results, whatever
     await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
 });
 
-test("a legacy client that calls without `task` gets today's result", async () => {
-  const { client } = await setUpStarting(connectLegacyWithTasks);
-  const raw = await client.ask("tools/call", { name: "generate_video", arguments: TIDES });
-  expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
-});
-
 test("a legacy client that sent a progress token is told of each clip, and of the end, while its task goes on", async () => {
   const { service, client } = await setUpStarting(connectLegacyWithTasks);
   const told: unknown[] = [];

@@ -84,21 +84,6 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(await client.get(JOB_ID)).toMatchObject({ status: "completed" });
   });
 
-  test("a client with tasks gets a plain error without credits", async () => {
-    const service = await startingService();
-    service.rest.on(GENERATE, envelope(402, "out_of_credits", "No credits remain."));
-    const client = await connect(service.start);
-
-    const { task, raw } = await client.call("generate_video", TIDES);
-
-    expect(task).toBeUndefined();
-    expect(raw).toMatchObject({
-      isError: true,
-      _meta: { "faceless/error": { code: "out_of_credits", outcome: "rejected" } },
-    });
-    expect(raw["resultType"] ?? "complete").toBe("complete");
-  });
-
   test("a client with tasks is told at once that a repeated call charged nothing, whether its video renders or is ready", async () => {
     const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
@@ -117,22 +102,6 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     }
     expect((await client.end(JOB_ID)).structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
     expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
-  });
-
-  test("a client with tasks waits for two videos at once, and each ends with its own", async () => {
-    const { service, client } = await setUpStarting(connect);
-    const first = await client.call("generate_video", TIDES);
-    const second = await client.call("generate_video", { topic: "Volcanoes" });
-    expect([first.task?.taskId, second.task?.taskId]).toEqual([JOB_ID, OTHER_JOB_ID]);
-    service.become(OTHER_JOB_ID, completed);
-
-    expect((await client.end(OTHER_JOB_ID)).structuredContent).toMatchObject({
-      jobId: OTHER_JOB_ID,
-      done: true,
-    });
-    expect(await client.get(JOB_ID)).toMatchObject({ status: "working" });
-    service.become(JOB_ID, completed);
-    expect((await client.end(JOB_ID)).structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
   });
 
   test("a client with tasks ends the polling by a cancellation, and is told that the render goes on and was paid", async () => {

@@ -2,6 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/application.ts";
+import { systemClock } from "../../src/jobs/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
@@ -33,6 +34,7 @@ function fail(): Promise<never> {
 /** A client of a server whose service client fails with a fault of its own. */
 async function clientOfFaultyServer(): Promise<Client> {
   const application = createApplication({
+    clock: systemClock,
     config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
     service: new FaultyClient({ connect: fail, version: "1.0.0", now: Date.now, random: Math.random }),
     log: createLog(

@@ -2,31 +2,11 @@
 
 import { expect, test } from "vitest";
 import { STYLE_BRIEFS } from "../../src/prompts/style-briefs.ts";
-import { DURATION, MUSIC, PACINGS, STYLES } from "../../src/service/options.ts";
+import { STYLES } from "../../src/service/options.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
-import { callIn, type PromptArguments, textOf, write } from "./fixture.ts";
+import { callIn, type PromptArguments, textOf } from "./fixture.ts";
 
 const text = (args: PromptArguments = {}) => textOf("write_video_topic", args);
-
-const cases = STYLES.flatMap((style) =>
-  [DURATION.min, DURATION.max].map((seconds) => [style, seconds] as const),
-);
-
-test.each(cases)(
-  "the call that write_video_topic ends with is within what the service documents: %s, %s seconds",
-  async (style, seconds) => {
-    const call = callIn(await text({ style, duration: String(seconds), language: "pt-br" }));
-
-    expect(call).toEqual({
-      topic: "<the topic I agreed to>",
-      language: "pt-BR",
-      duration: seconds,
-      style,
-      pacing: expect.toBeOneOf([...PACINGS]),
-      music: expect.toBeOneOf([...MUSIC]),
-    });
-  },
-);
 
 test("without settings the service's defaults are used, and the model chooses among all styles", async () => {
   const prompt = await text();
@@ -56,20 +36,6 @@ test("the topic that write_video_topic asks for is measured in characters or syl
   expect(japanese + thai).not.toMatch(/(\d|six) words/);
 });
 
-test("the topic that write_video_topic asks for is spoken for two thirds of the time at most in asmr, and shows the finished thing", async () => {
-  const prompt = await text({ style: "asmr", duration: "30" });
-
-  expect(prompt).toContain("at most 39 words spoken");
-  expect(prompt).toContain("the last shows it finished");
-});
-
-test("the topic that write_video_topic asks for is written as people talk there, with an opening as strong as in English", async () => {
-  expect(await text({ language: "Deutsch" })).toContain(
-    "- Language: German (`de`), as people talk there; an opening as strong as in English",
-  );
-  expect(await text({ language: "en-GB" })).toContain("- Language: British English (`en-GB`)\n");
-});
-
 test.each(STYLES)("write_video_topic has the brief of %s and none of another style", async (style) => {
   const prompt = await text({ style });
 
@@ -80,17 +46,6 @@ test.each(STYLES)("write_video_topic has the brief of %s and none of another sty
     const brief = STYLE_BRIEFS[other];
     for (const sentence of [brief.course, brief.telling, brief.fit]) expect(prompt).not.toContain(sentence);
   }
-});
-
-test("the description of write_video_topic says what the prompt was filled in with", async () => {
-  const { description } = await write("write_video_topic", {
-    subject: "Sand",
-    style: "asmr",
-    language: "Japanese",
-    duration: "15s",
-  });
-
-  expect(description).toBe('Topic for a faceless asmr video, 15 seconds in Japanese: "Sand"');
 });
 
 test.each(
@@ -132,15 +87,3 @@ test.each([
     expect(prompt).toContain("Without these, ask me for the topic");
   },
 );
-
-test("plan_series plans as many videos as are asked for, or five, in the style that is asked for", async () => {
-  const prompt = await textOf("plan_series", { count: "3", style: "education" });
-
-  expect(prompt).toContain("3 videos cost 3 times what one costs");
-  expect(callIn(prompt)).toMatchObject({ style: "education", pacing: "normal", music: "educational" });
-  expect(await textOf("plan_series")).toContain("Plan a series of 5 faceless short videos");
-});
-
-test("review_video takes the newest video by default", async () => {
-  expect(await textOf("review_video")).toContain("- Video: the newest that `list_videos` shows");
-});

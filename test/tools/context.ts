@@ -31,6 +31,7 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     onStarted: ({ jobId, status }, topic) => jobs.addStarted(jobId, topic, status),
   });
   const context: ToolContext = {
+    config: { sandbox: false, confirmPublish: "on" },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
     jobs,
     reader: readerOf(notUsed),
@@ -40,12 +41,10 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     signal: new AbortController().signal,
     canPublish: true,
     publishingRaised: new Set(),
-    isSandbox: false,
     history: async () => ({ jobs: new Map(), orders: [] }),
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
     askUser: async (question) => questions.push(await question()) > 0,
-    mustAskToPublish: false,
     ...more,
   };
   return { computer, context, jobs, questions, call: (args) => runTool(tool, args, context) };

@@ -124,7 +124,7 @@ test("generate_video says in a sandbox without credits that a restart brings new
     code: "out_of_credits",
   });
   const { call } = benchFor(generateVideo, {
-    isSandbox: true,
+    config: { sandbox: true, confirmPublish: "on" },
     generateOnce: { run: () => Promise.reject(outOfCredits) },
   });
 

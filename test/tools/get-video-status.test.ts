@@ -213,10 +213,3 @@ test("A wait whose first look fails for a moment goes on for a video that this p
   expect([unknown, withoutWait, final].map(({ retryable }) => retryable)).toEqual([true, true, false]);
   expect(await call({ jobId: JOB_ID, waitSeconds: 50 })).toMatchObject({ status: "completed" });
 });
-
-test("What this computer knows of a job that has ended is given: posts and arguments", async () => {
-  const known = { publishedTo: [POST], arguments: { topic: "Tides", duration: 20 } };
-  const { call } = benchOf(READY, historyOf(known.publishedTo, known));
-
-  expect(await call({ jobId: JOB_ID })).toMatchObject(known);
-});

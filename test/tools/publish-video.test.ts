@@ -16,13 +16,13 @@ const QUEUED: Job = { ...RENDERING, status: "queued" };
 interface World {
   readonly job?: SeenJob | null;
   readonly connected?: readonly string[];
-  readonly isSandbox?: boolean;
+  readonly sandbox?: boolean;
 }
 
 /** A job, and the accounts that are connected; none are known unless given. */
-function bench({ job = READY, connected, isSandbox = false }: World = {}) {
+function bench({ job = READY, connected, sandbox = false }: World = {}) {
   return benchFor(publishVideo, {
-    isSandbox,
+    config: { sandbox, confirmPublish: "on" },
     lookAtJob: async () => job ?? undefined,
     service: {
       listVideos: () => Promise.reject(new Error("Not needed.")),
@@ -227,7 +227,7 @@ test.each<[string, string | undefined, SeenJob | null, string, string]>([
 });
 
 test("The question says in a sandbox that nothing is posted, instead of that it becomes public", async () => {
-  const { call, questions } = bench({ isSandbox: true });
+  const { call, questions } = bench({ sandbox: true });
   await call(on("tiktok"));
 
   expect(questions[0]?.message).toMatch(/This is a sandbox, so nothing is posted\./);

@@ -3,9 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { DEFAULTS } from "../../service/options.ts";
 
-const { duration, style, language, voice } = DEFAULTS;
 const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
 
 /** Fields of Card and Host, whose names no host, server or browser knows: they are shortened. */
@@ -17,7 +15,7 @@ const {
 } = await build({
   input: page("card.ts"),
   platform: "browser",
-  transform: { target: "es2022", define: { DEFAULTS: JSON.stringify({ duration, style, language, voice }) } },
+  transform: { target: "es2022" },
   output: { format: "iife", minify: { mangleProps: { include: new RegExp(`^(${OWN_FIELDS})$`) } } },
   write: false,
 });

@@ -21,14 +21,8 @@ export interface Task {
   readonly lastUpdatedAt: string;
 }
 
-/** What tasks need of the application. */
-export type TasksOptions = Pick<
-  Application,
-  "jobs" | "reader" | "poller" | "savedVideos" | "waitForEnd" | "recallJobs" | "history" | "log"
-> & { readonly config: Pick<Application["config"], "readOnly" | "sandbox"> };
-
-/** A client's waiting for a job. */
-interface Wait {
+/** A job that is polled for a client. */
+interface Followed {
   readonly unwatch: Unsubscribe;
   /** Aborted by `cancel`. The task stays cancelled then, whatever becomes of its job. */
   readonly cancellation: AbortController;
@@ -38,11 +32,11 @@ const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
 
 export class JobTasks {
-  readonly #application: TasksOptions;
-  /** By job. */
-  readonly #waits = new Map<string, Wait>();
+  readonly #application: Application;
+  /** By job id. */
+  readonly #followed = new Map<string, Followed>();
 
-  constructor(application: TasksOptions) {
+  constructor(application: Application) {
     this.#application = application;
   }
 
@@ -52,8 +46,8 @@ export class JobTasks {
    */
   start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
     if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
-    this.#wait(jobId);
-    if (onChange !== undefined) this.#follow(jobId, onChange);
+    this.#follow(jobId);
+    if (onChange !== undefined) this.#reportChanges(jobId, onChange);
     return this.get(jobId);
   }
 
@@ -69,27 +63,26 @@ export class JobTasks {
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
     }
-    this.#wait(taskId);
+    this.#follow(taskId);
     return this.get(taskId);
   }
 
   /** How the task stands, as far as this process knows. */
   get(taskId: string): Task {
-    const { jobs } = this.#application;
+    const { jobs, clock } = this.#application;
     const known = jobs.get(taskId);
     const job = lastSeen(taskId, known);
-    const { createdAtMs, updatedAtMs = createdAtMs, watchEnded } = known ?? {};
+    const { updatedAtMs = known?.createdAtMs ?? clock.now(), watchEnded, isLinkUnread } = known ?? {};
     const common = {
       taskId,
-      createdAt: isoTime(createdAtMs ?? updatedAtMs),
-      lastUpdatedAt: isoTime(updatedAtMs),
+      createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),
+      lastUpdatedAt: new Date(updatedAtMs).toISOString(),
     };
-    if (this.#waits.get(taskId)?.cancellation.signal.aborted === true)
+    if (this.#followed.get(taskId)?.cancellation.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
     // What is no longer polled would be "working" for ever. Its result says why.
     if (!job.done && watchEnded !== undefined)
       return { ...common, status: "completed", statusMessage: watchEnded };
-    const { isLinkUnread } = known ?? {};
     const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined, isLinkUnread };
     return {
       ...common,
@@ -107,7 +100,7 @@ export class JobTasks {
 
   /** Resolves when the task has ended, or by the signal. */
   async untilEnded(taskId: string, signal: AbortSignal): Promise<void> {
-    const cancellation = this.#waits.get(taskId)?.cancellation.signal;
+    const cancellation = this.#followed.get(taskId)?.cancellation.signal;
     await this.#application.waitForEnd({
       job: lastSeen(taskId, this.#application.jobs.get(taskId)),
       // The poller ends it in any case.
@@ -119,33 +112,34 @@ export class JobTasks {
 
   /** Ends the waiting for the job, unless the task has ended. The job goes on. */
   cancel(taskId: string): void {
-    const wait = this.#waits.get(taskId);
-    if (wait === undefined || this.get(taskId).status !== "working") return;
-    wait.unwatch();
-    wait.cancellation.abort();
+    const followed = this.#followed.get(taskId);
+    if (followed === undefined || this.get(taskId).status !== "working") return;
+    followed.unwatch();
+    followed.cancellation.abort();
   }
 
   /** Ends all waiting. */
   close(): void {
-    for (const { unwatch } of this.#waits.values()) unwatch();
-    this.#waits.clear();
+    for (const { unwatch } of this.#followed.values()) unwatch();
+    this.#followed.clear();
   }
 
   /** Has the job polled. A job that has ended is not. */
-  #wait(jobId: string): void {
-    if (this.#waits.has(jobId)) return;
+  #follow(jobId: string): void {
+    if (this.#followed.has(jobId)) return;
     const { poller, savedVideos } = this.#application;
-    this.#waits.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
+    this.#followed.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
     savedVideos.saveWhenFinished(jobId);
   }
 
-  /** Calls `onChange` until the waiting ends. */
-  #follow(jobId: string, onChange: (job: Job) => void): void {
+  /** Calls `onChange` until the task ends. */
+  #reportChanges(jobId: string, onChange: (job: Job) => void): void {
     const { jobs } = this.#application;
-    const wait = this.#waits.get(jobId);
+    const followed = this.#followed.get(jobId);
     const stop = jobs.on("change", (changed) => {
       if (changed !== jobId) return;
-      if (this.#waits.get(jobId) !== wait || wait?.cancellation.signal.aborted === true) return stop();
+      if (this.#followed.get(jobId) !== followed || followed?.cancellation.signal.aborted === true)
+        return stop();
       const job = jobs.get(jobId)?.job;
       if (job !== undefined) onChange(job);
       if (this.get(jobId).status !== "working") stop();
@@ -164,10 +158,6 @@ function lastSeen(jobId: string, known: KnownJob | undefined): Job {
   if (known?.job !== undefined) return known.job;
   const { status = "processing" } = known ?? {};
   return { jobId, status, done: isEnded(status), videoUrls: [] };
-}
-
-function isoTime(epochMs = Date.now()): string {
-  return new Date(epochMs).toISOString();
 }
 
 function unknownTask(taskId: string): ProtocolError {

@@ -15,13 +15,13 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Job } from "../../service/answers.ts";
-import { describeProgress } from "../../tools/describe-job.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
-import { JobTasks, type TasksOptions } from "./job-tasks.ts";
+import type { Application } from "../application.ts";
+import { JobTasks } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
 
@@ -37,13 +37,13 @@ const TASK_REQUESTED = "faceless/task-requested";
 /** The tasks of one connection. */
 export class Tasks {
   readonly #jobTasks: JobTasks;
-  readonly #isReadOnly: boolean;
+  readonly #application: Application;
   /** A legacy client declares tasks once, at initialize; a modern one with each request. */
   #legacyClientHasTasks = false;
 
-  constructor(application: TasksOptions) {
+  constructor(application: Application) {
+    this.#application = application;
     this.#jobTasks = new JobTasks(application);
-    this.#isReadOnly = application.config.readOnly;
   }
 
   /** For the transport, by method. */
@@ -60,7 +60,7 @@ export class Tasks {
 
   /** Whether a client of this version of the protocol may call a tool as a task. */
   areOffered(era: ProtocolEra): boolean {
-    return !this.#isReadOnly && (era === "modern" || this.#legacyClientHasTasks);
+    return !this.#application.config.readOnly && (era === "modern" || this.#legacyClientHasTasks);
   }
 
   /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
@@ -84,7 +84,7 @@ export class Tasks {
     if (isModern ? !declaresExtension(request) : valueAt(request, "_meta", TASK_REQUESTED) === undefined)
       return result;
     // A legacy call's progress token is good until its task ends; a modern one's until its answer.
-    const task = this.#jobTasks.start(jobId, isModern ? undefined : reportTo(request));
+    const task = this.#jobTasks.start(jobId, isModern ? undefined : this.#reportTo(request));
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
@@ -95,6 +95,14 @@ export class Tasks {
   /** Ends all waiting of the connection. */
   close(): void {
     this.#jobTasks.close();
+  }
+
+  #reportTo(request: McpRequest): (job: Job) => void {
+    const progress = new ProgressReporter(request, this.#application.clock);
+    return (job) => {
+      progress.report(job);
+      void progress.finish(job);
+    };
   }
 
   /** tasks/result and tasks/list are not in the extension: the SDK refuses them. */
@@ -158,14 +166,6 @@ function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
 }
 
 const taskParams = () => z.looseObject({ taskId: z.string() });
-
-function reportTo(request: McpRequest): (job: Job) => void {
-  const progress = new ProgressReporter(request, describeProgress);
-  return (job) => {
-    progress.report(job);
-    void progress.finish(job);
-  };
-}
 
 function declaresExtension({ envelope }: McpRequest): boolean {
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;

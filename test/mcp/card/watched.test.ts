@@ -4,6 +4,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../../src/commands/application.ts";
+import { systemClock } from "../../../src/jobs/clock.ts";
 import { readConfig } from "../../../src/config.ts";
 import { registerResources } from "../../../src/mcp/resources.ts";
 import { NOTHING_SAVED } from "../../../src/saved-videos/saved-videos.ts";
@@ -19,6 +20,7 @@ async function savedAfterReading(status: string): Promise<readonly string[]> {
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: "off" };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const application = createApplication({
+    clock: systemClock,
     config: readConfig(env, FLAGS, "/home/user"),
     service: connect({ baseUrl: rest.url }),
     log,

@@ -4,7 +4,6 @@ import { type Line, LineReader } from "../../../src/mcp/transport/line-reader.ts
 import { anyCharacter } from "../../fixtures/any-character.ts";
 
 const TOO_LONG = { problem: "the line is longer than 10 bytes" };
-const NOT_UTF8 = { problem: "the line is not UTF-8" };
 
 function remaining(reader: LineReader): Line[] {
   const lines: Line[] = [];
@@ -47,20 +46,6 @@ test("lines come in order, an unfinished one once it is complete or the input en
   expect(reader.unreadBytes).toBe(0);
   reader.end();
   expect(remaining(reader)).toEqual(texts("four"));
-});
-
-test("a byte-order mark at the very start is dropped, and kept anywhere else", () => {
-  expect(read([Buffer.from([0xef]), Buffer.from([0xbb, 0xbf]), "one\n\uFEFFtwo\n"])).toEqual(
-    texts("one", "\uFEFFtwo"),
-  );
-});
-
-test("a line that is not UTF-8 is reported, and the next one is read", () => {
-  expect(read([Buffer.from([0x22, 0xff, 0x0a]), Buffer.from([0xc3, 0x0a]), "good\n"])).toEqual([
-    NOT_UTF8,
-    NOT_UTF8,
-    { text: "good" },
-  ]);
 });
 
 test.each([[[1000]], [[1]], [[7, 3]]])(

@@ -2,7 +2,7 @@
 // does not name it in time. Never while nobody sees the card.
 
 import { callTool, type Failure, readJob } from "./server.ts";
-import type { Status } from "../../../service/options.ts";
+import { meaningOf } from "../../../service/options.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
@@ -42,7 +42,7 @@ async function follow(card: Card, isResumed = false): Promise<void> {
 
 function isOver({ job, failures, misses }: Card): unknown {
   if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
-  return job?.done ? job.finalVideoUrl || job.status === "failed" : job?.watchEnded;
+  return job?.done ? job.finalVideoUrl || meaningOf(job.status) === "refunded" : job?.watchEnded;
 }
 
 export async function read(card: Card): Promise<void> {
@@ -70,19 +70,15 @@ export async function read(card: Card): Promise<void> {
   card.show();
 }
 
-/** The words with which a job has ended; with any other it goes on. */
-const ENDS: Record<Exclude<Status, "processing">, 1> & Record<string, 1> = { completed: 1, failed: 1 };
-
-/** The newest video that renders this topic. */
+/** The newest video of this topic. */
 async function find(card: Card): Promise<string | undefined> {
   const wanted = inOneLine(card.order.topic);
   if (!wanted) return undefined;
   const { videos = [] } = await callTool(card.host, "list_videos");
-  return videos.find(({ status, topic }) => {
+  return videos.find(({ topic }) => {
     const listed = inOneLine(topic);
     // Lists cut long texts.
-    const isMine = listed === wanted || (/.{79}…$/.test(listed) && wanted.startsWith(listed.slice(0, -1)));
-    return isMine && !ENDS[status];
+    return listed === wanted || (/.{79}…$/.test(listed) && wanted.startsWith(listed.slice(0, -1)));
   })?.jobId;
 }
 

@@ -11,11 +11,6 @@ export interface Order {
   readonly voice?: string;
 }
 
-/** What the service applies to what a call leaves out; html.ts puts it in. */
-declare global {
-  const DEFAULTS: Order;
-}
-
 /** In the resource as in the tool's result. */
 export interface Job {
   readonly jobId: string;
@@ -50,7 +45,7 @@ export interface Answer extends Pick<Failure, "outcome"> {
   readonly summary?: string;
   readonly jobId?: string;
   /** `topic` may be missing. */
-  readonly videos?: readonly { readonly jobId: string; readonly status: string; readonly topic?: string }[];
+  readonly videos?: readonly { readonly jobId: string; readonly topic?: string }[];
   readonly platforms?: readonly Account[];
   readonly results?: readonly Post[];
 }
@@ -58,7 +53,7 @@ export interface Answer extends Pick<Failure, "outcome"> {
 export interface Failure {
   readonly message: string;
   readonly code?: string;
-  /** Whether the call did something; undefined where neither _meta nor the text say so. */
+  /** Whether the call did something; undefined where the host has stripped _meta. */
   readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
 }
 
@@ -91,14 +86,7 @@ export function answerOf({ content, isError, structuredContent, resultType, _met
   // The modern protocol's way to ask the user, where the host does not do it for the card.
   if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
   const text = content?.[0]?.text ?? "";
-  if (isError) throw Object.assign(new Error(text), { outcome: outcomeIn(text) }, _meta?.["faceless/error"]);
+  if (isError) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
   const [summary, json = "{}"] = text.split("\n");
   return structuredContent ?? { summary, ...JSON.parse(json) };
-}
-
-/** What our own sentences say, outside the quotation marks around the service's words. */
-function outcomeIn(message: string): Failure["outcome"] {
-  const text = message.replace(/"(\\.|[^"\\])*"/g, "");
-  if (/started no video|published nothing/.test(text)) return "not_sent";
-  return /not known whether/.test(text) ? "unknown" : undefined;
 }

@@ -1,6 +1,6 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
-import type { Status } from "../../../service/options.ts";
+import { DEFAULTS, type Meaning, meaningOf, RENDER_TIME } from "../../../service/options.ts";
 import { append, appendButton, body, findElements, on, play, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import type { Job, Order } from "./server.ts";
@@ -103,11 +103,11 @@ function describeJob({ status, videoUrls, finalVideoUrl, savedTo, progress = {} 
   const { total, completed = videoUrls.length, failed } = progress;
   const all = total ? ` of ${total}` : "";
   const ready = `${completed}${all} clips ready.`;
-  const states: Record<Status, string> & Record<string, string> = {
-    processing: `Rendering: ${ready} Renders take 2 to 4 minutes.`,
-    completed: finalVideoUrl ? "Your video is ready." : "The final video follows.",
-    failed: "The render failed. Its credits are refunded.",
+  const states: Record<Meaning, string> = {
+    rendering: `Rendering: ${ready} Renders take ${RENDER_TIME}.`,
+    ready: finalVideoUrl ? "Your video is ready." : "The final video follows.",
+    refunded: "The render failed. Its credits are refunded.",
+    unclear: `Status: “${status}”. ${ready}`,
   };
-  const state = Object.hasOwn(states, status) ? states[status] : `Status: “${status}”. ${ready}`;
-  return `${state}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
+  return `${states[meaningOf(status)]}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
 }
