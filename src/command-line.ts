@@ -145,12 +145,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     else if (token.value === undefined || token.value === "true") given.set(token.name, undefined);
     else if (token.value !== "false") return usageError(`${option} takes no value but true or false`);
   }
-  const [argument, ...more] = command.argument === "" ? [undefined, ...positionals] : positionals;
-  if (more[0] !== undefined) {
-    const kind = command.argument === "" ? "argument" : "further argument";
-    return usageError(`${name} takes no ${describe(kind, more[0])}`);
-  }
-
+  const [argument, more] = command.argument === "" ? [undefined, ...positionals] : positionals;
+  if (more !== undefined) return usageError(`${name} takes no ${describe("argument", more)}`);
   return commandFrom(command.name, argument, given);
 }
 

@@ -91,8 +91,8 @@ const NEW_KEY = "Create a key in the account settings of the service, section AP
 const EXAMPLE_URL = "https://videos.example.com";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
-/** Characters. Redaction searches every text for the key's spellings. */
-const MAX_KEY_LENGTH = 512;
+/** Printable, and short: redaction searches every text for the key's spellings. */
+const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
 /** Keeps no journal. */
 const OFF = "off";
 const LOG_LEVEL_DEFAULT = "warn";
@@ -287,10 +287,8 @@ function parseKey(key: string): string | Mistake {
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
   if (isQuoted(key)) return IN_QUOTES;
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
-  if (key === "fl_") return { problem: "contains only the prefix fl_", fix };
-  if (/[^\x21-\x7E]|["'`\\]/.test(key))
-    return { problem: "holds white space or characters that no key has", fix };
-  return key.length > MAX_KEY_LENGTH ? { problem: "is too long to be a key", fix } : key;
+  if (!USABLE_KEY.test(key)) return { problem: "has characters or a length that no key has", fix };
+  return key;
 }
 
 function parseBaseUrl(text: string): URL | Mistake {

@@ -58,7 +58,7 @@ export function clientEntry(
   options: LaunchOptions,
   baseUrl: URL | undefined,
 ): ClientEntry {
-  const { where, whereOnWindows, findsNpx, key, keySource, document, language, hints } = FORMATS[client];
+  const { where, findsNpx, key, keySource, document, language, hints } = FORMATS[client];
   const { windows, sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
@@ -74,15 +74,14 @@ export function clientEntry(
     ...(text.includes(JSON.stringify(EXAMPLE_KEY)) ? [`${EXAMPLE_KEY} with your key`] : []),
     ...(text.includes(JSON.stringify(EXAMPLE_URL)) ? [`${EXAMPLE_URL} with the service's address`] : []),
   ];
-  const pathsOf = windows ? withWindowsPaths : (sentence: string) => sentence;
   const notes = [
-    `This goes into ${(windows ? whereOnWindows : undefined) ?? pathsOf(where)}`,
+    `This goes into ${where}`,
     ...(installation === undefined
       ? []
       : [
           "It names Node.js and this installation by their paths: print it again after you move or update either.",
         ]),
-    ...(keySource === undefined || sandbox ? [] : [pathsOf(keySource)]),
+    ...(keySource === undefined || sandbox ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(hints?.(entry) ?? []),
   ];
@@ -99,12 +98,6 @@ function print(document: object, language: "json" | "toml" | "yaml" = "json"): s
     (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
   );
   return `${text}\n`;
-}
-
-function withWindowsPaths(sentence: string): string {
-  return sentence.replace(/(?:~|\.\w+)(?:\/[\w.-]*\w)+\/?/g, (path) =>
-    path.replace("~", "%USERPROFILE%").replaceAll("/", "\\"),
-  );
 }
 
 /** A key that was set as the URL by mistake must not be shown either. */

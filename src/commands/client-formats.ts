@@ -26,8 +26,6 @@ interface ClientFormat {
   readonly title: string;
   /** The file, and how to get to it. */
   readonly where: string;
-  /** For Windows, where it is another place. */
-  readonly whereOnWindows?: string;
   /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
   readonly findsNpx?: true;
   /** The key's value in env; absent if the entry has none. */
@@ -68,8 +66,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Claude Desktop",
     where:
       "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
-    whereOnWindows:
-      "claude_desktop_config.json (Settings, Developer, Edit Config) in %APPDATA%\\Claude\\. Then quit Claude Desktop entirely and start it again.",
     key: EXAMPLE_KEY,
     document: servers("mcpServers"),
     hints: networkHint,
@@ -80,7 +76,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     keySource: FROM_VARIABLE,
     key: "${FACELESS_API_KEY}",
     document: servers("mcpServers", claudeCodeServer),
-    hints: (entry) => [`Or run there${entry.windows ? " in PowerShell" : ""}: ${claudeMcpAdd(entry)}`],
+    // PowerShell would lose the quotes of the JSON.
+    hints: (entry) => (entry.windows ? [] : [`Or run there: ${claudeMcpAdd(entry)}`]),
   },
   cursor: {
     title: "Cursor",
@@ -162,8 +159,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Windsurf",
     where:
       "~/.codeium/windsurf/mcp_config.json, or in later versions ~/.config/devin/mcp_config.json (%APPDATA%\\devin\\mcp_config.json on Windows) or .devin/mcp_config.json in a project.",
-    whereOnWindows:
-      "%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json, or in later versions %APPDATA%\\devin\\mcp_config.json or .devin\\mcp_config.json in a project.",
     keySource: FROM_VARIABLE,
     key: "${env:FACELESS_API_KEY}",
     document: servers("mcpServers"),
@@ -212,8 +207,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "goose",
     where:
       "~/.config/goose/config.yaml (%APPDATA%\\Block\\goose\\config\\config.yaml on Windows). If it has extensions already, add this one to them.",
-    whereOnWindows:
-      "%APPDATA%\\Block\\goose\\config\\config.yaml. If it has extensions already, add this one to them.",
     keySource:
       "The key is taken from the variable FACELESS_API_KEY of the shell that goose starts from, or from goose's own secrets.",
     language: "yaml",
@@ -277,21 +270,8 @@ function claudeCodeServer(entry: Entry): object {
   return { type: "stdio", ...startOf(entry), alwaysLoad: true };
 }
 
-/** In single quotes: Claude Code fills in the variable, not the shell. PowerShell loses quotes in JSON. */
+/** For a POSIX shell; in single quotes, because Claude Code fills in the variable, not the shell. */
 function claudeMcpAdd(entry: Entry): string {
-  const { command, args, env = {}, windows } = entry;
-  if (!windows)
-    return `claude mcp add-json --scope project ${SERVER} ${quotedForPosix(JSON.stringify(claudeCodeServer(entry)))}`;
-  const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
-  const words = [...variables, "--transport", "stdio", SERVER, "--", command, ...args];
-  return `claude mcp add --scope project ${words.map(quotedForPowerShell).join(" ")}`;
-}
-
-function quotedForPosix(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** PowerShell takes curly quotes for straight ones. */
-function quotedForPowerShell(word: string): string {
-  return /^[\w./:\\-]+$/.test(word) ? word : `'${word.replace(/['‘-‛]/g, "$&$&")}'`;
+  const json = JSON.stringify(claudeCodeServer(entry)).replaceAll("'", String.raw`'\''`);
+  return `claude mcp add-json --scope project ${SERVER} '${json}'`;
 }

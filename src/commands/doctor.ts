@@ -8,7 +8,7 @@ import type { Machine } from "./doctor/client-files.ts";
 import { type Check, pass, warn } from "./doctor/check.ts";
 import { checkConfig, readTarget, type Target } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
-import { checkSavedVideos } from "./doctor/saved-videos.ts";
+import { checkSavedVideos } from "./doctor/folder.ts";
 import { cleanCheck, formatReport, redactReport } from "./doctor/report.ts";
 import { addressOf, checkService } from "./doctor/service.ts";
 import { stripUnsafeCharacters } from "../text.ts";
@@ -56,7 +56,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
 
 async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
   if (options.client === undefined)
-    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [], projectFiles: [] } };
+    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [] } };
   const { readClientEntry } = await import("./doctor/client-entry.ts");
   return readClientEntry(options.client, options);
 }
@@ -82,20 +82,19 @@ async function checkStart(
 
 /** Nothing if what the entry names may be used: a cloned project may name an address that collects keys. */
 async function askAboutProject(
-  { projectFiles, env }: ClientStart,
+  { projectFile, env }: ClientStart,
   target: Target | undefined,
   { env: terminal, trustProject, json, confirm }: DoctorOptions,
 ): Promise<readonly Check[]> {
-  if (projectFiles.length === 0 || trustProject) return [];
-  const files = projectFiles.join(" and ");
+  if (projectFile === undefined || trustProject) return [];
   const address = target === undefined ? "the service" : describeTarget(target);
-  const question = `This project's ${files} names ${address}. Is this your service, to which your key may be sent?`;
+  const question = `This project's ${projectFile} names ${address}. Is this your service, to which your key may be sent?`;
   const canAsk = target !== undefined && !json && confirm !== undefined;
   if (canAsk && (await confirm(redactReport(stripUnsafeCharacters(question), [terminal, env])))) return [];
   return [
     warn(
       "project",
-      `${files} may have come with a cloned project, so nothing was sent to ${address}, and no folder was opened`,
+      `${projectFile} may have come with a cloned project, so nothing was sent to ${address}, and no folder was opened`,
       "If this is your own service's address, run doctor again with --trust-project",
     ),
   ];

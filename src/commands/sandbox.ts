@@ -1,7 +1,6 @@
 // The sandbox service alone, for developers of other clients.
 
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Attempt } from "../sandbox/webhook-sender.ts";
 
 export interface SandboxCommand {
   readonly port: number;
@@ -15,15 +14,11 @@ export interface SandboxCommand {
 export async function runSandbox(command: SandboxCommand): Promise<Sandbox> {
   const { port, renderSeconds, webhookUrl, print } = command;
   const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const onAttempt = ({ type, jobId, outcome, retryInSeconds }: Attempt) =>
-    print(
-      `${type} of ${jobId}: ${outcome}${retryInSeconds === undefined ? "" : `, again in ${retryInSeconds} s`}`,
-    );
   const sandbox = await startSandbox({
     port,
     renderSeconds,
     keepAlive: true,
-    ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, onAttempt } }),
+    ...(webhookUrl !== undefined && { webhook: { url: webhookUrl, onAttempt: print } }),
   });
   print(`The sandbox service is at ${sandbox.url} and takes the key ${sandbox.apiKey}. Ctrl+C ends it.`);
   if (sandbox.webhookSecret !== undefined)

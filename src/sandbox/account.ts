@@ -19,13 +19,6 @@ export interface AccountOptions {
   readonly onStart: (end: RenderEnd) => void;
 }
 
-export interface Post {
-  readonly jobId: string;
-  readonly platform: string;
-  readonly url: string;
-  readonly publishedAt: string;
-}
-
 interface Job {
   readonly jobId: string;
   readonly topic: string;
@@ -49,7 +42,7 @@ const TOPIC_REFUSAL_MS = 2000;
 export class Account {
   readonly #options: AccountOptions;
   readonly #jobs = new Map<string, Job>(); // by jobId, oldest first
-  readonly #posts: Post[] = []; // oldest first
+  readonly #posts = new Set<string>(); // the paths of their files
   readonly #topicsRefusedUntilMs = new Map<string, number>();
 
   constructor(options: AccountOptions) {
@@ -122,8 +115,9 @@ export class Account {
     return { platforms: CONNECTED_PLATFORMS };
   }
 
-  posts(): readonly Post[] {
-    return [...this.#posts];
+  /** Whether a post has its video at this path. */
+  hasPost(path: string): boolean {
+    return this.#posts.has(path);
   }
 
   /** How a render stands; undefined for an unknown job. */
@@ -168,8 +162,8 @@ export class Account {
         ok: false,
         error: `The ${platform} access token has expired. Reconnect the account.`,
       };
-    const url = `${this.#options.url}/media/posts/${platform}/${jobId}.mp4`;
-    this.#posts.push({ jobId, platform, url, publishedAt: new Date(this.#options.now()).toISOString() });
-    return { platform, ok: true, url };
+    const path = `/media/posts/${platform}/${jobId}.mp4`;
+    this.#posts.add(path);
+    return { platform, ok: true, url: `${this.#options.url}${path}` };
   }
 }

@@ -31,9 +31,7 @@ function findFile(account: Account, path: string): string | undefined {
   if (voiceJob !== undefined) return account.state(voiceJob)?.voiceDone === true ? "voice.wav" : undefined;
   const [, finalJob] = /^\/media\/final\/([^/]+)\.mp4$/.exec(path) ?? [];
   const isFinal = finalJob !== undefined && account.state(finalJob)?.status === "completed";
-  return isFinal || account.posts().some(({ url }) => new URL(url).pathname === path)
-    ? "final.mp4"
-    : undefined;
+  return isFinal || account.hasPost(path) ? "final.mp4" : undefined;
 }
 
 function serve(file: Buffer, type: string, rangeHeader: string | undefined): Reply {

@@ -4,7 +4,6 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Account } from "./account.ts";
-import type { Post } from "./account.ts";
 import { createApp } from "./app.ts";
 import type { Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
@@ -34,8 +33,6 @@ export interface Sandbox {
   readonly apiKey: string;
   /** What webhooks are signed with; undefined without `webhook`. */
   readonly webhookSecret: string | undefined;
-  /** All posts that were made, oldest first. */
-  posts(): readonly Post[];
   /** Closes the server and all its connections at once. */
   close(): Promise<void>;
 }
@@ -93,7 +90,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     apiKey: API_KEY,
     webhookSecret: webhooks?.secret,
-    posts: () => account.posts(),
     async close() {
       webhooks?.close();
       const closed = new Promise((resolve) => server.close(resolve));

@@ -12,27 +12,18 @@ export interface RenderEnd {
   readonly video?: { readonly url: string; readonly durationSeconds: number };
 }
 
-export interface Attempt {
-  readonly type: "render.completed" | "render.failed";
-  readonly jobId: string;
-  /** The status of the answer, or why there was none. */
-  readonly outcome: string;
-  /** Undefined when it is not sent again. */
-  readonly retryInSeconds?: number;
-}
-
 export interface WebhookOptions {
   /** Where the ends of renders are delivered: http or https. */
   readonly url: string;
-  /** Called after each attempt to deliver one. */
-  readonly onAttempt?: (attempt: Attempt) => void;
+  /** Gets a line about each attempt to deliver one. */
+  readonly onAttempt?: (line: string) => void;
   /** As setTimeout: runs `action` later unless the returned function is called first. */
   readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 interface Delivery {
-  readonly type: Attempt["type"];
-  readonly jobId: string;
+  /** The event and its job, for people. */
+  readonly name: string;
   /** The same for each attempt, so that the receiver can tell a repeat. */
   readonly id: string;
   readonly body: string;
@@ -80,17 +71,17 @@ export class WebhookSender {
       ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
       deliveredAt: new Date(this.#now()).toISOString(),
     };
-    return { type, jobId, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
+    return { name: `${type} of ${jobId}`, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
   }
 
   async #send(delivery: Delivery, retries: number): Promise<void> {
     const { onAttempt } = this.#options;
-    const { type, jobId } = delivery;
     const outcome = await this.#post(delivery);
     if (this.#closed) return;
-    if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt({ type, jobId, outcome });
+    const line = `${delivery.name}: ${outcome}`;
+    if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt(line);
     const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-    onAttempt({ type, jobId, outcome, retryInSeconds });
+    onAttempt(`${line}, again in ${retryInSeconds} s`);
     this.#after(retryInSeconds * 1000, () => void this.#send(delivery, retries + 1));
   }
 

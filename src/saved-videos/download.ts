@@ -38,8 +38,6 @@ export interface DownloaderOptions {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** What is looked at to tell a video from text. */
-const HEAD_BYTES = 512;
 
 export class Downloader {
   readonly #service: DownloaderOptions["service"];
@@ -112,30 +110,21 @@ export class Downloader {
   }
 
   async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
-    const { statusCode } = answer;
-    if (statusCode !== 200) {
-      const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
-      throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass });
-    }
-    if (/^(image|audio)\//i.test(headerOf(answer, "content-type"))) throw notVideo("an image or a sound");
+    if (answer.statusCode !== 200) throw new DownloadFailure(`its host answered HTTP ${answer.statusCode}`);
+    if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
+      throw new DownloadFailure("its link does not lead to a video");
     if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
       throw new DownloadFailure("its host compresses the file");
     this.#checkSize(Number(headerOf(answer, "content-length")));
     let bytes = 0;
-    let head = Buffer.alloc(0);
     const chunks: AsyncIterable<Uint8Array> = answer.body;
     // undici throws where less arrives than Content-Length says.
     for await (const chunk of chunks) {
       bytes += chunk.length;
       this.#checkSize(bytes);
-      if (head.length < HEAD_BYTES) {
-        head = Buffer.concat([head, chunk]).subarray(0, HEAD_BYTES);
-        if (head.length === HEAD_BYTES) refuseText(head);
-      }
       yield chunk;
     }
     if (bytes === 0) throw new DownloadFailure("the file is empty");
-    refuseText(head);
   }
 
   #checkSize(bytes: number): void {
@@ -205,20 +194,6 @@ function checkedUrl(text: string, serviceNetwork: Network, base?: URL): URL {
   if (url.username !== "" || url.password !== "")
     throw new DownloadFailure("its link has a user name or a password");
   return url;
-}
-
-/**
- * Throws if a file that begins like this is text, whatever its host calls it: a page to sign in may come as
- * video/mp4. Anything else may be a video, since the service's documentation names no format: each container
- * has control characters in its first bytes.
- */
-function refuseText(head: Buffer): void {
-  if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return;
-  throw notVideo("text, such as a page to sign in");
-}
-
-function notVideo(found: string): DownloadFailure {
-  return new DownloadFailure(`its link leads to ${found}, not to a video`);
 }
 
 /** The first value; empty where there is none. */

@@ -18,22 +18,14 @@ const SPECIAL = blockList([
   "0.0.0.0/8",
   "169.254.0.0/16",
   "192.0.0.0/24",
-  "192.0.2.0/24",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  "::/96",
-  "64:ff9b::/96",
-  "64:ff9b:1::/48",
-  "100::/64",
+  // They hold IPv4 addresses: Teredo and 6to4.
   "2001::/32",
-  "2001:db8::/32",
   "2002::/16",
-  "fe80::/10",
-  "fec0::/10",
-  "ff00::/8",
 ]);
+/** Everything else of IPv6 is link-local, multicast or reserved. */
+const GLOBAL_IPV6 = blockList(["2000::/3"]);
 
 /** Takes an IPv4 or IPv6 address, without brackets. */
 export function networkOf(address: string): Network {
@@ -42,7 +34,8 @@ export function networkOf(address: string): Network {
   const family = isIPv6(ip) ? "ipv6" : "ipv4";
   if (LOOPBACK.check(ip, family)) return "loopback";
   if (PRIVATE.check(ip, family)) return "private";
-  return SPECIAL.check(ip, family) ? "special" : "public";
+  const isGlobal = family === "ipv4" || GLOBAL_IPV6.check(ip, family);
+  return SPECIAL.check(ip, family) || !isGlobal ? "special" : "public";
 }
 
 /** The IPv4 address that an IPv6 address stands for: one that is mapped, or one that NAT64 translates. */

@@ -47,12 +47,12 @@ export interface SavedVideosOptions {
 interface PendingVideo {
   readonly jobId: string;
   /** `failed` until a look after `retryAtMs`. */
-  state: "rendering" | "waiting for its link" | "queued" | "saving" | "failed";
+  state: "rendering" | "waiting for its link" | "saving" | "failed";
   /** Why it failed the last time; empty before. */
   problem: string;
   /** On the monotonic clock. */
   retryAtMs: number;
-  /** The name of its file, once it is queued. */
+  /** The name of its file, once it is being saved. */
   name: string;
   /** How often the list was asked for the link. */
   lookups: number;
@@ -62,7 +62,6 @@ interface PendingVideo {
 
 const NOT_WAITING: Unsubscribe = () => {};
 const MAX_PENDING = 500;
-const MAX_AT_ONCE = 2;
 const MAX_ATTEMPTS = 3;
 /** Before the second attempt; twice as long before the third. */
 const ATTEMPT_PAUSE_MS = 1_000;
@@ -131,7 +130,7 @@ export class SavedVideos {
     if (path !== undefined) return { state: "saved", path };
     const video = this.#pending.get(jobId);
     if (video?.state === "failed") return { state: "failed", problem: video.problem };
-    if (video?.state !== "queued" && video?.state !== "saving") return undefined;
+    if (video?.state !== "saving") return undefined;
     return { state: "saving", path: this.#options.folder.pathOf(video.name) };
   }
 
@@ -158,11 +157,12 @@ export class SavedVideos {
     }
     if (meaningOf(job.status) !== "ready") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
-    video.state = "queued";
+    video.state = "saving";
     const nowMs = this.#options.clock.now();
     const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
     video.name = `faceless-${new Date(localMs).toISOString().slice(0, 10)}-${this.#idPart(video.jobId)}.mp4`;
-    this.#startQueued();
+    const saving = this.#save(video).finally(() => this.#inProgress.delete(saving));
+    this.#inProgress.add(saving);
   }
 
   #lookUpLater(video: PendingVideo): void {
@@ -185,19 +185,6 @@ export class SavedVideos {
     const { job, finalVideoUrl } = this.#options.store.get(jobId) ?? {};
     // The list's is the newer one after a lookup.
     return finalVideoUrl ?? job?.finalVideoUrl;
-  }
-
-  #startQueued(): void {
-    for (const video of this.#pending.values()) {
-      if (this.#inProgress.size >= MAX_AT_ONCE) return;
-      if (video.state !== "queued") continue;
-      video.state = "saving";
-      const saving = this.#save(video).finally(() => {
-        this.#inProgress.delete(saving);
-        this.#startQueued();
-      });
-      this.#inProgress.add(saving);
-    }
   }
 
   async #save(video: PendingVideo): Promise<void> {

@@ -13,7 +13,7 @@ test("doctor marks its checks in colour at a terminal", async () => {
   expect((await report({ TERM: "xterm" }, true)).split("\n").slice(2, 5)).toEqual([
     // eslint-disable-next-line no-control-regex -- the marks are coloured by escape sequences
     expect.stringMatching(/^\u001B\[31m✖\u001B\[0m {2}settings {2}Add --client and .+\.$/),
-    expect.stringMatching(/^ {13}\(key and address are not set in this terminal.+\)$/),
+    expect.stringMatching(/^ {13}\(this terminal does not set FACELESS_API_KEY and FACELESS_BASE_URL.+\)$/),
     "\u001B[32m✔\u001B[0m  Node.js   22.0.0",
   ]);
 });

@@ -111,7 +111,7 @@ test("doctor ends within 20 s though the service never answers, and prints what 
     "Before a video can be made, fix this:",
     "",
     "fail  service   Try again in a minute.",
-    `                (${rest.url} takes the request, but does not answer: it took longer than 8 s)`,
+    `                (${rest.url} gives no answer: it took longer than 8 s)`,
     expect.stringMatching(/^ok /),
   ]);
   expect(result.lines.at(-1)).toBe("Not checked: key, requests, platforms.");

@@ -13,11 +13,8 @@ function limits(headers: Headers): (string | null)[] {
 
 test.each([
   [VIDEOS, ""],
-  [VIDEOS, "Bearer fl_"],
   [VIDEOS, "Bearer fl_sandbox2"],
-  [VIDEOS, "Bearer FL_sandbox"],
   [VIDEOS, "Basic fl_sandbox"],
-  ["/api/v1/openapi.json", "Bearer fl_example"],
   ["/api/mcp", "Bearer fl_example"],
   ["/api/v1/nowhere", "Bearer fl_example"],
 ])("%s refuses the Authorization header %j", async (path, Authorization) => {
@@ -54,33 +51,11 @@ test.each([
   expect(answer.statusCode).toBe(status);
 });
 
-test("a wrong key starts no job", async () => {
+test.each(["/", "/api/v1/generate/", "//x"])("%s is no path of the service", async (path) => {
   const sandbox = await testSandbox();
-  const headers = { Authorization: "Bearer fl_example" };
 
-  const { status } = await sandbox.post(GENERATE, { topic: "x" }, { headers });
-
-  expect(status).toBe(401);
-  expect((await sandbox.get(VIDEOS)).body).toEqual({ videos: [], nextCursor: null });
+  expect(await sandbox.get(path)).toMatchObject(refusal(404, "not_found", "No such path."));
 });
-
-test("the key is fl_sandbox, with the scheme in any case", async () => {
-  const sandbox = await testSandbox();
-  const read = (Authorization: string) => sandbox.get(VIDEOS, { headers: { Authorization } });
-
-  expect(sandbox.apiKey).toBe("fl_sandbox");
-  expect((await read("Bearer fl_sandbox")).status).toBe(200);
-  expect((await read("bearer fl_sandbox")).status).toBe(200);
-});
-
-test.each(["/", "/api/v1/platforms", "/api/v1/status/", "/api/v1/generate/", "//x"])(
-  "%s is no path of the service",
-  async (path) => {
-    const sandbox = await testSandbox();
-
-    expect(await sandbox.get(path)).toMatchObject(refusal(404, "not_found", "No such path."));
-  },
-);
 
 test.each([
   ["GET", GENERATE, "POST"],
@@ -96,14 +71,10 @@ test.each([
   expect(answer.headers.get("Allow")).toBe(allow);
 });
 
-test.each([
-  [GENERATE, "text/plain"],
-  [PUBLISH, "application/x-www-form-urlencoded"],
-  [PUBLISH, "application/jsonx"],
-])("%s doesn't accept %s", async (path, type) => {
+test("a body of another content type is refused", async () => {
   const sandbox = await testSandbox();
 
-  const answer = await sandbox.post(path, { topic: "x" }, { headers: { "Content-Type": type } });
+  const answer = await sandbox.post(PUBLISH, {}, { headers: { "Content-Type": "application/jsonx" } });
 
   expect(answer).toMatchObject(
     refusal(415, "unsupported_media_type", "The Content-Type must be application/json."),
@@ -119,7 +90,7 @@ test("a content type with a charset and a body of just under 1 MB are accepted",
   expect(status).toBe(201);
 });
 
-test.each(["", "{", '{"topic":"x"} x', Buffer.from([0x22, 0xff, 0x22])])(
+test.each(["", Buffer.from([0x22, 0xff, 0x22])])(
   "the body %j, which is not JSON, is refused",
   async (body) => {
     const sandbox = await testSandbox();
@@ -130,10 +101,10 @@ test.each(["", "{", '{"topic":"x"} x', Buffer.from([0x22, 0xff, 0x22])])(
   },
 );
 
-test.each([GENERATE, "/api/mcp"])("%s refuses a body over 1 MB", async (path) => {
+test("a body over 1 MB is refused", async () => {
   const sandbox = await testSandbox();
 
-  expect(await sandbox.post(path, { topic: "x".repeat(1_000_001) })).toMatchObject(
+  expect(await sandbox.post("/api/mcp", { topic: "x".repeat(1_000_001) })).toMatchObject(
     refusal(413, "payload_too_large", "The body is larger than 1 MB."),
   );
 });
@@ -184,10 +155,4 @@ test("the rate limit refuses requests when it is used up, until its minute is ov
   expect((await sandbox.get(VIDEOS)).status).toBe(429);
   sandbox.advance(0.1);
   expect(await sandbox.get(VIDEOS)).toMatchObject({ status: 200, body: { videos: [] } });
-});
-
-test("the rate limit is 120 requests per minute by default", async () => {
-  const sandbox = await testSandbox();
-
-  expect(limits((await sandbox.get(VIDEOS)).headers)).toEqual(["120", "119", RESET]);
 });

@@ -24,11 +24,7 @@ export interface ClientFiles {
   readonly envField: "env" | "environment" | "envs";
   /** What the client replaces by a variable: the first group is its name, the second its default. */
   readonly placeholder?: RegExp;
-  /** Files of variables that placeholders are also filled in from. */
-  readonly envFiles?: readonly string[];
-  /** Whether an entry may name a file with further variables, in `envFile`. */
-  readonly readsEnvFile?: true;
-  /** Whether the client may keep further values in a store that only it can read. */
+  /** Whether the client may keep values in a place of its own, which doctor does not read. */
   readonly hasSecrets?: true;
   /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
   readonly hasOwnPath?: true;
@@ -82,14 +78,12 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
     ...usual,
     files: ["./.cursor/mcp.json", "~/.cursor/mcp.json"],
     placeholder: ENV_BRACES,
-    readsEnvFile: true,
   },
   vscode: {
     ...usual,
     files: ["./.vscode/mcp.json", "$settings/Code/User/mcp.json"],
     root: "servers",
     placeholder: ENV_BRACES,
-    readsEnvFile: true,
     inherits: true,
   },
   codex: { ...usual, files: ["$codex/config.toml"], root: "mcp_servers" },
@@ -141,7 +135,7 @@ export const CLIENT_FILES: Readonly<Record<ClientName, ClientFiles>> = {
       "~/.continue/config.yaml",
     ],
     placeholder: /\$\{\{\s*secrets\.(\w+)\s*\}\}/,
-    envFiles: ["~/.continue/.env", "./.continue/.env", "./.env"],
+    hasSecrets: true,
   },
   goose: {
     // The second is its place on Windows.

@@ -1,19 +1,12 @@
 // Checks the environment before anything is sent. Shows no value but the service's address. Pure.
 
-import {
-  type Config,
-  type ConfigProblem,
-  type Environment,
-  NO_FLAGS,
-  readConfig,
-  type ServiceConfig,
-} from "../../config.ts";
+import { type Config, type Environment, NO_FLAGS, readConfig, type ServiceConfig } from "../../config.ts";
+import { inWords } from "../../text.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
-const THIS_TERMINAL_ONLY = "in this terminal, and without --client doctor sees nothing else";
 
 /** Where the settings come from. */
 export interface SettingsSource {
@@ -29,22 +22,23 @@ export function checkConfig(
   config: Config,
   { isEntry, hidden }: SettingsSource,
 ): readonly Check[] {
-  const { warnings, maxGenerations, sandbox } = config;
+  const { warnings, sandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
-  const unset = problems.filter(({ isUnset }) => isUnset);
-  if (unset.length === 2 && !isEntry)
-    return [
-      fail(
-        "settings",
-        `key and address are not set ${THIS_TERMINAL_ONLY}`,
-        `Add --client and the name of your client, such as --client cursor, to check its entry; or set ${KEY} and ${BASE_URL} in this terminal`,
-      ),
-    ];
+  const unset = isEntry ? [] : problems.filter(({ isUnset }) => isUnset);
   const checks = [
+    ...(unset.length > 0
+      ? [
+          fail(
+            "settings",
+            `this terminal does not set ${inWords(unset.map(({ variable }) => variable))}, and without --client doctor sees nothing else`,
+            "Add --client and the name of your client, such as --client cursor, to check its entry; or set what is missing in this terminal",
+          ),
+        ]
+      : []),
     // Values that were swapped have one fix.
     ...problems
-      .filter(({ fix }, index) => fix !== problems[index - 1]?.fix)
-      .map((problem) => problemCheck(problem, isEntry)),
+      .filter((problem, index) => !unset.includes(problem) && problem.fix !== problems[index - 1]?.fix)
+      .map(({ variable, problem, fix }) => fail(variable, `it ${problem}`, fix)),
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
     ...(env[KEY]?.trim() === EXAMPLE_KEY
       ? [
@@ -58,9 +52,6 @@ export function checkConfig(
     ...(config.service?.baseUrl.origin === EXAMPLE_URL
       ? [fail(BASE_URL, "it is the address of the example", "Replace it with the address of your service")]
       : []),
-    ...(maxGenerations === 0
-      ? [fail("FACELESS_MAX_GENERATIONS", "it allows no video at all", "Raise it, or remove it")]
-      : []),
   ];
   if (checks.length > 0 || hidden.length > 0) return checks;
   if (sandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
@@ -68,17 +59,6 @@ export function checkConfig(
     ? "in the entry"
     : "in this terminal; to check your client's entry, add --client and its name";
   return [pass("settings", `key and address are set ${where}`)];
-}
-
-function problemCheck({ variable, problem, fix, isUnset }: ConfigProblem, isEntry: boolean): Check {
-  if (isUnset !== true) return fail(variable, `it ${problem}`, fix);
-  return isEntry
-    ? fail(variable, "the entry does not set it", fix)
-    : fail(
-        variable,
-        `it is not set ${THIS_TERMINAL_ONLY}`,
-        "Set it in this terminal too, or add --client and the name of your client, such as --client cursor",
-      );
 }
 
 /** The service to check, as far as the environment names it. */

@@ -3,9 +3,8 @@
 import { stat } from "node:fs/promises";
 import type { Config } from "../../config.ts";
 import { JournalError } from "../../idempotency/errors.ts";
-import { Journal, type JournalEntry } from "../../idempotency/journal.ts";
+import { Journal } from "../../idempotency/journal.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
-import { generationsOfLastDay } from "../../idempotency/same-request.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 import type { Machine } from "./client-files.ts";
 import { findFolderProblem } from "./folder.ts";
@@ -47,8 +46,7 @@ export async function checkJournal(
       `other users may write to ${folder}, and so make this server refuse or forget requests`,
       "Run chmod go-w on this folder",
     );
-  const left = describeLeft(entries, config.maxGenerations, now());
-  return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice${left}`);
+  return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice`);
 }
 
 function mayOthersWrite(folder: string): Promise<boolean> {
@@ -56,10 +54,4 @@ function mayOthersWrite(folder: string): Promise<boolean> {
     ({ mode }) => (mode & 0o022) !== 0,
     () => false,
   );
-}
-
-function describeLeft(entries: readonly JournalEntry[], max: number | undefined, nowMs: number): string {
-  if (max === undefined) return "";
-  const left = Math.max(0, max - generationsOfLastDay(entries, ({ atMs }) => nowMs - atMs));
-  return `; FACELESS_MAX_GENERATIONS leaves ${left} of ${max} videos in these 24 hours`;
 }

@@ -1,44 +1,24 @@
 // Parses a client's configuration file: JSON with comments, TOML or YAML. The parsers' messages quote the
-// file, which may hold a key, so only the line of a mistake is kept. Pure.
+// file, which may hold a key: show none of them. Pure.
 
-import { load as parseYaml, YAMLException } from "js-yaml";
-import { parse as parseToml, TomlError } from "smol-toml";
+import { load as parseYaml } from "js-yaml";
+import { parse as parseToml } from "smol-toml";
 
-export class UnreadableFile extends Error {
-  /** Counted from 1. */
-  readonly line: number | undefined;
-
-  constructor(line: number | undefined) {
-    super("The file can't be parsed.");
-    this.line = line;
-  }
-}
-
-/** Throws UnreadableFile. */
+/** Throws where the client could not read the file either. */
 export function parseFile(name: string, text: string): unknown {
-  try {
-    if (name.endsWith(".toml")) return parseToml(text);
-    return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
-  } catch (error) {
-    throw new UnreadableFile(lineOf(error, text));
-  }
+  if (name.endsWith(".toml")) return parseToml(text);
+  return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
 }
 
-/** Clients also allow comments and trailing commas. These become blanks, so that positions stay the same. */
+/** Clients also allow comments and trailing commas. */
 function parseJson(text: string): unknown {
-  const blank = (pattern: RegExp) => (content: string) =>
-    content.replace(pattern, (part) => (part.startsWith('"') ? part : part.replace(/[^\n]/g, " ")));
-  const withoutComments = blank(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g)(text.replace(/^\uFEFF/, " "));
-  const json = blank(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g)(withoutComments);
+  const withoutComments = text
+    .replace(/^\uFEFF/, "")
+    .replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, keepStrings);
+  const json = withoutComments.replace(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g, keepStrings);
   return json.trim() === "" ? {} : JSON.parse(json);
 }
 
-function lineOf(error: unknown, text: string): number | undefined {
-  if (error instanceof TomlError) return error.line;
-  if (error instanceof YAMLException) return error.mark === undefined ? undefined : error.mark.line + 1;
-  const message = String(error);
-  // V8 names the position, or quotes about ten characters on each side of it.
-  const quoted = /, (?:\.\.\.)?"([^]+)"(?:\.\.\.)? is not valid JSON$/.exec(message)?.[1] ?? "";
-  const at = /at position (\d+)/.exec(message)?.[1] ?? text.indexOf(quoted) + Math.floor(quoted.length / 2);
-  return message.includes("Unexpected end") ? undefined : text.slice(0, Number(at)).split("\n").length;
+function keepStrings(part: string): string {
+  return part.startsWith('"') ? part : " ";
 }

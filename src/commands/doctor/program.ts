@@ -17,38 +17,36 @@ export async function checkProgram(
   words: readonly string[],
   machine: Machine,
 ): Promise<readonly Check[]> {
-  const { title } = FORMATS[client];
-  const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
-  const printed = `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`;
+  const { title, findsNpx } = FORMATS[client];
   const onWindows = machine.platform === "win32";
-  const throughCmd = /^cmd(\.exe)?$/i.test(words[0] ?? "") && /^\/c$/i.test(words[1] ?? "");
-  if (throughCmd && !onWindows)
-    return [fail(NAME, "the entry starts cmd, which only Windows has: it is for a client there", printed)];
+  // Opening a file on another computer would show it who this computer's user is.
+  if (onWindows && words.some((word) => /^[\\/](?:[\\/]|\?\?)/.test(word))) return [];
+  const throughCmd = onWindows && /^cmd(\.exe)?$/i.test(words[0] ?? "") && /^\/c$/i.test(words[1] ?? "");
   const [command, ...args] = throughCmd ? words.slice(2) : words;
+  const printed = `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`;
   if (command === undefined) return [fail(NAME, "the entry names no program to start", printed)];
   const path = await findProgram(command, machine);
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
-  const install = `Install Node.js from https://nodejs.org, and restart ${title}`;
-  if (path === undefined)
+  const isMissing = script !== undefined && !(await exists(script, constants.R_OK));
+  if (path === undefined || isMissing)
     return [
       fail(
         NAME,
-        `the entry starts ${command}, which is not there`,
-        isAbsolute(command) ? installed : install,
+        `the entry starts ${isMissing ? script : command}, which is not there`,
+        `${printed}. npx comes with Node.js, from https://nodejs.org`,
       ),
     ];
-  if (script !== undefined && !(await exists(script, constants.R_OK)))
-    return [fail(NAME, `the entry starts ${script}, which is not there`, installed)];
-  if (onWindows && !throughCmd && command === "npx" && FORMATS[client].findsNpx !== true)
+  if (onWindows && !throughCmd && command === "npx" && findsNpx !== true)
     return [
       warn(
         NAME,
-        `on Windows npx is a script, npx.cmd, which ${title} may not find: the server is then missing, with an error such as "spawn npx ENOENT" or "program not found"`,
+        `on Windows npx is a script, npx.cmd, which ${title} may not find: "spawn npx ENOENT"`,
         printed,
       ),
     ];
   // Windows has one list of folders for all.
   const mayLookElsewhere = CLIENT_FILES[client].hasOwnPath === true && !onWindows;
+  const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
   return mayLookElsewhere && !isAbsolute(command) && path.startsWith(machine.homeDir)
     ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]
     : [];
@@ -72,7 +70,7 @@ function exists(path: string, mode: number): Promise<boolean> {
 /** The flags that the server reads, or what is wrong with them. Another program's words are skipped. */
 export function readFlags(words: readonly string[]): Flags | { readonly problem: string } {
   const start = words.findLastIndex((word) => /faceless-video-mcp(?:@[\w.-]+)?$|\.[cm]?js$/.test(word));
-  const commandLine = start === -1 ? parseCommandLine([]) : parseCommandLine(words.slice(start + 1));
+  const commandLine = parseCommandLine(start === -1 ? [] : words.slice(start + 1));
   if ("usageError" in commandLine) return { problem: commandLine.usageError };
   if (commandLine.command.name === "serve") return commandLine.command.flags;
   return { problem: `the command ${commandLine.command.name} is no server` };

@@ -14,7 +14,8 @@ import type { Target } from "./environment.ts";
 // Together well below the 20 s that such a request has in the server.
 const ANSWER_MS = 8_000;
 const PLATFORMS_MS = 5_000;
-const MAX_NAMED_PLATFORMS = 10;
+const OTHER_ADDRESS =
+  "Set FACELESS_BASE_URL to the service's address without /api/v1, not to that of its website. On a public network, sign in to the network first";
 
 /** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
 export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
@@ -27,7 +28,7 @@ export async function checkService(target: Target | undefined, now: () => number
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const tookMs = now() - startedMs;
     if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(answer.json).success)
-      return [otherServiceCheck(answer)];
+      return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
     return [
       pass("service", `${addressOf(target.service.baseUrl)} answers (${tookMs} ms)`),
       ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
@@ -48,57 +49,24 @@ export function addressOf(baseUrl: URL): string {
   return baseUrl.href.replace(/\/$/, "");
 }
 
-/** Something that is not the service's API answers at the address. */
-function otherServiceCheck({ text }: Answer): Check {
-  return /^\s*</.test(text)
-    ? fail(
-        "service",
-        "a web page answers, not the service",
-        "Set FACELESS_BASE_URL to the address of the service itself, not of its website. On a public network, sign in to the network first",
-      )
-    : fail(
-        "service",
-        "something else answers at this address",
-        "Check FACELESS_BASE_URL: it is the service's address without /api/v1",
-      );
-}
-
 function checkFailure(error: BridgeError, target: Target): readonly Check[] {
   const { code, status, nextStep, serviceWords } = error.facts;
   const fix = nextStep.replace(/\.$/, "");
-  if (error.cause instanceof TransportFailure) return [unreachableCheck(error.cause, target)];
+  if (error.cause instanceof TransportFailure)
+    return [
+      fail("service", `${addressOf(target.service.baseUrl)} gives no answer: ${error.cause.reason}`, fix),
+    ];
   const words =
     serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
   const answers = pass("service", `${addressOf(target.service.baseUrl)} answers`);
   if (code === "unauthorized") {
-    if (!target.hasKey) return [answers];
-    // The service explains its refusals.
-    const mayBeFirewall = serviceWords === undefined;
-    return [
-      answers,
-      fail("key", detail, mayBeFirewall ? `${fix}, or whether a firewall blocks the request` : fix),
-    ];
+    return target.hasKey ? [answers, fail("key", detail, fix)] : [answers];
   }
   if (code === "out_of_credits")
     return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
   if (code === "rate_limited") return [answers, fail("requests", detail, fix)];
-  const apiPath = /\/api(\/(v\d+|mcp)(\/.*)?)?$/.exec(target.service.baseUrl.pathname)?.[0];
-  if (code === "not_found" && apiPath !== undefined)
-    return [fail("service", detail, `Remove ${apiPath} from the end of FACELESS_BASE_URL`)];
   return [fail("service", detail, fix)];
-}
-
-function unreachableCheck(failure: TransportFailure, target: Target): Check {
-  const { kind, sent, reason } = failure;
-  const fix = failure.fix.replace(/\.$/, "");
-  return kind === "timeout" && sent
-    ? fail(
-        "service",
-        `${addressOf(target.service.baseUrl)} takes the request, but does not answer: ${reason}`,
-        "Try again in a minute",
-      )
-    : fail("service", `${addressOf(target.service.baseUrl)} can't be reached: ${reason}`, fix);
 }
 
 /** How many requests the service allows for now. */
@@ -124,11 +92,7 @@ async function checkPlatforms(service: ServiceClient): Promise<Check> {
     const { platforms } = await service.listConnectedPlatforms({ deadlineMs: PLATFORMS_MS });
     if (platforms.length === 0)
       return warn("platforms", "none is connected: videos can be made, but not published", connect);
-    const names = platforms
-      .slice(0, MAX_NAMED_PLATFORMS)
-      .map(({ platform }) => cleanServiceText(platform, 40));
-    const more = platforms.length - names.length;
-    return pass("platforms", `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+    return pass("platforms", platforms.map(({ platform }) => cleanServiceText(platform, 40)).join(", "));
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     const reason = error.facts.message.replace(/\.$/, "");

@@ -3,7 +3,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
+import { CLIENTS } from "../../../src/command-line.ts";
 import type { DoctorOptions } from "../../../src/commands/doctor.ts";
 import { CLIENT_FILES } from "../../../src/commands/doctor/client-files.ts";
 import { CANARY } from "../../fixtures/canary.ts";
@@ -70,38 +70,6 @@ test("doctor trusts the user's own file, by whatever path the working folder lea
   expect(reports.map(({ lines }) => lines[0])).toEqual(reports.map(() => "A video can be made."));
 });
 
-test.each<[string, ClientName, string, () => string | object]>([
-  [
-    "by ${workspaceFolder}",
-    "cursor",
-    ".cursor/mcp.json",
-    () => servers({ FACELESS_API_KEY: CANARY }, { envFile: "${workspaceFolder}/.env" }),
-  ],
-  [
-    "by a relative path",
-    "cursor",
-    ".cursor/mcp.json",
-    () => servers({ FACELESS_API_KEY: CANARY }, { envFile: "./x/../.env" }),
-  ],
-  [
-    "for its secrets",
-    "continue",
-    ".continue/config.yaml",
-    () => printed("continue", "").replace("https://videos.example.com", "${{ secrets.FACELESS_BASE_URL }}"),
-  ],
-])(
-  "doctor sends nothing to what a project's .env names, which the user's entry reads %s",
-  async (_, client, file, content) => {
-    const { url, requests } = await service();
-    const home = await homeWith(file, content());
-    await write(join(home, "project/.env"), `FACELESS_BASE_URL=${url}\n`);
-
-    const { lines } = await doctor({ client, home, env, folder: "project" });
-
-    expect({ problems: problems(lines), requests }).toEqual({ problems: ["project"], requests: [] });
-  },
-);
-
 test("doctor reads no file without an end, and survives what no entry should hold", async () => {
   const project = async (file: string, content: string | object) => homeWith(join("project", file), content);
   const endless = await project("README.md", "");
@@ -117,20 +85,15 @@ test("doctor reads no file without an end, and survives what no entry should hol
   );
   const drawn = await project(".mcp.json", servers({}, { command: "\u001B[2J\nok  all is well" }));
 
-  const [none, first, second, third] = [
+  const reports = [
     await doctor({ client: "cursor", home: endless, folder: "project" }),
     await doctor({ client: "continue", home: circular, folder: "project" }),
     await doctor({ client: "kiro", home: strange, folder: "project" }),
     await doctor({ client: "claude-code", home: drawn, folder: "project" }),
   ];
 
-  expect([none, first, second, third].map(({ lines }) => problems(lines))).toEqual([
-    ["entry"],
-    ["entry"],
-    ["entry"],
-    ["entry"],
-  ]);
-  expect(third?.lines.join("\n")).toContain("(the entry starts ok all is well, which is not there)");
+  expect(reports.map(({ lines }) => problems(lines))).toEqual(reports.map(() => ["entry"]));
+  expect(reports.at(-1)?.lines.join("\n")).toContain("(the entry starts ok all is well, which is not there)");
 });
 
 test("on Windows doctor opens no file on another computer that a project's entry names", async () => {
@@ -139,7 +102,7 @@ test("on Windows doctor opens no file on another computer that a project's entry
 
   const { lines } = await doctor({ client: "claude-code", home, folder: "project", more });
 
-  expect(lines.join("\n")).toContain("names a file on another computer, which doctor does not open");
+  expect(problems(lines)).not.toContain("entry");
 });
 
 test.each([
