@@ -14,7 +14,7 @@ import {
 
 /** One thing that was carried out. Times are milliseconds of performance.now(). */
 export interface Charge {
-  /** What must not be charged twice: a topic of an account, or a job on a platform. */
+  /** What must not be charged twice: a topic, whatever the key, or a job on a platform. */
   readonly what: string;
   readonly status: "processing" | "completed" | "failed" | "posted";
   /** Of a video. */
@@ -48,11 +48,11 @@ const bodySchema = z.object({
 });
 
 /** What is charged for a topic, however it is written. */
-export function videoOf(authorization: string, topic: string): string {
-  return `${authorization}: ${topic
+export function videoOf(topic: string): string {
+  return topic
     .normalize("NFC")
     .replace(/\s|\u200B/g, "")
-    .toLowerCase()}`;
+    .toLowerCase();
 }
 
 export function postOf(jobId: string, platform: string): string {
@@ -70,10 +70,10 @@ export async function startPayingService(random: Random): Promise<PayingService>
   const charge = (made: Pick<Charge, "what" | "status" | "jobId">) =>
     charges.push({ ...made, receivedAtMs: performance.now(), endedAtMs: Infinity });
 
-  const generate = ({ headers, json }: RecordedRequest) => {
+  const generate = ({ json }: RecordedRequest) => {
     const jobId = `00000000-0000-4000-8000-${String(charges.length).padStart(12, "0")}`;
     const status = pick(random, STATUSES);
-    charge({ what: videoOf(headers.authorization ?? "", bodySchema.parse(json).topic), status, jobId });
+    charge({ what: videoOf(bodySchema.parse(json).topic), status, jobId });
     service.on(`GET /api/v1/status/${jobId}`, { json: { status, videoUrls: [] } });
     return { json: { jobId, status: "processing" } };
   };
