@@ -1,5 +1,5 @@
 // npm run docs -- check: finds what the documents say that is not so. Links, headings, settings, files,
-// scripts, commands and options must exist. Changes nothing.
+// scripts and commands must exist. Changes nothing.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -13,14 +13,6 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDERS = [".github", "docs"];
 /** The names in it may be of the past. */
 const CHANGELOG = "CHANGELOG.md";
-/** Of mcp-proxy, supergateway and Claude Code. */
-const OPTIONS_OF_OTHERS = ["--apiKey", "--host", "--stateful", "--sessionTimeout", "--print"];
-const OPTIONS = new Set([
-  ...OPTIONS_OF_OTHERS,
-  ...["help", "version", ...COMMANDS.flatMap(({ options }) => Object.keys(options))].map(
-    (name) => `--${name}`,
-  ),
-]);
 const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name).filter((name) => name !== "");
 const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) => name);
 /** What stands for a value in a command. */
@@ -72,7 +64,6 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
       Object.hasOwn(manifest.scripts, word),
     ),
     ...missing("file", wordsOf(commands).filter(isPath), (path) => isThere(path, name)),
-    ...missing("option", matches(spans.join("\n"), /^--[\w-]+/gm), (word) => OPTIONS.has(word)),
     ...commands.flatMap(findBadCommands),
     ...matches(text, /(?<=Node\.js )\d+\.\d+\.\d+(?= or newer)/g)
       .filter((version) => `>=${version}` !== manifest.engines.node)

@@ -1,17 +1,23 @@
-// npm run docs: writes the generated parts into the documents, server.json and the plugins. With `-- check`,
-// it writes nothing and finds what the documents say that is not so.
+// npm run docs: writes the generated parts of the documents, server.json and the version of the plugins. With
+// `-- check`, it writes nothing and finds what the documents say that is not so.
 
 import { spawnSync } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFileSync, writeFileSync } from "node:fs";
+import manifest from "../package.json" with { type: "json" };
 import { DOCUMENTS, findFaults } from "./docs-check.ts";
 import { PARTS, withPart } from "./docs-parts.ts";
-import { PLUGIN_FILES } from "./plugin-files.ts";
 import { serverJson } from "./settings-forms.ts";
 
-const FORMATTED = ["README.md", "server.json", "docs", ".agents", ".claude-plugin", ".cursor-plugin"];
+/** The rest of these files is written by hand. */
+const PLUGIN_MANIFESTS = [
+  ".claude-plugin/plugin.json",
+  ".codex-plugin/plugin.json",
+  ".cursor-plugin/plugin.json",
+  "gemini-extension.json",
+];
 
 if (process.argv[2] === "check") check();
-else await write();
+else write();
 
 function check(): void {
   const faults = DOCUMENTS.flatMap((name) => findFaults(name).map((fault) => `${name}: ${fault}\n`));
@@ -19,18 +25,19 @@ function check(): void {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-async function write(): Promise<void> {
-  for (const [name, parts] of Object.entries(PARTS)) {
-    const file = new URL(`../${name}`, import.meta.url);
-    let text = await readFile(file, "utf8");
-    for (const [mark, part] of Object.entries(parts)) text = withPart(text, mark, part);
-    await writeFile(file, text);
-  }
-  await writeFile(new URL("../server.json", import.meta.url), serverJson());
-  for (const [name, text] of Object.entries(PLUGIN_FILES)) {
-    const file = new URL(`../${name}`, import.meta.url);
-    await mkdir(new URL(".", file), { recursive: true });
-    await writeFile(file, text);
-  }
-  process.exitCode = spawnSync("oxfmt", FORMATTED, { stdio: "inherit" }).status ?? 1;
+function write(): void {
+  for (const [name, parts] of Object.entries(PARTS))
+    edit(name, (document) =>
+      Object.entries(parts).reduce((text, [mark, part]) => withPart(text, mark, part), document),
+    );
+  edit("server.json", serverJson);
+  for (const name of PLUGIN_MANIFESTS)
+    edit(`docs/plugin/${name}`, (text) => text.replace(/(?<="version": ")[^"]*/, () => manifest.version));
+  process.exitCode =
+    spawnSync("oxfmt", Object.keys(PARTS).concat("server.json"), { stdio: "inherit" }).status ?? 1;
+}
+
+function edit(name: string, change: (text: string) => string): void {
+  const file = new URL(`../${name}`, import.meta.url);
+  writeFileSync(file, change(readFileSync(file, "utf8")));
 }

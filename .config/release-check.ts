@@ -23,20 +23,15 @@ function lockfileFaults(): string[] {
   const unchecked = Object.keys(packages).filter(
     (path) => path !== "" && packages[path]?.integrity === undefined,
   );
-  const absent = Object.entries(packages).flatMap(([path, { optionalDependencies }]) =>
-    Object.keys(optionalDependencies).filter((name) => !hasEntry(path, name)),
-  );
+  const paths = Object.keys(packages);
+  const absent = Object.values(packages)
+    .flatMap(({ optionalDependencies }) => Object.keys(optionalDependencies))
+    .filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)));
   const [example] = [...unchecked, ...absent];
   if (example === undefined) return [];
   return [
     `package-lock.json: ${unchecked.length} packages have no integrity and ${absent.length} no entry, such as ${example}. Run npm run lockfile where the registry has every platform's packages.`,
   ];
-}
-
-/** Whether the package at `path` finds `name` below its own folder or one around it. */
-function hasEntry(path: string, name: string): boolean {
-  if (`${path === "" ? "" : `${path}/`}node_modules/${name}` in packages) return true;
-  return path !== "" && hasEntry(path.slice(0, Math.max(0, path.lastIndexOf("/node_modules/"))), name);
 }
 
 function readmeFaults(): string[] {

@@ -51,23 +51,6 @@ test("the log shows a cause at level debug only", () => {
   }
 });
 
-test("the log shows a cause that is not an error, and one without a stack", () => {
-  const bare = new Error("bare");
-  delete bare.stack;
-  const { log, lines } = record("debug");
-  log.info("failed", "a reason");
-  log.info("failed", bare);
-  log.info("failed", null);
-  log.info("failed", undefined);
-
-  expect(lines).toEqual([
-    "faceless-video-mcp info: failed a reason\n",
-    "faceless-video-mcp info: failed bare\n",
-    "faceless-video-mcp info: failed null\n",
-    "faceless-video-mcp info: failed\n",
-  ]);
-});
-
 test("the log never shows the key, not even with invisible characters within it", () => {
   const { log, lines } = record("debug", "fl_canary");
   log.error("fl_canary and fl_\u200Bcan\u001B[0mary", new Error("Bearer fl_canary"));

@@ -208,20 +208,4 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       .poll(async () => (await raw.listResources()).resources.map(({ name }) => name).sort())
       .toEqual(["Tides", `Video ${OLDER}`, "catalog"]);
   });
-
-  test("nothing is sent while the journal can't be written, and the error says what to do", async () => {
-    const { folder, start, sent } = await computer({});
-    writeFileSync(join(folder, "file"), "");
-    const client = await start({ FACELESS_STATE_DIR: join(folder, "file") });
-
-    for (const result of [
-      await client.call("generate_video", TIDES),
-      await client.call("publish_video", POST),
-    ]) {
-      expect(errorIn(result)).toMatchObject({ code: "journal_unwritable", outcome: "not_sent" });
-      expect(textOf(result)).toContain(join(folder, "file"));
-      expect(textOf(result)).toContain("FACELESS_STATE_DIR=off");
-    }
-    expect(sent()).toEqual([0, 0]);
-  });
 });

@@ -1,52 +1,95 @@
-// What the plugins' entries start, with the values that clients pass before and after the user has set them.
+// The plugins' files agree with the code, and their entries start what they promise before and after the user
+// has set the values. `npm run test:plugins` has the clients judge them.
 
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import * as z from "zod";
-import { PLUGIN_FILES } from "../../.config/plugin-files.ts";
-import { SERVER } from "../../src/commands/server-entry.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { FORMATS } from "../../src/commands/client-formats.ts";
+import { launch, SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
+const OPTIONS = { windows: false, sandbox: false };
+const { command, args } = launch(OPTIONS);
+const SWITCHES = ["--sandbox=auto"];
 const NOT_SET = { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" };
-const ARGS = ["--sandbox=auto"];
-const manifestSchema = z.looseObject({
-  mcpServers: z.record(
-    z.string(),
-    z.object({ args: z.array(z.string()), env: z.record(z.string(), z.string()).default(NOT_SET) }),
-  ),
+const serversSchema = z.record(
+  z.string(),
+  z.looseObject({
+    env: z.record(z.string(), z.string()).optional(),
+    env_vars: z.array(z.string()).optional(),
+  }),
+);
+
+const read = (name: string) => readFileSync(`docs/plugin/${name}`, "utf8");
+
+test.each([
+  ["claude-code", ".claude-plugin/plugin.json"],
+  ["codex", "codex-mcp.json"],
+  ["cursor", ".cursor-plugin/plugin.json"],
+  ["gemini", "gemini-extension.json"],
+] as const)(
+  "the plugin of %s has the entry that config prints, and starts the sandbox until a value is set",
+  async (client, file) => {
+    const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
+    const { env = {} } = server;
+    const printed = FORMATS[client].document({
+      ...OPTIONS,
+      command,
+      args: [...args, ...SWITCHES],
+      env,
+      baseUrl: "",
+    });
+    const [servers] = Object.values(printed);
+    const expected = serversSchema.parse(servers)[SERVER];
+    // Codex passes the address on from the shell too.
+    expected?.env_vars?.push("FACELESS_BASE_URL");
+    expect({ ...server, env }).toEqual(expected);
+
+    // With the placeholders that nothing has filled in.
+    const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
+    const started = await call("generate_video", { topic: "Why the sea is salty" });
+    expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");
+  },
+);
+
+test("a plugin uses the service that the user has given, and says which value is missing", async () => {
+  const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
+  const listWith = async (env: Record<string, string>) =>
+    (await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } })).call("list_videos");
+
+  const given = await listWith({ FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url });
+  const half = await listWith({ FACELESS_BASE_URL: service.url });
+
+  expect(given.structuredContent).toMatchObject({
+    videos: [],
+    summary: expect.not.stringContaining("sandbox"),
+  });
+  expect([half.isError, textOf(half)]).toEqual([
+    true,
+    expect.stringContaining("FACELESS_API_KEY is not set"),
+  ]);
 });
 
 test.each([
   ".claude-plugin/plugin.json",
-  "codex-mcp.json",
+  ".codex-plugin/plugin.json",
   ".cursor-plugin/plugin.json",
   "gemini-extension.json",
-])("%s starts the sandbox while neither key nor address is given, and each summary says so", async (file) => {
-  const { mcpServers } = manifestSchema.parse(JSON.parse(PLUGIN_FILES[`docs/plugin/${file}`] ?? ""));
-  const { args = [], env = {} } = mcpServers[SERVER] ?? {};
-  expect(args.filter((word) => word.startsWith("--"))).toEqual(ARGS);
-
-  // With the placeholders that nothing has filled in.
-  const client = await connectModern({ args: ARGS, env });
-
-  const started = await client.call("generate_video", { topic: "Why the sea is salty" });
-  expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");
+])("%s has the version and the description of the package", (file) => {
+  const { version, description } = manifest;
+  expect(JSON.parse(read(file))).toMatchObject({ version, description });
 });
 
-test("a plugin uses the service that the user has given", async () => {
-  const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
-  const env = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url };
-
-  const { structuredContent } = await (await connectModern({ args: ARGS, env })).call("list_videos");
-
-  expect(structuredContent?.["videos"]).toEqual([]);
-  expect(structuredContent?.["summary"]).not.toContain("sandbox");
-});
-
-test("a plugin with an address and no key says that the key is missing", async () => {
-  const env = { ...NOT_SET, FACELESS_BASE_URL: "https://videos.example.com" };
-  const result = await (await connectModern({ args: ARGS, env })).call("list_videos");
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toContain("FACELESS_API_KEY is not set");
+test("the skill has the name of its folder, and speaks to the model of the user, never as the user", () => {
+  const folder = "skills/make-faceless-video";
+  const [skill, styles] = [read(`${folder}/SKILL.md`), read(`${folder}/references/styles.md`)];
+  expect(parse(/^---\n(.*?)\n---\n/s.exec(skill)?.[1] ?? "")).toMatchObject({
+    name: "make-faceless-video",
+    description: expect.stringMatching(/^.{1,1024}$/),
+  });
+  expect(`${skill}${styles}`.match(/.{0,20}\b(I|me|my|mine)\b.{0,20}/g)).toBeNull();
 });

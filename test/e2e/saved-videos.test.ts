@@ -1,18 +1,16 @@
 // Finished videos on disk: in the sandbox, and with a service of which a test sees each request.
 
-import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { BUILT_FILE, connectLegacy, connectModern, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
+import { connectLegacy, connectModern, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
-import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { filesIn, VIDEO } from "../saved-videos/saving.ts";
-import { proxyServer } from "../service/proxy-server.ts";
 
 /** A service that has one finished video on its own host. */
 async function finishedVideo() {
@@ -124,82 +122,7 @@ test("a download that fails is a sentence of the summary, and the call succeeds"
   expect(filesIn(folder)).toEqual({});
 });
 
-// Nothing is ever sent there: the proxy leads to a server on this computer.
-const ADDRESS = "93.184.216.34";
-
-/** Their first eight characters, after which files are named, differ. */
-const jobIdAt = (index: number) => `${index}${JOB_ID.slice(1)}`;
-
-/** What becomes of the videos of a public service, behind the user's proxy, after a call waited for each. */
-async function saveThroughProxy(videos: readonly Script[]) {
-  const certificate = createCertificate(ADDRESS);
-  const service = await scriptedService({}, { certificate });
-  for (const [index, video] of videos.entries()) {
-    const finalVideoUrl = `https://${ADDRESS}/${index}.mp4`;
-    service.on(`GET /${index}.mp4`, video);
-    service.on(`GET /api/v1/status/${jobIdAt(index)}`, { json: { status: "completed", finalVideoUrl } });
-  }
-  const proxy = await proxyServer({ tunnelTo: service.port });
-  const [folder, caFile] = [temporaryFolder(), join(temporaryFolder(), "ca.pem")];
-  writeFileSync(caFile, certificate.cert);
-  // Node reads the certificates of its environment when a process starts.
-  const client = await connectModern({
-    file: BUILT_FILE,
-    env: {
-      FACELESS_API_KEY: CANARY,
-      FACELESS_BASE_URL: `https://${ADDRESS}`,
-      FACELESS_SAVE_DIR: folder,
-      HTTPS_PROXY: proxy.url,
-      NODE_EXTRA_CA_CERTS: caFile,
-    },
-  });
-  const summaries: unknown[] = [];
-  for (const index of videos.keys()) {
-    const jobId = jobIdAt(index);
-    const isSettled = /It (is saved as|could not be saved)/;
-    const summaryOf = async (waitSeconds: number) => {
-      const { structuredContent } = await client.call("get_video_status", { jobId, waitSeconds });
-      return String(structuredContent?.["summary"]);
-    };
-    let summary = await summaryOf(1);
-    while (!isSettled.test(summary)) summary = await summaryOf(0);
-    summaries.push(summary.replace(`https://${ADDRESS}/${index}.mp4`, "LINK"));
-  }
-  const downloads = service.requests.filter(({ path }) => path.endsWith(".mp4"));
-  return {
-    files: Object.values(filesIn(folder)),
-    summaries,
-    tunnels: new Set(proxy.asked.map(({ target }) => target)),
-    keys: tracesOf(CANARY, JSON.stringify(downloads.map(({ headers }) => headers))),
-  };
-}
-
-test("of a service on the internet a video is saved through the proxy's tunnel, and no redirect off https or into a private network is followed", async () => {
-  const redirect = (location: string) => ({ status: 302, headers: { location } });
-  const failed = (problem: string) =>
-    `Your video is ready: LINK It could not be saved on this computer: ${problem}. A later get_video_status tries again.`;
-
-  expect(
-    await saveThroughProxy([
-      { body: VIDEO },
-      redirect("https://192.168.1.1/final.mp4"),
-      redirect(`http://${ADDRESS}/final.mp4`),
-      redirect("http://127.0.0.1/final.mp4"),
-    ]),
-  ).toEqual({
-    files: ["the video"],
-    summaries: [
-      expect.stringMatching(/^Your video is ready: LINK It is saved as .+\.mp4\.$/),
-      failed("its link leads to a private address"),
-      failed("its link does not stay on https"),
-      failed("its link does not stay on https"),
-    ],
-    tunnels: new Set([`${ADDRESS}:443`]),
-    keys: [],
-  });
-});
-
-test("where no folder is set, nothing is downloaded, and what the service calls savedTo is not passed on", async () => {
+test("without a folder nothing is downloaded, and the service's savedTo is not passed on", async () => {
   const { service } = await finishedVideo();
   const client = await connectModern({ env: { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url } });
 

@@ -3,16 +3,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  BUILT_FILE,
-  connectModern,
-  factsOf,
-  SERVER_NODE,
-  TEST_CLIENTS,
-  type UsersAnswer,
-} from "../fixtures/clients.ts";
+import { BUILT_FILE, connectModern, factsOf, TEST_CLIENTS, type UsersAnswer } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { run } from "../fixtures/run.ts";
 
 const FAST_SANDBOX = {
   file: BUILT_FILE,
@@ -98,12 +90,4 @@ test("initialize and tools/list load nothing but the server: no HTTP, no sandbox
   const loaded = reports.join("\n").match(/dist\/[^"]*\.cjs/g) ?? [];
   const loads = new Set(loaded.map((file) => /([^/]+?)(?:-[\w-]{8})?\.cjs$/.exec(file)?.[1]));
   expect(loads).toEqual(new Set(["bin", "cli", "rolldown-runtime", "serve", "start"]));
-});
-
-test("--help writes to stdout and ends with exit code 0", async () => {
-  expect(await run(SERVER_NODE, [BUILT_FILE, "--help"])).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/Commands[^]*Environment/),
-    stderr: "",
-  });
 });

@@ -1,11 +1,10 @@
-// Measures get_video_status through the built server, the same request sent directly, and the minimum of a
-// call over stdio: the same answer as a constant, from a server of the same SDK and without it.
+// Measures get_video_status through the built server, and the same request sent directly.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Agent, request } from "undici";
-import { type RawServer, startRaw } from "../../fixtures/raw-server.ts";
+import { startRaw } from "../../fixtures/raw-server.ts";
 import { jobIdOf } from "../../fixtures/soak-service.ts";
 import { compare, inTurns, median } from "./sample.ts";
 
@@ -15,24 +14,23 @@ const ONE_BY_ONE = 1_000;
 const AT_ONCE = 32;
 const TOGETHER = 6_000;
 const KEY = "fl_bench_0123456789";
-const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const SERVICE = fileURLToPath(new URL("local-service.ts", import.meta.url));
 const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
 /** The median of single calls in milliseconds, and the calls per second with 32 in flight. */
-export interface Calls {
+interface Calls {
   readonly p50Ms: number;
   readonly perSecond: number;
 }
 
 export async function benchCalls() {
-  const service = spawn(process.execPath, ["--import", "tsx", beside("local-service.ts")], {
+  const service = spawn(process.execPath, ["--import", "tsx", SERVICE], {
     stdio: ["ignore", "pipe", "inherit"],
     env: BARE,
   });
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
-  const env = { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url };
-  const server = startRaw({ env });
+  const server = startRaw({ env: { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url } });
   const agent = new Agent();
   const headers = { authorization: `Bearer ${KEY}` };
 
@@ -40,36 +38,29 @@ export async function benchCalls() {
     const { body } = await request(`${url}/api/v1/status/${jobId}`, { dispatcher: agent, headers });
     if (Reflect.get(Object(await body.json()), "status") !== "processing") throw new Error("No status.");
   };
-  const through = (server: RawServer) => async (jobId: string) => {
+  const through = async (jobId: string) => {
     const { result } = await server.ask("tools/call", { name: "get_video_status", arguments: { jobId } });
     if (result?.["structuredContent"] === undefined) throw new Error(`No status. ${JSON.stringify(result)}`);
-    return result;
   };
-  await server.open("legacy");
-  const constant = { env: { ...BARE, ANSWER: JSON.stringify(await through(server)(jobIdOf(1))) } };
-  const sdk = startRaw({ ...constant, file: beside("sdk-echo.mjs") });
-  const echo = startRaw({ ...constant, file: beside("echo.mjs") });
   try {
-    await sdk.open("legacy");
-    await echo.open("legacy");
-    const calls = [direct, through(server), through(sdk), through(echo)];
-    const [base = [], ours = [], ofSdk = [], ofEcho = []] = await inTurns(
+    await server.open("legacy");
+    const calls = [direct, through];
+    const [base = [], ours = []] = await inTurns(
       ROUNDS,
       calls.map((call) => () => measure(call)),
     );
-    const againstDirect = (samples: readonly Calls[]) => ({
-      p50Ms: compare(base, samples, ({ p50Ms }) => p50Ms),
-      perSecond: compare(base, samples, ({ perSecond }) => perSecond),
-    });
-    return { ours: againstDirect(ours), sdk: againstDirect(ofSdk), echo: againstDirect(ofEcho) };
+    return {
+      p50Ms: compare(base, ours, ({ p50Ms }) => p50Ms),
+      perSecond: compare(base, ours, ({ perSecond }) => perSecond),
+    };
   } finally {
-    for (const { child } of [server, sdk, echo]) child.kill();
+    server.child.kill();
     service.kill();
     await agent.close();
   }
 }
 
-async function measure(call: (jobId: string) => Promise<unknown>): Promise<Calls> {
+async function measure(call: (jobId: string) => Promise<void>): Promise<Calls> {
   // Every tenth job is completed, and a completed job is requested only once.
   const jobs = (count: number) =>
     Array.from({ length: count }, (_, index) => jobIdOf((index % JOBS) * 10 + 1));

@@ -9,7 +9,7 @@ import { compare, inTurns } from "./sample.ts";
 const ROUNDS = 41;
 const ECHO = fileURLToPath(new URL("echo.mjs", import.meta.url));
 
-export interface Start {
+interface Start {
   readonly ms: number;
   readonly megabytes: number;
 }

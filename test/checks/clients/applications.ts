@@ -22,8 +22,6 @@ export interface Given extends Place {
   readonly entry: string;
   /** The scripted model's server, without a path. */
   readonly modelUrl: string;
-  /** A folder for pictures of its window, if it has one. */
-  readonly pictures: string;
   /** Runs the application for something other than the job. */
   ask(...args: readonly string[]): Promise<unknown>;
 }

@@ -4,34 +4,13 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import * as z from "zod";
-import type { Call, Reply, Turn } from "./scripted-model.ts";
+import type { Reply, Turn } from "./scripted-model.ts";
 
 export interface Dialect {
   /** The paths at which it is spoken. */
   readonly path: RegExp;
   read(body: unknown): Turn;
   write(response: ServerResponse, reply: Reply, body: unknown): void;
-}
-
-/** A tool as it is offered, with the name by which it is called. */
-interface Offered {
-  readonly name: string;
-  readonly definition: unknown;
-}
-
-function turnOf(
-  offered: readonly Offered[],
-  calls: readonly Call[],
-  lateResults: readonly string[] = [],
-): Turn {
-  return {
-    tools: offered.map(({ name }) => name),
-    toolBytes: Object.fromEntries(
-      offered.map(({ name, definition }) => [name, Buffer.byteLength(JSON.stringify(definition))]),
-    ),
-    calls,
-    lateResults,
-  };
 }
 
 /** What the model reads of a result that is a text, or a list of parts. */
@@ -71,14 +50,14 @@ const anthropic: Dialect = {
     const results = blocks.flatMap((block) => toolResultSchema.safeParse(block).data ?? []);
     // The service shows the model a deferred tool only after a search.
     const offered = tools.filter(({ defer_loading: isDeferred }) => isDeferred !== true);
-    return turnOf(
-      offered.map((definition) => ({ name: definition.name, definition })),
-      results.map(({ tool_use_id: id, content }) => ({
+    return {
+      tools: offered.map(({ name }) => name),
+      calls: results.map(({ tool_use_id: id, content }) => ({
         tool: uses.find((use) => use.id === id)?.name ?? "",
         shown: textOf(content),
       })),
-      blocks.flatMap((block) => taskResult(textOf([block])) ?? []),
-    );
+      lateResults: blocks.flatMap((block) => taskResult(textOf([block])) ?? []),
+    };
   },
   write(response, reply, body) {
     const block =
@@ -134,15 +113,16 @@ const chatCompletions: Dialect = {
       })
       .parse(body);
     const made = messages.flatMap(({ tool_calls: calls }) => calls ?? []);
-    return turnOf(
-      tools.map((definition) => ({ name: definition.function.name, definition })),
-      messages
+    return {
+      tools: tools.map((tool) => tool.function.name),
+      calls: messages
         .filter(({ role }) => role === "tool")
         .map(({ tool_call_id: id, content }) => ({
           tool: made.find((call) => call.id === id)?.function.name ?? "",
           shown: textOf(content),
         })),
-    );
+      lateResults: [],
+    };
   },
   write(response, reply) {
     const message =
@@ -205,14 +185,15 @@ const responses: Dialect = {
           .looseObject({ type: z.literal("function_call_output"), call_id: z.string(), output: z.unknown() })
           .safeParse(item).data ?? [],
     );
-    return turnOf(
-      tools.flatMap(offeredFunctions),
-      results.map(({ call_id: id, output }) => {
+    return {
+      tools: tools.flatMap(offeredFunctions),
+      calls: results.map(({ call_id: id, output }) => {
         const call = made.find((one) => one.call_id === id);
         const namespace = call?.namespace === undefined ? "" : `${call.namespace}${NAMESPACE_END}`;
         return { tool: `${namespace}${call?.name ?? ""}`, shown: textOf(output) };
       }),
-    );
+      lateResults: [],
+    };
   },
   write(response, reply) {
     const id = `resp_${randomUUID()}`;
@@ -259,15 +240,12 @@ const responses: Dialect = {
   },
 };
 
-function offeredFunctions(tool: unknown): Offered[] {
+function offeredFunctions(tool: unknown): string[] {
   const namespace = namespaceSchema.safeParse(tool).data;
   if (namespace !== undefined)
-    return namespace.tools.map((definition) => ({
-      name: `${namespace.name}${NAMESPACE_END}${definition.name}`,
-      definition,
-    }));
-  const { type, name } = functionSchema.parse(tool);
-  return [{ name: name ?? type, definition: tool }];
+    return namespace.tools.map(({ name }) => `${namespace.name}${NAMESPACE_END}${name}`);
+  const { type, name = type } = functionSchema.parse(tool);
+  return [name];
 }
 
 function functionCall({ call, args }: { readonly call: string; readonly args: object }) {
@@ -305,12 +283,14 @@ const gemini: Dialect = {
     const results = contents
       .flatMap(({ parts }) => parts)
       .flatMap((part) => functionResponseSchema.safeParse(part).data ?? []);
-    return turnOf(
-      tools
-        .flatMap(({ functionDeclarations }) => functionDeclarations)
-        .map((definition) => ({ name: definition.name, definition })),
-      results.map(({ functionResponse: { name, response } }) => ({ tool: name, shown: textOf(response) })),
-    );
+    return {
+      tools: tools.flatMap(({ functionDeclarations }) => functionDeclarations.map(({ name }) => name)),
+      calls: results.map(({ functionResponse }) => ({
+        tool: functionResponse.name,
+        shown: textOf(functionResponse.response),
+      })),
+      lateResults: [],
+    };
   },
   write(response, reply) {
     const part =

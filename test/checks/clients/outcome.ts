@@ -7,8 +7,8 @@ import { answerOf, capabilitiesOf, protocolOf, type ServerRun, toolCalls } from 
 
 export interface Outcome {
   readonly protocol: string;
-  /** How many of this server's tools the first turn offered, and the size of their definitions. */
-  readonly firstTurn: { readonly tools: number; readonly bytes: number };
+  /** How many of this server's tools the first turn offered. */
+  readonly tools: number;
   readonly shown: string;
   /** Whether the video was started as a task, which the client follows by itself. */
   readonly asTask: boolean;
@@ -34,10 +34,7 @@ export function outcomeOf(
   const answer = run === undefined ? undefined : answerOf(run);
   return {
     protocol: (run && protocolOf(run)) ?? "none",
-    firstTurn: {
-      tools: offered.length,
-      bytes: offered.reduce((sum, tool) => sum + (turns[0]?.toolBytes[tool] ?? 0), 0),
-    },
+    tools: offered.length,
     shown: run === undefined ? "nothing" : shownOf(turns, run),
     asTask: run !== undefined && startedAsTask(run),
     elicitation: elicitationOf(run, answer),

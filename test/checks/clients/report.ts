@@ -19,10 +19,10 @@ export interface Row {
 /** Whether the job ended as it should, with the tools in the first turn and no server left running. */
 export function isGood({ first, unasked }: Row): boolean {
   if (first === undefined || first.failure !== undefined) return false;
-  const { published, firstTurn } = unasked ?? first;
+  const { published, tools } = unasked ?? first;
   const told = unasked === undefined || first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off");
   const left = [...first.left, ...(unasked?.left ?? [])];
-  return published && told && firstTurn.tools === TOOLS && !left.some(isServer);
+  return published && told && tools === TOOLS && !left.some(isServer);
 }
 
 /** By the server's executable or file: other programs may have its name in their paths. */
@@ -47,11 +47,11 @@ export function reportTable(rows: readonly Row[]): string {
 function cells({ title, version, first, unasked, notRun }: Row): string[] {
   const name = `${title} ${version}`;
   if (first === undefined) return [name.trim(), "", "", "", "", `not run: ${notRun}`, ""];
-  const { protocol, firstTurn, shown, elicitation } = first;
+  const { protocol, tools, shown, elicitation } = first;
   return [
     name,
     protocol,
-    `${firstTurn.tools} of ${TOOLS}${firstTurn.tools > 0 ? `, ${(firstTurn.bytes / 1000).toFixed(1)} kB` : ""}`,
+    `${tools} of ${TOOLS}`,
     shown,
     elicitation,
     resultOf(first, unasked),

@@ -1,9 +1,8 @@
 // npm run test:clients: real applications from npm do a whole job with the entry that `config` prints, the
 // sandbox and a scripted model. Writes docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing,
-// `-- --latest` takes their latest versions. Names the folder of VS Code's screenshots. Linux only.
+// `-- --latest` takes their latest versions. Linux only.
 
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
@@ -24,7 +23,6 @@ type Variables = Readonly<Record<string, string>>;
 /** Long enough that the client has to wait for the video. */
 const RENDER_SECONDS = "6";
 const LIMIT_MS = 300_000;
-const PICTURES = join(tmpdir(), "faceless-clients-pictures");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -84,7 +82,6 @@ async function runOnce(
     ...place,
     entry: await entryOf(application),
     modelUrl: model.url,
-    pictures: join(PICTURES, application.client),
     ask: (...args: readonly string[]) => runToEnd({ ...start, args }, LIMIT_MS),
   };
   try {

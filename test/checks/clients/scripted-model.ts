@@ -14,12 +14,10 @@ export interface Turn {
   readonly calls: readonly Call[];
   /** Results that came after their calls had ended, as messages. */
   readonly lateResults: readonly string[];
-  /** The size of the definitions of each offered tool, in bytes of JSON. */
-  readonly toolBytes: Readonly<Record<string, number>>;
 }
 
 /** A call that the model made before, and what it was shown of its result. */
-export interface Call {
+interface Call {
   readonly tool: string;
   readonly shown: string;
 }

@@ -132,32 +132,6 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
     expect(paid).toHaveLength(1);
   });
 
-  test("what keeps a program from starting is said in one sentence", async () => {
-    const { env } = await startBackend();
-    const fails = async (args: readonly string[], changes: Readonly<Record<string, string>>) => {
-      const { code, stderr } = await run(node, args, { cwd: folder, env: { ...env, ...changes } });
-      return { code, stderr };
-    };
-    const elsewhere = `http://127.0.0.1:${await freePort()}`;
-
-    expect(await fails(["worker.mjs"], { DATABASE_URL: "", FACELESS_API_KEY: "" })).toEqual({
-      code: 1,
-      stderr: "Not set: DATABASE_URL, FACELESS_API_KEY. README.md says to what.\n",
-    });
-    expect(await fails(["worker.mjs"], { DATABASE_URL: elsewhere.replace("http", "postgres") })).toEqual({
-      code: 1,
-      stderr: `The database of DATABASE_URL can't be used: connect ECONNREFUSED ${elsewhere.slice(7)}.\n`,
-    });
-    expect(await fails(["orders.mjs", "unanswered"], { FACELESS_BASE_URL: elsewhere })).toEqual({
-      code: 1,
-      stderr: `The service at ${elsewhere} can't be reached (ECONNREFUSED).\n`,
-    });
-    expect(await fails(["orders.mjs", "adopt", "an-order"], {})).toEqual({
-      code: 1,
-      stderr: "adopt needs an order and a job.\n",
-    });
-  });
-
   /** A database, a sandbox and a proxy of its own, and the example's programs for them. */
   async function startBackend({ isReachable = true } = {}) {
     const { PGUSER, PGPASSWORD, PGHOST, PGPORT } = postgres.env;

@@ -153,7 +153,7 @@ class Round {
       const answeredAtMs = performance.now();
       if (tool === "generate_video") this.#told.set(String(structuredContent?.["jobId"]), answeredAtMs);
       const code = /confirmDuplicate: "(\w+)"/.exec(text)?.[1];
-      this.#checkError(_meta?.["faceless/error"], code);
+      this.#checkError(tool, _meta?.["faceless/error"], code);
       if (code === undefined) return;
       const named = /with platforms (\[[^\]]*\]) and confirmDuplicate/.exec(text)?.[1];
       const again =
@@ -171,12 +171,14 @@ class Round {
     }
   }
 
-  #checkError(facts: unknown, code: string | undefined): void {
+  #checkError(tool: ToolCall["tool"], facts: unknown, code: string | undefined): void {
     const error = errorSchema.safeParse(facts).data;
     if (error?.code === "internal") this.#wrongAnswers.push("a call failed by itself");
     if (error?.code !== "in_progress") return;
     this.tally.inProgress += 1;
-    if (code !== undefined || error.outcome !== "not_sent")
+    // Waiting never makes publishing again safe.
+    const retryable = tool === "generate_video";
+    if (code !== undefined || error.outcome !== "not_sent" || error.retryable !== retryable)
       this.#wrongAnswers.push(`in_progress with ${JSON.stringify({ ...error, code })}`);
   }
 
@@ -273,7 +275,7 @@ export async function neverTwice(rounds: number, seed: number) {
       test: "two processes with lost answers, kill -9, time that passes and clocks that are set",
       promised:
         "nothing carried out twice without a code that knew of it, and none given while it is under way",
-      measured: `${rounds} rounds, ${failed} failed; ${carriedOut} requests carried out, ${withCode} calls with a code, ${inProgress} told in_progress`,
+      measured: `SEED=${seed} ROUNDS=${rounds}, ${failed} rounds failed; ${carriedOut} requests carried out, ${withCode} calls with a code, ${inProgress} told in_progress`,
       met: failed === 0,
     },
   ];

@@ -1,9 +1,9 @@
 // npm run stress: runs all stress tests in turn and writes their figures to docs/PERFORMANCE.md. Fails if a
 // promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry`
-// the mutants of one module. The command in the document has the seed that repeats a run.
+// the mutants of one module.
 
-import { MACHINE, report, TODAY } from "../report.ts";
-import { MODULES, type Result, type Row, SEED, TESTS } from "./tests.ts";
+import { report, TODAY } from "../report.ts";
+import { MODULES, type Row, SEED, TESTS } from "./tests.ts";
 
 const words = process.argv.slice(2);
 
@@ -16,27 +16,21 @@ function isAsked(name: string): boolean {
 const asked = Object.entries(TESTS).filter(([name]) => isAsked(name));
 if (asked.length === 0) throw new Error(`There are: ${Object.keys(TESTS).join(", ")}.`);
 for (const [name, test] of asked) {
-  const command = `SEED=${SEED} npm run stress -- ${name}`;
-  process.stderr.write(`${command}\n`);
-  let result: Result;
+  process.stderr.write(`SEED=${SEED} npm run stress -- ${name}\n`);
+  let rows: readonly Row[];
   try {
-    result = await test();
+    rows = await test();
   } catch (error) {
-    // One test that fails to run must not cost the figures of the others.
+    // A test that fails to run must not cost the figures of the others.
     const [measured = ""] = String(error).split("\n", 1);
-    result = [{ test: name, promised: "runs to its end", measured, met: false }];
+    rows = [{ test: name, promised: "runs to its end", measured, met: false }];
   }
-  const { text, met } = "text" in result ? result : listed(result);
-  if (!met) process.exitCode = 1;
-  await report("PERFORMANCE.md", name, `${text}\n\n${TODAY}, ${MACHINE}: \`${command}\`.`);
-}
-
-function listed(rows: readonly Row[]) {
   const lines = rows.map(
     ({ test: what, promised, measured, met }) =>
-      `- **${what}**: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
+      `- \`${name}\`, ${TODAY}, ${what}: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
   );
-  return { text: lines.join("\n"), met: rows.every(({ met }) => met) };
+  if (!rows.every(({ met }) => met)) process.exitCode = 1;
+  await report("PERFORMANCE.md", name, lines.join("\n"));
 }
 // A server that could not be killed must not hold this process.
 process.exit();

@@ -1,8 +1,7 @@
-// The stress tests, and what is promised and measured in each.
+// The stress tests by their names, and what each promises and measures.
 
 import { spawnSync } from "node:child_process";
 import { answers } from "./answers.ts";
-import { deadline } from "./deadline.ts";
 import { exits } from "./exits.ts";
 import { model } from "./model.ts";
 import { mutants } from "./mutants.ts";
@@ -30,9 +29,6 @@ export interface Row {
   readonly met: boolean;
 }
 
-/** What a test reports: rows, or a text of its own and whether all promises in it are kept. */
-export type Result = readonly Row[] | { readonly text: string; readonly met: boolean };
-
 /** Runs tests of npm test with larger numbers. */
 function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, "measured" | "met"> {
   const startMs = performance.now();
@@ -41,11 +37,14 @@ function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, 
     env: { ...process.env, ...env, SEED },
     stdio: ["ignore", process.stderr.fd, "inherit"],
   });
-  return { measured: `in ${Math.round((performance.now() - startMs) / 1000)} s`, met: status === 0 };
+  return {
+    measured: `SEED=${SEED}, ${Math.round((performance.now() - startMs) / 1000)} s`,
+    met: status === 0,
+  };
 }
 
 /** By the name of their part of the document. */
-export const TESTS: Readonly<Record<string, () => Result | Promise<Result>>> = {
+export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
   faults: () => [
     {
       test: "a fault at each point × GET, POST × direct, proxy",
@@ -69,7 +68,6 @@ export const TESTS: Readonly<Record<string, () => Result | Promise<Result>>> = {
   model,
   exits,
   soak,
-  deadline,
   answers,
   ...Object.fromEntries(
     Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),

@@ -88,8 +88,8 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
       assert.equal((await call(other, "generate_video", { topic })).jobId, jobId);
       assert.equal(await videosOf(user, topic), 1);
     }
-    assert.match(journalOf(user), /^AppData\\Local\\faceless-video-mcp\\/);
-    return `each video once; it is in ${dirname(journalOf(user)).replace("AppData\\Local", "%LOCALAPPDATA%")}`;
+    assert.equal(dirname(journalOf(user)), ".faceless-video-mcp");
+    return String.raw`each video once; it is in %USERPROFILE%\.faceless-video-mcp`;
   },
 
   async "a journal that another program has open"(user) {
@@ -110,15 +110,15 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
   },
 
   async "folders whose names Windows forbids"(user) {
-    const env = { FACELESS_SAVE_DIR: user.path("a<b"), FACELESS_STATE_DIR: user.path("a?b") };
-    const server = await user.start(env);
-    const started = await call(server, "generate_video", { topic: "Forbidden" });
-    const again = await call(server, "generate_video", { topic: "Forbidden" });
-    assert.deepEqual([again.jobId, again.alreadyStarted], [started.jobId, true]);
-    assert.match(started.summary + server.stderr(), /journal|another client/);
-    const status = () => call(server, "get_video_status", { jobId: started.jobId, waitSeconds: 45 });
+    const unwritable = await user.start({ FACELESS_STATE_DIR: user.path("a?b") });
+    const { _meta } = await ask(unwritable, "generate_video", { topic: "Forbidden" });
+    const error = _meta["faceless/error"];
+    assert.deepEqual([error?.outcome, await videosOf(user, "Forbidden")], ["not_sent", 0]);
+    const server = await user.start({ FACELESS_SAVE_DIR: user.path("a<b") });
+    const { jobId } = await call(server, "generate_video", { topic: "Forbidden" });
+    const status = () => call(server, "get_video_status", { jobId, waitSeconds: 45 });
     await until(async () => (await status()).summary.includes("not be saved"));
-    return "the video is made once; the user is told that it could not be saved, and of the journal";
+    return `a journal: ${error?.code}, nothing is sent; a video: made, and the user is told that it is not saved`;
   },
 
   async "a process that is ended within a paid request, and the same call in the next"(user) {

@@ -15,10 +15,8 @@ export async function watchCard(
   const runs = await serverRuns();
   if (!runs.some(hasTaskUnderWay)) throw new Error("The card shows a clip, but its call is no task.");
   await play(card, "Clip 1");
-  await workbench.takePicture("1-rendering");
   await says(card, "Your video is ready.");
   await play(card, "The final video");
-  await workbench.takePicture("2-ready");
 }
 
 /** Publishes by the card's own button: the user first says no to the question that follows, and then yes. */
@@ -30,17 +28,14 @@ export async function publishInCard(workbench: Workbench): Promise<void> {
 
   await card.getByRole("button", { name: platform }).click();
   await publish();
-  await workbench.takePicture("3-asked");
   await workbench.respond("Don't publish");
   const declined = card.getByText("Not published: you did not say yes.");
   await declined.waitFor();
-  await workbench.takePicture("4-declined");
   if (!(await workbench.isWithinCard(declined))) throw new Error("VS Code cuts off what the card says.");
 
   await publish();
   await workbench.respond(`Publish on ${platform}`);
   await card.getByRole("button", { name: `${platform}: posted` }).waitFor();
-  await workbench.takePicture("5-posted");
 }
 
 function says(card: FrameLocator, text: string | RegExp): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findBrowser } from "../../../fixtures/browser.ts";
 import { freePort } from "../../../fixtures/free-port.ts";
@@ -70,9 +70,7 @@ export async function prepareVscode({ entry, home, project, modelUrl }: Given): 
 
 /** Does the job as a user would, who agrees to everything, and then publishes once more from the card. */
 export async function useVscode(start: Start, given: Given, signal: AbortSignal): Promise<void> {
-  const { home, project, pictures, serverRuns } = given;
-  await rm(pictures, { recursive: true, force: true });
-  process.stdout.write(`Pictures of VS Code: ${pictures}\n`);
+  const { home, project, serverRuns } = given;
   const url = `http://127.0.0.1:${await freePort()}/`;
   const address = ["--auth", "none", "--bind-addr", new URL(url).host];
   const { command, args, cwd, env } = start;
@@ -89,7 +87,6 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
       browser: browserOfThisMachine(),
       profile: join(home, "browser"),
       env,
-      pictures,
     });
     signal.throwIfAborted();
     signal.addEventListener("abort", () => void workbench?.close());
@@ -100,7 +97,6 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     await workbench.agreeUntil(JOB_IS_OVER);
     await publishInCard(workbench);
   } catch (error) {
-    await workbench?.takePicture("failed").catch(() => {});
     const shown = await workbench?.shown().catch(() => "nothing any more");
     throw new Error(`${String(error)}\nThe chat showed: ${shown}`, { cause: error });
   } finally {

@@ -1,7 +1,6 @@
 // VS Code's workbench in a real browser, used as a user does: types a prompt into the chat, and answers what
 // VS Code or the server asks by clicking.
 
-import { join } from "node:path";
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from "playwright-core";
 
 export interface OpenOptions {
@@ -12,8 +11,6 @@ export interface OpenOptions {
   readonly browser: string;
   readonly profile: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A folder for pictures of its window. */
-  readonly pictures: string;
 }
 
 /** Ends a wait for something that never comes; far above what a busy machine needs. */
@@ -23,18 +20,16 @@ const LOOK_AGAIN_MS = 3_000;
 export class Workbench {
   readonly #context: BrowserContext;
   readonly #page: Page;
-  readonly #pictures: string;
   /** The frame around the frame of an MCP App. */
   readonly #appFrame: Locator;
 
-  private constructor(context: BrowserContext, page: Page, pictures: string) {
+  private constructor(context: BrowserContext, page: Page) {
     this.#context = context;
     this.#page = page;
-    this.#pictures = pictures;
     this.#appFrame = page.locator("iframe.webview");
   }
 
-  static async open({ url, project, browser, profile, env, pictures }: OpenOptions): Promise<Workbench> {
+  static async open({ url, project, browser, profile, env }: OpenOptions): Promise<Workbench> {
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: browser,
       chromiumSandbox: false,
@@ -44,7 +39,7 @@ export class Workbench {
     context.setDefaultTimeout(HANG_MS);
     const page = context.pages()[0] ?? (await context.newPage());
     await page.goto(`${url}?folder=${encodeURIComponent(project)}`);
-    return new Workbench(context, page, pictures);
+    return new Workbench(context, page);
   }
 
   /** A model of chatLanguageModels.json. VS Code offers it once the list of models has been opened. */
@@ -105,10 +100,6 @@ export class Workbench {
   async isWithinCard(part: Locator): Promise<boolean> {
     const [inner, outer] = await Promise.all([part.boundingBox(), this.#appFrame.boundingBox()]);
     return inner !== null && outer !== null && inner.y + inner.height <= outer.y + outer.height;
-  }
-
-  async takePicture(name: string): Promise<void> {
-    await this.#page.screenshot({ path: join(this.#pictures, `${name}.png`), animations: "disabled" });
   }
 
   /** What the chat shows. */
