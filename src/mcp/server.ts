@@ -74,7 +74,7 @@ function instructionsFor({ config, canPublish }: Pick<Application, "config" | "c
     ? "generate_video spends credits and publish_video posts publicly at once: never repeat either to check on it."
     : "generate_video spends credits: never repeat it to check on it.";
   const posts = canPublish ? ", adds captions, schedules or deletes a post" : " or adds captions";
-  return `${what}${unset} Write the topic with the user, get their yes, call generate_video once, follow it with get_video_status for ${RENDER_TIME}, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
+  return `${what}${unset} Write the topic with the user, get their yes, call generate_video once per video, follow it with get_video_status for ${RENDER_TIME}, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
 
 No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying.`;
 }

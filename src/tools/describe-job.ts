@@ -173,9 +173,9 @@ function nextStepWhenReady(
   if (link === undefined) return "Tell the user to watch it on the service's website.";
   const links = publishedTo?.some(({ url }) => url !== undefined) ? ", and those of the posts." : ".";
   const unseen = namesOf(publishedTo ?? [], ({ url }) => url === undefined);
-  if (unseen !== "") return `Show the user the link${links} Tell them to look at ${unseen}.`;
+  if (unseen !== "") return `Show the user the link${links} Tell them to look for the post on ${unseen}.`;
   return suggestsPublishing && publishedTo?.length === 0
-    ? "Show the user the link, and ask whether and where to publish it."
+    ? "Show the user the link. Unless they have said so, ask whether and where to publish it."
     : `Show the user the link${links}`;
 }
 

@@ -51,7 +51,10 @@ export const generateVideo = defineTool({
         .number()
         .min(DURATION.min, OUT_OF_BOUNDS)
         .max(DURATION.max, OUT_OF_BOUNDS)
-        .meta({ default: DEFAULTS.duration, description: "Seconds; over 90: several videos, each paid" })
+        .meta({
+          default: DEFAULTS.duration,
+          description: "Seconds; over 90: several videos, each paid: ask first",
+        })
         .optional(),
       style: z
         .enum(STYLES)
@@ -73,7 +76,7 @@ export const generateVideo = defineTool({
         .optional(),
       music: z
         .enum(MUSIC)
-        .meta({ default: DEFAULTS.music, description: "story: dramatic; documentary: cinematic" })
+        .meta({ default: DEFAULTS.music, description: "Fits story: dramatic; documentary: cinematic" })
         .optional(),
       pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
       confirmDuplicate: confirmDuplicateArgument(),

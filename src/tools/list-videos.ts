@@ -115,10 +115,10 @@ function describeUnlisted(videos: readonly Video[], orders: History["orders"], i
     const what = `${quote(topic, MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;
     if (jobId === undefined)
       return ageMs < UNANSWERED_MS
-        ? `This computer also ordered ${what}, no answer came, and no listed video is known to be it.`
+        ? `This computer also sent the order ${what}, and its answer was lost: a listed video may be it.`
         : [];
     return ageMs < Math.min(UNLISTED_MS, oldestMs) && !ids.has(jobId.toLowerCase())
-      ? `This computer also started ${what} (job ${jobId}), and the service does not list it yet.`
+      ? `This computer also started the video ${what} (job ${jobId}), and the service does not list it yet.`
       : [];
   });
   return unlisted.slice(-MAX_UNLISTED);

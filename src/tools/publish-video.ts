@@ -150,7 +150,7 @@ function describePublished(
   ];
   const nextStep = [
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
-    unlinked.length > 0 && `Tell the user to look at ${namesOf(unlinked)}.`,
+    unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
     unconnected.length > 0 && describeConnected(unconnected.map(idOf), connected ?? []),
     refused.length > 0 &&
       `Tell the user why it was not posted to ${namesOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,

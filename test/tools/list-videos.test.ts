@@ -57,7 +57,7 @@ test.each<[string, object, Order[], RegExp]>([
     "an order without an answer",
     {},
     [order(undefined, DAY_MS - 1)],
-    /ordered "Tides" 23 hours ago, no answer came/,
+    /order "Tides" 23 hours ago, and its answer was lost/,
   ],
   ["such an order of yesterday", {}, [order(undefined, DAY_MS)], /no videos\.$/],
   [

@@ -67,7 +67,7 @@ test("A post without a link is the service's word, and the user is told to look 
 
   expect(await call(on("tiktok"))).toMatchObject({
     summary: "The service says that it posted to tiktok, and gave no link.",
-    nextStep: "Tell the user to look at tiktok.",
+    nextStep: "Tell the user to look for the post on tiktok.",
   });
 });
 
@@ -89,7 +89,7 @@ test("Each platform's outcome is told with its reason: posted before, failed, an
     "did not say whether it was posted to facebook",
   ])
     expect(summary).toContain(fact);
-  expect(nextStep).toMatch(/links of the posts.* look at youtube.* x and vimeo.* facebook account/);
+  expect(nextStep).toMatch(/links of the posts.* youtube.* x and vimeo.* facebook account/);
   expect(nextStep).toMatch(/platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/);
   expect(rest).toEqual({
     results: [

@@ -176,9 +176,7 @@ class Round {
     if (error?.code === "internal") this.#wrongAnswers.push("a call failed by itself");
     if (error?.code !== "in_progress") return;
     this.tally.inProgress += 1;
-    // Waiting never makes publishing again safe.
-    const retryable = tool === "generate_video";
-    if (code !== undefined || error.outcome !== "not_sent" || error.retryable !== retryable)
+    if (code !== undefined || error.outcome !== "not_sent")
       this.#wrongAnswers.push(`in_progress with ${JSON.stringify({ ...error, code })}`);
   }
 

@@ -9,7 +9,6 @@ import {
   entry,
   good,
   homeWith,
-  NODE,
   problems,
   SCRIPT,
   servers,
