@@ -30,7 +30,6 @@ const PATH =
 /** Made by a build, and by npm. */
 const MADE = /^(?:dist|dist-bundle|node_modules)\//;
 
-/** Without their folders. */
 const FILE_NAMES = new Set(
   ["src", "test", ".config", ...FOLDERS].flatMap((folder) => filesIn(folder).map((path) => basename(path))),
 );
@@ -92,7 +91,7 @@ function findBrokenLinks(name: string, text: string): string[] {
   });
 }
 
-/** As GitHub names them in links. */
+/** The names that GitHub gives headings in links. */
 function headingsOf(text: string): string[] {
   const titles = matches(text.replace(FENCE, ""), /(?<=^#+ ).*$/gm);
   return titles.map((title) =>
@@ -121,7 +120,7 @@ function isPath(word: string): boolean {
   return PATH.test(word) && !MADE.test(word);
 }
 
-/** From the root, from src/ or from the document's folder; a name alone may be anywhere. */
+/** Paths begin at the root, in src/ or in the document's folder; a name alone may be anywhere. */
 function isThere(path: string, document: string): boolean {
   if (["", "src", dirname(document)].some((folder) => existsSync(join(ROOT, folder, path)))) return true;
   return !path.includes("/") && FILE_NAMES.has(path);

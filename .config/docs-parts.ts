@@ -13,18 +13,22 @@ import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
+const DESCRIBED_SETTINGS = Object.values(SETTINGS).map((setting) => ({
+  name: setting.name,
+  description: describeSetting(setting),
+}));
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    entry: fenced(entryFor("claude-desktop"), "json"),
+    entry: fenced(printedFor("claude-desktop").text, "json"),
     links: installLinks(),
     tools: toolsTable(),
   },
   "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
   "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
-  "llms.txt": { tools: toolList(), prompts: promptList(), variables: variableList() },
+  "llms.txt": { tools: list(TOOLS), prompts: list(PROMPTS), variables: list(DESCRIBED_SETTINGS) },
 };
 
 /** The document with the text between its marks replaced. Throws if it has no such marks. */
@@ -47,15 +51,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** What `config CLIENT` prints on stdout while no setting is set. */
-export function entryFor(client: ClientName): string {
-  return printedFor(client).text;
-}
-
-/** The notes are lines. */
-function printedFor(client: ClientName): { readonly text: string; readonly notes: readonly string[] } {
-  const { text, notes } = clientEntry(client, { windows: false, sandbox: false }, undefined);
-  return { text, notes: notes.trimEnd().split("\n") };
+/** What `config CLIENT` prints while no setting is set. */
+function printedFor(client: ClientName): { readonly text: string; readonly notes: string } {
+  return clientEntry(client, { windows: false, sandbox: false }, undefined);
 }
 
 /** The code ends in a newline. */
@@ -79,9 +77,11 @@ function clientSection(client: ClientName): string {
   const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";
   const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or (open this link|run there)/;
   const lines = notes
+    .trimEnd()
+    .split("\n")
     .filter((note) => !saidOnce.test(note))
     .map((note) => note.replace(/^This goes into /, "File: ").replace(/\\(?=[^\w\s])/g, "\\\\"));
-  const twin = CLIENTS.find((other) => entryFor(other) === text) ?? client;
+  const twin = CLIENTS.find((other) => printedFor(other).text === text) ?? client;
   const entry = twin === client ? fenced(text, language) : `As for ${FORMATS[twin].title}.`;
   return `### ${FORMATS[client].title}\n\n${entry}\n\n${lines.join(" ")}`;
 }
@@ -129,18 +129,8 @@ function commandsTable(): string {
   );
 }
 
-function toolList(): string {
-  return TOOLS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
-}
-
-function promptList(): string {
-  return PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
-}
-
-function variableList(): string {
-  return Object.values(SETTINGS)
-    .map((setting) => `- \`${setting.name}\`: ${describeSetting(setting)}`)
-    .join("\n");
+function list(items: readonly { readonly name: string; readonly description: string }[]): string {
+  return items.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
 }
 
 function styleRules(): string {

@@ -33,7 +33,7 @@ export default {
     },
   },
   transform: { target: "node20" },
-  // For "sdk-http" below: what "serve" needs of the SDK imports it, and uses nothing of it.
+  // Lets "sdk-http" below stay apart: what "serve" needs of the SDK imports it, and uses nothing of it.
   treeshake: { moduleSideEffects: [{ test: /@modelcontextprotocol.(server|core)/, sideEffects: false }] },
   output: {
     dir: "dist",

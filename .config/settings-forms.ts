@@ -8,7 +8,7 @@ import { describeSetting, SETTINGS } from "../src/config.ts";
 
 interface Field {
   readonly title: string;
-  readonly type: "string" | "number" | "boolean" | "directory";
+  readonly type: "string" | "number" | "directory";
   readonly placeholder?: string;
   readonly isSecret?: true;
   readonly choices?: readonly string[];
@@ -27,7 +27,11 @@ const FIELDS: Readonly<Record<string, Field>> = {
   },
   FACELESS_STATE_DIR: { title: "Journal folder", type: "directory" },
 };
-const OPTION_TITLES = { sandbox: "Sandbox", "read-only": "Read only", "no-publish": "Never publish" };
+const OPTION_TITLES = new Map([
+  ["sandbox", "Sandbox"],
+  ["read-only", "Read only"],
+  ["no-publish", "Never publish"],
+]);
 
 const settings = Object.values(SETTINGS).flatMap((setting) => {
   const field = FIELDS[setting.name];
@@ -35,15 +39,13 @@ const settings = Object.values(SETTINGS).flatMap((setting) => {
 });
 const options = Object.entries(COMMANDS[0].options).map(([name, meaning]) => ({
   name,
+  title: OPTION_TITLES.get(name),
   description: meaning.charAt(0).toUpperCase() + meaning.slice(1),
 }));
 
 /** The text of server.json, whose other parts stay as they are. */
 export function serverJson(): string {
-  const formats: Partial<Record<Field["type"], object>> = {
-    number: { format: "number" },
-    directory: { format: "filepath" },
-  };
+  const formats = { number: "number", directory: "filepath", string: undefined };
   const generated = {
     version: manifest.version,
     packageArguments: options.map(({ name, description }) => ({
@@ -57,7 +59,7 @@ export function serverJson(): string {
       name,
       description,
       isSecret,
-      ...formats[type],
+      format: formats[type],
       ...(choices && { choices, default: choices[0] }),
       placeholder,
     })),
@@ -83,12 +85,12 @@ export function settingsPage() {
         required: false,
       },
     })),
-    ...options.map(({ name, description }) => ({
+    ...options.map(({ name, title, description }) => ({
       id: name.replace("-", "_"),
       variable: `FACELESS_BUNDLE_${name.replace("-", "_").toUpperCase()}`,
       entry: {
         type: "boolean",
-        title: `${Object.entries(OPTION_TITLES).find(([option]) => option === name)?.[1]} (--${name})`,
+        title: `${title} (--${name})`,
         description,
         default: false,
         required: false,

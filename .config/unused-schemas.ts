@@ -6,7 +6,7 @@ import type { Plugin } from "rolldown";
 const SCHEMAS = /@modelcontextprotocol.core.dist/;
 const REGISTRY = /@modelcontextprotocol.(server|client).dist.src-/;
 const REGISTER_ALL = /^(for \(const .* register\(.*;\n)+/m;
-/** Outside of comments. */
+/** Skips comments. */
 const OTHER_LOOKUP = /^(?!\s*\*).*\b(isSpecType|specTypeSchemas)(?!\.Implementation\b)[.[]/m;
 
 export const unusedSchemas: Plugin = {

@@ -124,7 +124,7 @@ test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.
   (value) => {
     const env = Object.fromEntries(NAMES.map((name) => [name, value]));
     const { FACELESS_API_KEY, FACELESS_BASE_URL, ...rest } = env;
-    // In a guard any placeholder but the bundle's is a wrong value.
+    // Any placeholder but the bundle's is a wrong value in a guard.
     const { FACELESS_MAX_GENERATIONS: _, FACELESS_CONFIRM_PUBLISH: __, ...others } = rest;
 
     expect(read(value.trim() === "" || value.startsWith("${user_config.") ? rest : others)).toEqual(read({}));

@@ -20,7 +20,7 @@ function describeFacts(facts: Partial<BridgeErrorFacts>, effect: Effect = "spend
   return describeFailure(new BridgeError({ ...FACTS, ...facts }), effect);
 }
 
-test("the text of a failure says what failed, with which code, status and message, what was spent, and what to do", () => {
+test("the text of a failure says what failed, why, what was spent, and what to do", () => {
   const text = describeFacts({
     status: 422,
     serviceWords: { code: "bad_topic", message: 'The "topic" is too long' },

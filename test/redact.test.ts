@@ -171,7 +171,7 @@ test("a message without the key stays as it is", () => {
   );
 });
 
-// With quadratic time each of these would take minutes: the runner's own time limit is the test.
+// Each of these would take minutes in quadratic time: the runner's own time limit is the test.
 test.each(["fl_Canary", "\\", "\\u000", "Bearer ", "Bearer a", "[redacted]"])(
   "1 MB of %j are redacted in linear time",
   (piece) => {

@@ -23,7 +23,7 @@ test("server.json names this package and its exact version, and only the key is 
 
 test("what a client makes of the untouched defaults starts the server with every tool", () => {
   const [npm] = server.packages;
-  // As VS Code does: the name, then the answer to its question.
+  // VS Code passes the name, then the answer to its question.
   const argv = npm?.packageArguments.flatMap((argument) => [argument.name, argument.default]) ?? [];
 
   expect(parseCommandLine(argv)).toEqual({

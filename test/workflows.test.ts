@@ -147,7 +147,7 @@ test.each([
   const cwd = temporaryFolder();
   await writeFile(join(cwd, "faceless-video-mcp-1.2.3.tgz"), TARBALL);
   await writeFile(join(cwd, "npm-tag"), "next");
-  // As npm does for a version that it has, and for one that it has not.
+  // npm does this for a version that it has, and for one that it lacks.
   const view = `{ echo "${integrity}"; test -n "${integrity}"; }`;
   const env = await fakeProgram("npm", `echo "npm $*" >&2\n[ "$1" = publish ] || ${view}`);
 

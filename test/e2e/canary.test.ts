@@ -25,7 +25,7 @@ const ECHOES = [
     Buffer.from(lead + CANARY).toString("base64"),
     Buffer.from(`${lead + CANARY}z`).toString("base64url"),
   ]),
-  // Near the 80 and 500 characters at which the service's words are cut.
+  // The service's words are cut at 80 and 500 characters.
   ...[45, 53, 61, 67, 460, 470, 480, 490].map((length) => "y".repeat(length) + CANARY),
 ];
 const echoed = { ...Object.fromEntries(ECHOES.entries()), [CANARY]: CANARY };

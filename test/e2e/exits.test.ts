@@ -20,7 +20,7 @@ import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-// Far above what a busy machine needs: ends the wait for a server that never exits.
+// Ends the wait for a server that never exits; far above what a busy machine needs.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** One protocol per case, alternating. Signals share one code path: only an idle server gets all of them. */
@@ -152,7 +152,7 @@ test("the server keeps running when stderr is closed", async () => {
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
-// With so many in flight the input is paused, so that only the connection keeps the process running.
+// The input is paused while so many calls are in flight: only the connection keeps the process running.
 test("more calls may wait for a job than are served at a time, and each is answered", async () => {
   const service = await scriptedService({
     [STATUS]: { json: { status: "processing", videoUrls: [] } },

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
 const OLDER = "2f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-/** In a process of its own. */
+/** Runs in a process of its own. */
 const BUILT = { file: BUILT_FILE };
 const TIDES = { topic: "Tides", duration: 20 };
 const POST = { jobId: OLDER, platforms: ["tiktok"] };
@@ -38,7 +38,7 @@ const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
 const codeIn = (result: Result) => /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
-/** As if everything in the journal had been begun six minutes earlier. */
+/** Makes everything in the journal six minutes older. */
 function makeOlder(folder: string): void {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name), "utf8");

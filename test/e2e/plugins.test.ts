@@ -49,7 +49,7 @@ test.each([
     expected?.env_vars?.push("FACELESS_BASE_URL");
     expect({ ...server, env }).toEqual(expected);
 
-    // With the placeholders that nothing has filled in.
+    // Nothing has filled in the placeholders.
     const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
     const started = await call("generate_video", { topic: "Why the sea is salty" });
     expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");

@@ -76,7 +76,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 });
 
-test("initialize and tools/list load nothing but the server: no HTTP, no sandbox, no MCP client, no prompt", async () => {
+test("initialize and tools/list load neither HTTP nor the sandbox, an MCP client or a prompt", async () => {
   const folder = temporaryFolder();
   const { raw } = await connectModern({
     file: BUILT_FILE,

@@ -16,7 +16,7 @@ interface Figure {
   readonly of: (run: Run) => Comparison;
   readonly show: (ratio: number) => string;
   readonly details: (medians: Comparison) => string;
-  /** For the ratio. */
+  /** The limit of the ratio. */
   readonly goal: { readonly atMost: number } | { readonly atLeast: number };
 }
 

@@ -40,7 +40,7 @@ async function measure(folder: string, size: Size): Promise<number[]> {
   const { journal } = openJournal(openDisk(folder));
   const monotonicMs = () => performance.now();
   const calls = new PaidCalls({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
-  // As generate_video, with a service that answers at once.
+  // Does what generate_video does, with a service that answers at once.
   const pay = async (fingerprint: string) => {
     const call = calls.begin(undefined);
     const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));

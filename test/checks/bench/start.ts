@@ -50,7 +50,7 @@ async function start(
   return { ms, megabytes };
 }
 
-/** As Linux reports it. */
+/** Reads what Linux reports. */
 async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;

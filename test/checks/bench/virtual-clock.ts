@@ -8,7 +8,7 @@ export interface VirtualClock extends Clock {
   /** Runs every timer that is due until then. */
   runUntil(untilMs: number): Promise<void>;
   runFor(ms: number): Promise<void>;
-  /** As if the user changed the system clock: `now` jumps; monotonic time and timers go on. */
+  /** Does what a user does who sets the system clock: `now` jumps; monotonic time and timers go on. */
   set(byMs: number): void;
 }
 

@@ -14,7 +14,7 @@ export interface WatchedWorldOptions {
   readonly webhooks?: boolean;
 }
 
-/** From the end of a job to its webhook. */
+/** The time from the end of a job to its webhook. */
 const DELIVERY_MS = 200;
 const LATENCY_MS = 150;
 

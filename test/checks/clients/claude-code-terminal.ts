@@ -31,7 +31,7 @@ export async function startClaudeCode(start: Start & { readonly home: string }):
     projects: { [cwd]: { hasTrustDialogAccepted: true } },
   };
   await write(home, ".claude.json", settled);
-  // Without this mode it would have the model judge each call.
+  // The default mode doesn't have the model judge each call.
   const terminal = startInTerminal({ ...start, args: ["--permission-mode", "default", ...start.args] });
   await terminal.waitFor(PROMPT_OPEN);
   return terminal;

@@ -67,7 +67,7 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
 
 const CURSOR_RIGHT = new RegExp(String.raw`${String.fromCodePoint(27)}\[\d*[CG]`, "g");
 
-/** Without escape sequences. Where one moves the cursor to the right, there is a gap. */
+/** Removes escape sequences. One that moves the cursor to the right becomes a gap. */
 function plain(text: string): string {
   return stripVTControlCharacters(text.replaceAll(CURSOR_RIGHT, " "));
 }

@@ -9,9 +9,9 @@ const TOOLS = 5;
 export interface Row {
   readonly title: string;
   readonly version: string;
-  /** With the entry as it is printed; absent if the application could not be run. */
+  /** The run with the entry as it is printed; absent if the application could not be run. */
   readonly first?: Outcome;
-  /** With FACELESS_CONFIRM_PUBLISH=off, where the client had answered the question by itself. */
+  /** A run with FACELESS_CONFIRM_PUBLISH=off, if the client had answered the question by itself. */
   readonly unasked?: Outcome | undefined;
   readonly notRun?: string;
 }
@@ -25,7 +25,7 @@ export function isGood({ first, unasked }: Row): boolean {
   return published && told && tools === TOOLS && !left.some(isServer);
 }
 
-/** By the server's executable or file: other programs may have its name in their paths. */
+/** Looks at the server's executable and file: other programs may have its name in their paths. */
 const isServer = ({ command }: { readonly command: string }) =>
   /npm exec|faceless-video-mcp('|\s|$)|faceless-video-mcp\/dist\//.test(command);
 

@@ -29,7 +29,7 @@ export type Reply = { readonly say: string } | { readonly call: string; readonly
 export type Script = (turn: Turn) => Reply;
 
 export interface ScriptedModel {
-  /** Without a path. */
+  /** The address, without a path. */
   readonly url: string;
   /** The turns in which tools were offered, oldest first. */
   readonly turns: readonly Turn[];

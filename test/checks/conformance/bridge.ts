@@ -99,7 +99,7 @@ async function answerModern(
   if (id === undefined) outgoing.writeHead(202).end();
 }
 
-/** In the modern protocol some errors have an HTTP status of their own. */
+/** Some errors of the modern protocol have an HTTP status of their own. */
 function statusOf(answered: JSONRPCMessage): number {
   const code = "error" in answered ? answered.error.code : 0;
   return code === -32601 ? 404 : [-32602, -32021, -32022].includes(code) ? 400 : 200;

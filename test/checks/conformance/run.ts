@@ -12,7 +12,7 @@ import { startBridge } from "./bridge.ts";
 const VERSIONS = ["2025-11-25", "2026-07-28"];
 
 const scenarios = process.argv.slice(2);
-// With the sandbox, so that calls have something to work with.
+// The sandbox gives calls something to work with.
 const bridge = await startBridge({
   command: process.execPath,
   args: [BUILT_FILE, "--sandbox"],

@@ -33,7 +33,7 @@ const LOOPBACK_ONLY = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 const SECRET = "a-long-random-secret";
-/** As a client of mcp-proxy is set up; supergateway has no key for callers. */
+/** The secret that a client of mcp-proxy sends; supergateway has none for callers. */
 const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
 
 /** It takes the secret from the environment, since arguments are shown to all users of a computer. */

@@ -29,7 +29,7 @@ const errorSchema = z.looseObject({
   retryAfterSeconds: z.number().optional(),
 });
 
-test("twelve processes with three videos each pay for every one once and see its end, with five 429 at most", async () => {
+test("twelve processes on one key pay for each video once and see its end, with five 429 at most", async () => {
   const { clients, sent } = await startProcesses();
   const ended = await Promise.all(
     clients.map(async (client, index) => {
@@ -46,14 +46,14 @@ test("twelve processes with three videos each pay for every one once and see its
   expect(refused).toBeLessThanOrEqual(MAX_REFUSED);
 });
 
-test("of twelve processes that are asked for the same video at the same moment one pays, and all get its job", async () => {
+test("one of twelve processes that are asked for the same video at once pays, and all get its job", async () => {
   const { clients, sent } = await startProcesses();
   const started = await Promise.all(clients.map((client) => start(client, "The topic of all")));
   expect(new Set(started.map(({ jobId }) => jobId)).size).toBe(1);
   expect(paid(sent)).toHaveLength(1);
 });
 
-/** On one computer, so with one journal. */
+/** All run on one computer, so they share a journal. */
 async function startProcesses(): Promise<{ clients: LegacyClient[]; sent: readonly Sent[] }> {
   const sent: Sent[] = [];
   const record = (message: unknown) => sent.push(answeredSchema.parse(message));

@@ -30,7 +30,7 @@ test("Gemini CLI accepts the extension", async () => {
   });
 });
 
-test("Claude Code installs the plugin from its marketplace, with the skill, the server and both of the user's values", async () => {
+test("Claude Code installs the plugin with the skill, the server and both of the user's values", async () => {
   const claude = await client("@anthropic-ai/claude-code", "claude");
   await claude("plugin", "marketplace", "add", ROOT);
   const installed = await claude("plugin", "install", "faceless-video@faceless-video");
@@ -41,7 +41,7 @@ test("Claude Code installs the plugin from its marketplace, with the skill, the 
   expect(stdout).toMatch(/Skills \(1\) +make-faceless-video[^]*MCP servers \(1\) +faceless-video/);
 });
 
-test("Gemini CLI installs the extension, with the skill, the server and both of the user's values", async () => {
+test("Gemini CLI installs the extension with the skill, the server and both of the user's values", async () => {
   const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
     await mkdir(join(home, ".gemini"));
     await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify({ [PLUGIN]: "TRUST_FOLDER" }));
@@ -53,7 +53,7 @@ test("Gemini CLI installs the extension, with the skill, the server and both of 
   );
 });
 
-test("Codex installs the plugin from its marketplace, with a server that gets the key from the shell", async () => {
+test("Codex installs the plugin with a server that gets the key from the shell", async () => {
   const codex = await client("@openai/codex", "codex");
   const { stderr } = await codex("plugin", "marketplace", "add", ROOT);
   expect((await codex("plugin", "add", "faceless-video@faceless-video")).code, stderr).toBe(0);

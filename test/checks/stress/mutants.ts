@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import * as z from "zod";
 
 const MIN_PERCENT = 90;
-/** As the configuration names it. */
+/** The configuration names it too. */
 const REPORT = ".stryker-tmp/mutation.json";
 const reportSchema = z.object({
   files: z.record(z.string(), z.object({ mutants: z.array(z.object({ status: z.string() })) })),

@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Nothing happens for this long before the clocks are set. */
 const QUIET_MS = 1_000;
-/** Far above what a round needs on a busy machine. */
+/** Ends a round that hangs; far above what one needs on a busy machine. */
 const MAX_ROUND_MS = 60_000;
 const KEYS = ["fl_example", "fl_example", "fl_example", "fl_example_of_another"];
 const JOBS = ["0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", "1F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C"];
@@ -220,7 +220,7 @@ class Round {
     this.#clocks.push({ atMs: performance.now(), ...clock });
     const file = join(this.#folder, "clock");
     writeFileSync(`${file}.new`, `${clock.passedMs} ${clock.setMs}`);
-    // At once: a server must never read half of it.
+    // A server must never read half of it.
     renameSync(`${file}.new`, file);
     this.#note(`${isSet ? "the wall clock is set by" : "there pass"} ${byMs / HOUR_MS} h`);
   }

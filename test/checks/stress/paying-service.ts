@@ -17,7 +17,7 @@ export interface Charge {
   /** What must not be charged twice: a topic, or a job on a platform. */
   readonly what: string;
   readonly status: "processing" | "completed" | "failed" | "posted";
-  /** Of a video. */
+  /** Absent for a post. */
   readonly jobId?: string;
   readonly receivedAtMs: number;
   /** When the service answered what became of it; Infinity until then. */

@@ -43,7 +43,7 @@ function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, 
   };
 }
 
-/** By the name of their part of the document. */
+/** The tests by the name of their part of the document. */
 export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
   faults: () => [
     {

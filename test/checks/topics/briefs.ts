@@ -8,7 +8,7 @@ Answer with one JSON object and nothing else. Its keys are the ids of the wishes
 {"some-id": "the whole topic", "another-id": "…"}
 `;
 
-/** By the judge's number. */
+/** The judges' briefs by number. */
 export const JUDGES: Readonly<Record<string, string>> = {
   1: `You make short videos for TikTok, Reels and Shorts and have a nose for retention. You ask of a topic: does the first line stop the thumb? Does each line make me stay for
 the next? Is there a turn? Does the end pay off, so that I watch it again or send it to someone? Can I see it?`,

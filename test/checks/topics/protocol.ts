@@ -12,7 +12,7 @@ export interface Wish {
   readonly style: string;
 }
 
-/** By arm and the wish's id. */
+/** Topics by arm and the wish's id. */
 export type Topics = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Round {
@@ -29,7 +29,7 @@ export function describeWish({ id, wish, language, duration, style }: Wish): str
   return `## ${id}\n\n“${wish}”\n\nSettings: language ${language}, duration ${duration} seconds, style ${style}`;
 }
 
-/** As its writer broke the lines. */
+/** Keeps the lines as its writer broke them. */
 export function showTopic(heading: string, topic = ""): string {
   return `${heading}\n\n\`\`\`text\n${topic}\n\`\`\``;
 }

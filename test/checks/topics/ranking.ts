@@ -30,7 +30,7 @@ export interface Verdict {
   readonly language: string;
   /** The arms, best first. */
   readonly ranks: readonly string[];
-  /** By arm. */
+  /** The reasons by arm. */
   readonly reasons: Readonly<Record<string, string>>;
 }
 

@@ -14,7 +14,7 @@ import { ask, call, type User } from "./user.ts";
 
 /** libuv's flag for a file that nobody else may open meanwhile, as some programs open theirs. */
 const EXCLUSIVE = 0x10000000;
-/** Where each client has its file on Windows, by its own documentation. */
+/** Each client's file on Windows, by its own documentation. */
 const FILES: Readonly<Record<ClientName, string>> = {
   "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
   "claude-code": ".claude.json",
@@ -179,7 +179,7 @@ async function saved(status: () => ReturnType<typeof call>): Promise<string> {
   return path ?? "";
 }
 
-/** Relative to the user's folder. */
+/** The path, relative to the user's folder. */
 function journalOf(user: User): string {
   return user.files().find((name) => name.endsWith(".jsonl")) ?? "";
 }

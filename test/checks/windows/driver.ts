@@ -9,7 +9,7 @@ import { User } from "./user.ts";
 const [folder = "", sandboxUrl = ""] = process.argv.slice(2);
 const rows: { what: string; found: string; ok: boolean }[] = [];
 for (const [what, run] of Object.entries(CASES)) {
-  // With blanks, and with letters that no code page of Windows has together.
+  // The name has blanks, and letters that no code page of Windows has together.
   const user = new User(folder, `Jörg Müller 日本 ${rows.length}`, sandboxUrl);
   try {
     // eslint-disable-next-line no-await-in-loop -- one after the other: they share the sandbox

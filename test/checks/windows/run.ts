@@ -41,7 +41,7 @@ const wineEnv = {
   WINEDEBUG: "-all",
   // Wine would offer to download .NET and a browser.
   WINEDLLOVERRIDES: "mscoree=;mshtml=",
-  // For letters beyond ASCII in the names of files.
+  // Names of files may hold letters beyond ASCII.
   LANG: "C.UTF-8",
   NODE_OPTIONS: "--require C:/check/wine.cjs",
 };

@@ -30,7 +30,7 @@ export class User {
     this.home = join(folder, name);
     this.sandboxUrl = sandboxUrl;
     this.#file = join(folder, "dist", "bin.cjs");
-    // Like npm's npx.cmd, which starts the package that the second word names with the words behind it.
+    // Does what npm's npx.cmd does, which starts the package that the second word names with the words behind it.
     this.write("bin/npx.cmd", `@"${process.execPath}" "${this.#file}" %3 %4\r\n`);
     this.#env = {
       ...environmentSchema.parse({ ...process.env }),
@@ -47,7 +47,7 @@ export class User {
     return join(this.home, name);
   }
 
-  /** Of all files, relative to the user's folder. */
+  /** The paths of all files, relative to the user's folder. */
   files(): string[] {
     return readdirSync(this.home, { recursive: true, encoding: "utf8" });
   }

@@ -101,7 +101,7 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     throw new Error(`${String(error)}\nThe chat showed: ${shown}`, { cause: error });
   } finally {
     await workbench?.close();
-    // As Ctrl+C does.
+    // Ctrl+C does the same.
     server.kill("SIGTERM");
     await ended;
   }

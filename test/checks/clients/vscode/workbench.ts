@@ -111,7 +111,7 @@ export class Workbench {
     return this.#context.close();
   }
 
-  /** By the model that it names. */
+  /** The input that names this model. */
   #chatInput(model = ""): Locator {
     return this.#page.getByRole("textbox", { name: new RegExp(`^Chat Input.*${model}`) });
   }
