@@ -2,30 +2,18 @@
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
 import { BridgeError, cancelledError } from "../errors.ts";
-import type { Job, Video } from "../service/answers.ts";
+import type { Job } from "../service/answers.ts";
+import type { Service } from "../service/client.ts";
 import { meaningOf, UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
 
-export interface RequestOptions {
-  /** No user waits for it: it is sent once, and counts against the share of polls. */
-  readonly background: boolean;
-  readonly deadlineMs?: number;
-}
-
-/** The requests that this module sends. */
-export interface JobSource {
-  getJob(jobId: string, options: RequestOptions): Promise<Job>;
-  /** Whether requests that can be left out may be sent: not while little of the rate limit is left. */
-  hasSpareRequests(): boolean;
-  /** Milliseconds until a background request may be sent; 0 for now. */
-  backgroundWaitMs(): number;
-  /** The first page of the video list, as long as the service allows, up to 100. */
-  listNewestVideos(
-    options: RequestOptions,
-  ): Promise<{ readonly videos: readonly Video[]; readonly nextCursor?: string | undefined }>;
-}
+/** What reading and polling need of the service. */
+export type JobSource = Pick<
+  Service,
+  "getJob" | "listNewestVideos" | "hasSpareRequests" | "backgroundWaitMs"
+>;
 
 export interface ReadOptions {
   /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */

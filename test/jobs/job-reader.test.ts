@@ -1,6 +1,5 @@
-import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
+import { BridgeError } from "../../src/errors.ts";
 import { failureOf } from "../service/bridge.ts";
 import { failure, job, PolledWorld } from "./polled-service.ts";
 

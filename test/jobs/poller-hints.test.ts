@@ -1,7 +1,7 @@
 // Hints that a job may have news, which anybody may send.
 
 import { expect, test } from "vitest";
-import { failure, ids, PolledWorld } from "./polled-service.ts";
+import { failure, PolledWorld } from "./polled-service.ts";
 
 function watchedWorld(...jobIds: string[]) {
   const world = new PolledWorld();

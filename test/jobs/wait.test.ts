@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import type { Job } from "../../src/service/answers.ts";
-import { failure, ids, job, PolledWorld } from "./polled-service.ts";
+import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";
 const CLIP = "https://cdn.example/1.mp4";
