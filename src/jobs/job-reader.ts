@@ -31,9 +31,9 @@ export interface JobReaderOptions {
 }
 
 interface Answer {
-  /** As the store has it: a job that has ended stays so. */
+  /** The store's view: a job that has ended stays so. */
   readonly job: Job;
-  /** As the service has it. */
+  /** The service's view. */
   readonly latest: Job;
 }
 
@@ -70,7 +70,7 @@ export class JobReader {
     return (await this.#ask(jobId, options)).job;
   }
 
-  /** As `read`, but as the service has the job, even where it denies an end that is already known. */
+  /** Returns what the service says, even where it denies an end that is already known. Else as `read`. */
   async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
     return (await this.#ask(jobId, options)).latest;
   }
@@ -108,8 +108,8 @@ export class JobReader {
   }
 
   /**
-   * As `readRecent` for a user, but a running job is asked as polls are: where there is no room for polls, or
-   * the poll fails and may succeed later, the last answer will do.
+   * Reads as `readRecent` does for a user, but asks for a running job as polls do: where there is no room for
+   * polls, or the poll fails and may succeed later, the last answer will do.
    */
   async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
     const { source, store } = this.#options;
@@ -171,7 +171,7 @@ export class JobReader {
     return inFlight;
   }
 
-  /** As documented, a status has no final video; a list that is no older than that answer may have it. */
+  /** The documented status has no final video; a list that is no older than that answer may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};

@@ -32,7 +32,7 @@ import { TransportFailure } from "./transport-failure.ts";
 export interface CallOptions {
   /** Cancels the call, but not a paid or public request that was already sent. */
   readonly signal?: AbortSignal | undefined;
-  /** For the whole call, instead of DEADLINE_MS. A POST needs 10 s of it to begin. */
+  /** Replaces DEADLINE_MS for the whole call. A POST needs 10 s of it to begin. */
   readonly deadlineMs?: number | undefined;
   /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
@@ -64,7 +64,7 @@ export interface SenderOptions extends Omit<RateLimiterOptions, "monotonicMs"> {
   readonly monotonicMs?: (() => number) | undefined;
   /** Waits on that clock, and rejects when the signal aborts. Default: a timer. */
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
-  /** In [0, 1). */
+  /** Gives numbers in [0, 1). */
   readonly random: () => number;
   /** The time that must be left to begin an attempt. Default: 250 ms for a GET, 10 s for a POST. */
   readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
