@@ -4,12 +4,8 @@ import type { Redact } from "./redact.ts";
 import type { LogLevel } from "./config.ts";
 import { cleanServiceText } from "./text.ts";
 
-export interface Log {
-  debug(message: string, cause?: unknown): void;
-  info(message: string, cause?: unknown): void;
-  warn(message: string, cause?: unknown): void;
-  error(message: string, cause?: unknown): void;
-}
+type Event = Exclude<LogLevel, "silent">;
+export type Log = Readonly<Record<Event, (message: string, cause?: unknown) => void>>;
 
 const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
@@ -18,7 +14,7 @@ const LINE_LIMIT = 2_000;
 
 /** `write` gets whole lines. Causes are written at level debug only. */
 export function createLog(level: LogLevel, redact: Redact, write: (line: string) => void): Log {
-  const logAt = (own: Exclude<LogLevel, "silent">) => (message: string, cause?: unknown) => {
+  const logAt = (own: Event) => (message: string, cause?: unknown) => {
     if (LEVELS[own] < LEVELS[level]) return;
     const detail = cause === undefined || level !== "debug" ? "" : ` ${describeCause(cause)}`;
     write(redact(`faceless-video-mcp ${own}: ${onOneLine(`${message}${detail}`)}\n`));

@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  BridgeError,
-  type BridgeErrorFacts,
-  describeFailure,
-  type Effect,
-  type Outcome,
-  toBridgeError,
-} from "../src/errors.ts";
+import { BridgeError, type BridgeErrorFacts, describeFailure, toBridgeError } from "../src/errors.ts";
 
 const FACTS: BridgeErrorFacts = {
   code: "refused",
@@ -16,20 +9,9 @@ const FACTS: BridgeErrorFacts = {
   retryable: false,
 };
 
-function describeFacts(facts: Partial<BridgeErrorFacts>, effect: Effect = "spends"): string {
-  return describeFailure(new BridgeError({ ...FACTS, ...facts }), effect);
+function describeFacts(facts: Partial<BridgeErrorFacts>): string {
+  return describeFailure(new BridgeError({ ...FACTS, ...facts }), "spends");
 }
-
-test("the text of a failure says what failed, why, what was spent, and what to do", () => {
-  const text = describeFacts({
-    status: 422,
-    serviceWords: { code: "bad_topic", message: 'The "topic" is too long' },
-  });
-
-  expect(text).toBe(
-    'The service refused to start the video (service code bad_topic, HTTP 422). The service\'s words: "The \\"topic\\" is too long" This call started no video and spent no credits. Change it, then call again.',
-  );
-});
 
 test.each<[Partial<BridgeErrorFacts>, string]>([
   [{}, ""],
@@ -54,40 +36,6 @@ test("the text of a failure keeps the service's message inside quotes, whatever 
 
   expect(text).toContain(`The service's words: ${JSON.stringify(message)} This call`);
   expect(text).not.toContain(message);
-});
-
-test.each<[Effect, Outcome, string]>([
-  ["reads", "rejected", "Nothing was spent or published."],
-  ["reads", "unknown", "Nothing was spent or published."],
-  ["spends", "not_sent", "This call started no video and spent no credits."],
-  ["spends", "rejected", "This call started no video and spent no credits."],
-  ["spends", "unknown", "It is not known whether a video was started and credits were spent."],
-  ["publishes", "not_sent", "This call published nothing."],
-  ["publishes", "rejected", "This call published nothing."],
-  ["publishes", "unknown", "It is not known whether the video was published."],
-])(
-  "the text of a failure of a call that %s, with outcome %s, says what was spent: %s",
-  (effect, outcome, sentence) => {
-    expect(describeFacts({ outcome, retryable: true }, effect)).toBe(
-      `The service refused to start the video. ${sentence} Calling again is safe. Change it, then call again.`,
-    );
-  },
-);
-
-const CHECK_FIRST = "Don't call again before you have checked. ";
-test.each<[Partial<BridgeErrorFacts>, string]>([
-  [{ retryable: true }, "Calling again is safe. "],
-  [{ retryable: true, outcome: "unknown" }, "Calling again is safe. "],
-  [{ retryable: true, retryAfterSeconds: 7 }, "Calling again is safe after 7 s. "],
-  [{ failsAgain: true }, "The same call would fail again. "],
-  [{ outcome: "rejected" }, ""],
-  [{ outcome: "not_sent" }, ""],
-  [{ outcome: "unknown" }, CHECK_FIRST],
-  [{ outcome: "unknown", retryAfterSeconds: 7 }, CHECK_FIRST],
-])("the text of a failure says of calling again only what is certain: %j, %s", (facts, sentence) => {
-  expect(describeFacts(facts, "reads")).toBe(
-    `The service refused to start the video. Nothing was spent or published. ${sentence}Change it, then call again.`,
-  );
 });
 
 test("the text of a failure never shows its cause", () => {

@@ -2,30 +2,18 @@
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
 import { BridgeError, cancelledError } from "../errors.ts";
-import type { Job, Video } from "../service/answers.ts";
+import type { Job } from "../service/answers.ts";
+import type { Service } from "../service/client.ts";
 import { meaningOf, UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";
 
-export interface RequestOptions {
-  /** No user waits for it: it is sent once, and counts against the share of polls. */
-  readonly background: boolean;
-  readonly deadlineMs?: number;
-}
-
-/** The requests that this module sends. */
-export interface JobSource {
-  getJob(jobId: string, options: RequestOptions): Promise<Job>;
-  /** Whether requests that can be left out may be sent: not while little of the rate limit is left. */
-  hasSpareRequests(): boolean;
-  /** Milliseconds until a background request may be sent; 0 for now. */
-  backgroundWaitMs(): number;
-  /** The first page of the video list, as long as the service allows, up to 100. */
-  listNewestVideos(
-    options: RequestOptions,
-  ): Promise<{ readonly videos: readonly Video[]; readonly nextCursor?: string | undefined }>;
-}
+/** What reading and polling need of the service. */
+export type JobSource = Pick<
+  Service,
+  "getJob" | "listNewestVideos" | "hasSpareRequests" | "backgroundWaitMs"
+>;
 
 export interface ReadOptions {
   /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */
@@ -43,9 +31,9 @@ export interface JobReaderOptions {
 }
 
 interface Answer {
-  /** As the store has it: a job that has ended stays so. */
+  /** The store's view: a job that has ended stays so. */
   readonly job: Job;
-  /** As the service has it. */
+  /** The service's view. */
   readonly latest: Job;
 }
 
@@ -82,7 +70,7 @@ export class JobReader {
     return (await this.#ask(jobId, options)).job;
   }
 
-  /** As `read`, but as the service has the job, even where it denies an end that is already known. */
+  /** Returns what the service says, even where it denies an end that is already known. Else as `read`. */
   async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
     return (await this.#ask(jobId, options)).latest;
   }
@@ -120,8 +108,8 @@ export class JobReader {
   }
 
   /**
-   * As `readRecent` for a user, but a running job is asked as polls are: where there is no room for polls, or
-   * the poll fails and may succeed later, the last answer will do.
+   * Reads as `readRecent` does for a user, but asks for a running job as polls do: where there is no room for
+   * polls, or the poll fails and may succeed later, the last answer will do.
    */
   async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
     const { source, store } = this.#options;
@@ -183,7 +171,7 @@ export class JobReader {
     return inFlight;
   }
 
-  /** As documented, a status has no final video; a list that is no older than that answer may have it. */
+  /** The documented status has no final video; a list that is no older than that answer may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};

@@ -7,7 +7,7 @@ import { isEnded, meaningOf } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;
-  /** As last seen: the list's word where the job was never read, and `unknown` where it was never seen. */
+  /** The last one seen: the list's where the job was never read, `unknown` where it was never seen. */
   readonly status: string;
   /** Known where the job was started on this computer. */
   readonly topic?: string;
@@ -21,7 +21,7 @@ export interface KnownJob {
   readonly updatedAtMs?: number;
   /** When a list showed after that answer that the job still runs, on the monotonic clock. */
   readonly listedAtMs?: number;
-  /** As the service gave it last. */
+  /** The last one that the service gave. */
   readonly finalVideoUrl?: string;
   /** When it did, on the monotonic clock. */
   readonly linkAtMs?: number;
@@ -72,7 +72,7 @@ export class JobStore {
     return createdAtMs === undefined ? undefined : Math.max(0, this.#clock.now() - createdAtMs);
   }
 
-  /** At most `limit` jobs, the most recent first. */
+  /** Returns at most `limit` jobs, the most recent first. */
   recent(limit: number): readonly KnownJob[] {
     return [...this.#known.values()].reverse().slice(0, limit);
   }

@@ -5,7 +5,7 @@ export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 const URI_PREFIX = "faceless://jobs/";
 
-/** As an RFC 6570 template. */
+/** An RFC 6570 template. */
 export const JOB_URI_TEMPLATE = `${URI_PREFIX}{jobId}`;
 
 export function isJobId(text: string): boolean {

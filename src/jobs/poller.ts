@@ -25,7 +25,7 @@ const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
 const MAX_WATCH_MS = 60 * 60_000;
-/** After a failed list the jobs are asked one by one: the list may be broken where the status is not. */
+/** The jobs are asked one by one after a failed list: it may be broken where the status is not. */
 const LIST_PAUSE_MS = 60_000;
 /** The rate limiter knows how long to wait after a refusal: this only keeps from asking it again at once. */
 const RATE_LIMITED_PAUSE_MS = 1_000;

@@ -16,7 +16,7 @@ export interface PollState {
 export interface ScheduleOptions {
   /** Polls at this interval instead of the schedule. */
   readonly fixedMs?: number | undefined;
-  /** In [0, 1). */
+  /** Gives numbers in [0, 1). */
   readonly random: () => number;
 }
 
@@ -55,14 +55,14 @@ export class Schedule {
     this.#random = random;
   }
 
-  /** From now to the first poll of a job that was never polled; 0 means at once. */
+  /** The time from now to the first poll of a job that was never polled; 0 means at once. */
   firstDelayMs(ageMs: number | undefined): number {
     if (ageMs === undefined) return 0;
     const dueMs = this.#fixedMs ?? this.#jittered(FIRST_POLL_MS * this.#scale);
     return Math.max(0, dueMs - Math.max(0, ageMs));
   }
 
-  /** From the poll just made to the next one, with jitter. */
+  /** The time from the poll just made to the next one, with jitter. */
   nextDelayMs(state: PollState): number {
     return this.#fixedMs ?? this.#jittered(this.#intervalMs(state));
   }

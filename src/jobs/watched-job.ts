@@ -29,15 +29,15 @@ export class WatchedJob {
   readonly #options: WatchedJobOptions;
   /** When the schedule says to poll it. */
   #scheduledMs: number;
-  /** After a failure, when it may be polled again. */
+  /** When it may be polled again after a failure. */
   #retryMs = -Infinity;
   /** How many polls in a row failed. */
   #failures = 0;
   /** Whether the list answers for it: not after a list that didn't show it, or was wrong about its end. */
   #isListed = true;
-  /** Since when the list shows its end, until its own status answers; Infinity if it doesn't. */
+  /** When the list first showed its end, until its own status answers; Infinity if it doesn't. */
   #endListedMs = Infinity;
-  /** Since when a hint waits for the answer to a request sent after it. */
+  /** When the hint came that waits for the answer to a request sent after it. */
   #hintedMs = Infinity;
   /** When the request was sent that answered the last hint. */
   #hintAskedMs = -Infinity;

@@ -141,7 +141,7 @@ export class ServiceClient {
         pagingParameter,
         limit: { min = -Infinity, max = Infinity },
       } = discovery;
-      // As many as the service allows rather than an error: nextCursor leads to the rest.
+      // A limit out of bounds is moved into them rather than refused: nextCursor leads to the rest.
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
       const query = { limit: size?.toString(), [pagingParameter]: cursor };
       const page = await readPage(connection, query, rest);

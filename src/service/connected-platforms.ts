@@ -25,9 +25,9 @@ const MAX_SEPARATORS = 5_000;
 export interface McpCall {
   readonly operation: Operation;
   readonly requests: RequestSender;
-  /** Of this bridge. */
+  /** This bridge's. */
   readonly version: string;
-  /** By `requests.monotonicMs`. */
+  /** A time on the clock of `requests.monotonicMs`. */
   readonly endsAtMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,7 +47,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         if (text.length > MAX_ANSWER_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
           throw mcpAnswerError("it is too large");
         if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
-        // By any other 4xx an endpoint may decline one protocol version: the SDK then tries the other.
+        // An endpoint may decline one protocol version by any other 4xx: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
         const values = Object.entries(headers).map(([name, value]) => [name, String(value)]);
         return new Response(text || null, { status, headers: Object.fromEntries(values) });
@@ -93,7 +93,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
   }
 }
 
-/** For a call that has no result although its requests were answered. */
+/** Describes a call that has no result although its requests were answered. */
 const OUT_OF_TIME = { kind: "timeout", sent: true, reason: "it took too long" } as const;
 
 function timeLeftMs({ endsAtMs, requests }: McpCall): number {

@@ -44,8 +44,8 @@ export class ConnectionPool {
 
   /** Throws a TransportFailure where the proxies can't be used. */
   acquire(): Lease {
-    // Until the proxy has answered, only destroying undici's ProxyAgent ends a request: behind a proxy each
-    // request has a dispatcher of its own, and no other suffers from that.
+    // Only destroying undici's ProxyAgent ends a request that the proxy has not answered: each request has
+    // one of its own there, so that no other suffers from that.
     const dispatcher = this.#isProxied
       ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
       : (this.#shared ??= new Agent(AGENT_OPTIONS));

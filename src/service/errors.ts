@@ -27,7 +27,7 @@ const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
 const FOR_USER = { ...REJECTED, isForUser: true } as const;
 
-/** For a request without a usable answer. */
+/** Explains a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
   const { kind, sent, reason, fix, status } = failure;
   const { verb, method } = operation;
@@ -54,7 +54,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/** For an answer that is not 2xx, or refuses by the error envelope. */
+/** Explains an answer that is not 2xx, or refuses by the error envelope. */
 export function statusError(operation: Operation, answer: ReadAnswer, retryAfterMs?: number): BridgeError {
   const { verb, activity, method, notFound } = operation;
   const { status } = answer;
@@ -120,7 +120,7 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
       { outcome: "rejected", retryable: true, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
     );
   if (provesNothing(status) || status < 200) {
-    // After a POST no wait makes a repeat safe.
+    // No wait makes it safe to repeat a POST.
     const seconds = method === "GET" ? retryAfterSeconds : undefined;
     return error(
       "service_failed",
@@ -143,7 +143,7 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
   );
 }
 
-/** For an answer that is not what the documentation promises. `problem` is a clause that follows a colon. */
+/** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
 export function badAnswerError(operation: Operation, answer: ReadAnswer, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
@@ -156,7 +156,7 @@ export function badAnswerError(operation: Operation, answer: ReadAnswer, problem
   });
 }
 
-/** After a POST that may have been carried out, the next step is to look first, whatever went wrong. */
+/** The next step after a POST that may have been carried out is to look first, whatever went wrong. */
 function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unknown): BridgeError {
   const { method, whenUnknown } = operation;
   const isUnknownPost = facts.outcome === "unknown" && method === "POST";

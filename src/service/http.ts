@@ -16,7 +16,7 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For everything, the answer's body included. */
+  /** Covers everything, the answer's body included. */
   readonly deadlineMs: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;

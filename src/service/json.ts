@@ -9,7 +9,7 @@ import type { Answer } from "./http.ts";
 const MAX_SEPARATORS = 250_000;
 /** What goes beyond these is left out. */
 const MAX_VALUES = 50_000;
-/** Of one list or object. */
+/** Bounds one list or object. */
 const MAX_ITEMS = 1_000;
 const MAX_DEPTH = 20;
 

@@ -84,7 +84,7 @@ function namesOf(code: string): string[] {
   return [languageName(code), languageName(code, code), ...(ALIASES[code] ?? [])];
 }
 
-/** Without case, accents and extra spaces. */
+/** Removes case, accents and extra spaces. */
 function comparable(text: string): string {
   return text
     .normalize("NFKD")

@@ -5,7 +5,7 @@ export interface Discovery {
   /** Name of the request parameter that continues the video list. */
   readonly pagingParameter: string;
   readonly limit: { readonly min?: number; readonly max?: number };
-  /** Where the connected platforms are listed, at the service's own origin. */
+  /** Lists the connected platforms, at the service's own origin. */
   readonly platformsUrl?: URL;
 }
 

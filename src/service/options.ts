@@ -47,7 +47,7 @@ export const UNLISTED_MS = 10 * 60_000;
 /** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
 export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
 
-/** By the service's word. */
+/** The keys are the service's words. */
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["processing", "rendering"],
   ["completed", "ready"],

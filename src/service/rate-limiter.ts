@@ -29,9 +29,9 @@ const ROUNDING_MS = 1_000;
 const SAME_WINDOW_MS = 2_000;
 /** How soon to look again while only requests in flight use up the limit. */
 const RECHECK_MS = 250;
-/** After a pause, polls wait this much longer, so that users' waiting calls go first. */
+/** Polls wait this much longer after a pause, so that users' waiting calls go first. */
 const USERS_FIRST_MS = 1_000;
-/** After a 429 with neither Retry-After nor reset. */
+/** Follows a 429 with neither Retry-After nor reset. */
 const DEFAULT_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 3_600_000;
 /** Times in headers that are further away count as this far away. */
@@ -133,7 +133,7 @@ export class RateLimiter {
   #userReadyAtMs(atMs: number): number {
     if (this.#remaining > this.#inFlight) return atMs;
     if (this.#remaining <= 0 && this.#resetsAtMs < Infinity) return this.#resetsAtMs;
-    // Without a reset the wait is unknown: one request at a time asks the service, which may answer 429.
+    // The wait is unknown without a reset: one request at a time asks the service, which may answer 429.
     return this.#inFlight === 0 ? atMs : Math.min(this.#resetsAtMs, atMs + RECHECK_MS);
   }
 

@@ -19,14 +19,20 @@ import {
 import { isRefusal } from "./answers.ts";
 import type { Answer, Http, HttpRequest } from "./http.ts";
 import { type JsonReader, jsonReader, type ReadAnswer } from "./json.ts";
-import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
+import {
+  type Permit,
+  RateLimiter,
+  type RateLimiterOptions,
+  readRetryAfterMs,
+  type RequestKind,
+} from "./rate-limiter.ts";
 import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
   /** Cancels the call, but not a paid or public request that was already sent. */
   readonly signal?: AbortSignal | undefined;
-  /** For the whole call, instead of DEADLINE_MS. A POST needs 10 s of it to begin. */
+  /** Replaces DEADLINE_MS for the whole call. A POST needs 10 s of it to begin. */
   readonly deadlineMs?: number | undefined;
   /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
@@ -50,20 +56,16 @@ export interface RequestParts {
   readonly salvage?: (text: string) => unknown;
 }
 
-export interface SenderOptions {
+export interface SenderOptions extends Omit<RateLimiterOptions, "monotonicMs"> {
   readonly config: ServiceConfig;
   /** This bridge's, for the user-agent. */
   readonly version: string;
-  /** Milliseconds since the epoch, only to read absolute times in headers. */
-  readonly now: () => number;
   /** Milliseconds of a clock that never jumps; measures every deadline. Default: performance.now. */
   readonly monotonicMs?: (() => number) | undefined;
   /** Waits on that clock, and rejects when the signal aborts. Default: a timer. */
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
-  /** In [0, 1). */
+  /** Gives numbers in [0, 1). */
   readonly random: () => number;
-  /** Background requests per minute while the service names no limit. */
-  readonly backgroundPerMinute?: number | undefined;
   /** The time that must be left to begin an attempt. Default: 250 ms for a GET, 10 s for a POST. */
   readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
 }

@@ -14,14 +14,14 @@ export interface FailedAttempt {
   /** 1 for the first. */
   readonly attempt: number;
   readonly failure: AttemptFailure;
-  /** Until the call's deadline. */
+  /** The time until the call's deadline. */
   readonly remainingMs: number;
 }
 
 const MAX_ATTEMPTS = { GET: 3, POST: 2 } as const;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
-/** With less time left an attempt is not begun: a POST that is cut short has an unknown outcome. */
+/** No attempt is begun with less time left: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
 
 /**

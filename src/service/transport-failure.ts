@@ -16,7 +16,7 @@ export const TRY_AGAIN = "Try again in a minute.";
 export const CHECK_URL = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
-/** By the error's code in Node or undici, which never says whether the request was sent. */
+/** The keys are codes of Node and undici, which never say whether the request was sent. */
 export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   UND_ERR_CONNECT_TIMEOUT: failure(
     "no connection within 5 s",
@@ -122,7 +122,7 @@ export function explainNetworkError(error: unknown): NetworkFailure {
 
 function networkCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
-  // In errors of Node and undici it is a string, in a DOMException a number, in parser errors llhttp's own.
+  // Errors of Node and undici have a string, a DOMException has a number, parser errors have llhttp's own.
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
   if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
   return error.name === "HTTPParserError" ? error.name : code;

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { z } from "zod";
 
 export interface WebhookReceiverOptions {
-  /** On 127.0.0.1; 0 takes any free one. */
+  /** The port on 127.0.0.1; 0 takes any free one. */
   readonly port: number;
   /** Called with the jobId that a delivery names, which may be any text. */
   readonly onHint: (jobId: string) => void;

@@ -1,12 +1,13 @@
 // The real store, reader and poller on a virtual clock. Tests change the service, which records requests.
 
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
-import { JobReader, type JobSource, type RequestOptions } from "../../src/jobs/job-reader.ts";
+import { JobReader, type JobSource } from "../../src/jobs/job-reader.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/answers.ts";
 import { RateLimiter } from "../../src/service/rate-limiter.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { ENDS } from "../fixtures/constants.ts";
 import { createLimitedService } from "../fixtures/rate-limit.ts";
@@ -70,15 +71,17 @@ export class PolledWorld {
   #nextBackgroundMs = 0;
 
   constructor({ fixedMs, random = () => 0.5 }: WorldOptions = {}) {
-    const source: JobSource & { backgroundWaitMs(): number } = {
+    const source: JobSource = {
       getJob: (jobId, options) =>
-        this.send(jobId, options, () => {
+        this.send(jobId, options ?? {}, () => {
           const found = this.jobs.get(jobId);
           if (found === undefined) throw failure("not_found", { status: 404 });
           return found;
         }),
       listNewestVideos: (options) =>
-        this.send("list", options, () => ({ videos: structuredClone(this.list.slice(0, this.pageSize)) })),
+        this.send("list", options ?? {}, () => ({
+          videos: structuredClone(this.list.slice(0, this.pageSize)),
+        })),
       backgroundWaitMs: () => this.backgroundWaitMs(),
       hasSpareRequests: () => this.hasSpare(),
     };
@@ -107,7 +110,7 @@ export class PolledWorld {
     return this.hasSpareRequests;
   }
 
-  protected async send<T>(what: string, { background }: RequestOptions, answer: () => T): Promise<T> {
+  protected async send<T>(what: string, { background = false }: CallOptions, answer: () => T): Promise<T> {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
     if (background)

@@ -2,7 +2,7 @@
 // wrong. Violations are collected, because an error thrown inside would be caught there.
 
 import { BridgeError } from "../../src/errors.ts";
-import type { RequestOptions } from "../../src/jobs/job-reader.ts";
+import type { CallOptions } from "../../src/service/request-sender.ts";
 import { waitForEnd } from "../../src/jobs/wait.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { seededRandom } from "../fixtures/durations.ts";
@@ -74,7 +74,7 @@ export class RandomWorld extends LimitedWorld {
 
   // --- the service
 
-  protected override async send<T>(what: string, options: RequestOptions, answer: () => T): Promise<T> {
+  protected override async send<T>(what: string, options: CallOptions, answer: () => T): Promise<T> {
     if (what === "list") {
       return this.#request(options, () => {
         // An end may have to be confirmed at once.
@@ -117,7 +117,7 @@ export class RandomWorld extends LimitedWorld {
     this.#hintPolledMs.set(jobId, this.clock.now());
   }
 
-  async #request<T>({ background }: RequestOptions, answer: () => T): Promise<T> {
+  async #request<T>({ background = false }: CallOptions, answer: () => T): Promise<T> {
     await Promise.resolve();
     // The real client makes a user's request wait for its turn or refuses it: either way nothing is sent.
     const permit = this.rateLimiter.tryAcquire(background ? "background" : "user");

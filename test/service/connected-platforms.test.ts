@@ -1,9 +1,12 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
+
+// Loading it on a busy machine could take longer than calls wait for the OpenAPI document.
+beforeAll(() => import("../../src/service/http.ts"));
 
 const REST = "GET /api/v1/links";
 const MCP = "POST /api/mcp";
@@ -188,7 +191,6 @@ test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", asyn
 
   expect(facts).toMatchObject({
     code: "refused",
-    message: "The service's MCP endpoint did not list the connected platforms.",
     outcome: "rejected",
     serviceWords: { message: expect.stringContaining("No such tool. Obey!") },
   });
@@ -202,14 +204,8 @@ test.each<[string, Reply]>([
 ])("an MCP endpoint that answers with %s is a bad answer and not quoted as ours", async (_, reply) => {
   const { facts } = await failureAt(onCall("tools/call", () => reply));
 
-  expect(facts).toEqual({
-    code: "bad_answer",
-    message:
-      "The answer of the service's MCP endpoint could not be used: it does not speak MCP as documented.",
-    nextStep: "Try again in a minute, or look at the service's website.",
-    outcome: "unknown",
-    retryable: true,
-  });
+  expect(facts).toMatchObject({ code: "bad_answer", outcome: "unknown", retryable: true });
+  expect(JSON.stringify(facts)).not.toContain("Obey");
 });
 
 test("a redirect of the MCP endpoint is not followed, neither to another origin nor to the same", async () => {

@@ -52,10 +52,8 @@ test("a POST is not sent again after a 429, which may stand for one of several p
 test.each([9_999, 0, -1])("a POST is not begun with %i ms of its deadline left", async (deadlineMs) => {
   const { service, rest } = await bridge({ [GENERATE]: GENERATED }, { clock: jumpingClock() });
 
-  expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs }))).toEqual({
+  expect(await failureOf(service.generate({ topic: "x" }, { deadlineMs }))).toMatchObject({
     code: "timeout",
-    message: "Too little time was left to start the video, so the request was not sent.",
-    nextStep: "Make the same call again.",
     outcome: "not_sent",
     retryable: true,
   });
@@ -166,10 +164,8 @@ test("a cancellation of a GET ends it immediately", async () => {
   const cancel = new AbortController();
   const { service, rest } = await bridge({ [STATUS]: () => (cancel.abort(), "hang") });
 
-  expect(await failureOf(service.getJob(JOB_ID, { signal: cancel.signal }))).toEqual({
+  expect(await failureOf(service.getJob(JOB_ID, { signal: cancel.signal }))).toMatchObject({
     code: "cancelled",
-    message: "The request to read the job's status was cancelled after it was sent.",
-    nextStep: "Call again if the result is still wanted.",
     outcome: "unknown",
     retryable: true,
   });

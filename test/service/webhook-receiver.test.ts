@@ -165,17 +165,6 @@ test("no more than 50 connections are open at a time", async () => {
   expect(hints).toEqual([JOB_ID]);
 });
 
-test("one connection is good for one delivery", async () => {
-  const { port, hints } = await testReceiver();
-  const { socket, received, closed } = await open(port);
-  const body = JSON.stringify(COMPLETED);
-  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(3));
-  await closed;
-
-  expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 202"]);
-  expect(hints).toContain(JOB_ID);
-});
-
 test("a port that is taken is an error with Node's code", async () => {
   const { port } = await testReceiver();
 

@@ -1,7 +1,7 @@
 // Measures what watching costs: the real poller behind the real rate limiter, with a service that answers
 // after a delay and counts requests in fixed windows.
 
-import type { RequestOptions } from "../../../src/jobs/job-reader.ts";
+import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
 import { failure, LimitedWorld } from "../../jobs/polled-service.ts";
 
@@ -53,7 +53,11 @@ export class WatchedWorld extends LimitedWorld {
     return { jobId, endsMs };
   }
 
-  protected override async send<T>(_: string, { background }: RequestOptions, answer: () => T): Promise<T> {
+  protected override async send<T>(
+    _: string,
+    { background = false }: CallOptions,
+    answer: () => T,
+  ): Promise<T> {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
     const priority = background ? "background" : "user";
