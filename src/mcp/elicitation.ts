@@ -9,7 +9,6 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../jobs/clock.ts";
@@ -45,13 +44,6 @@ const MAX_ANSWER_MS = 5 * 60_000;
 const BY_ITSELF_MS = 2_000;
 const MAX_OPEN = 100;
 
-// Made on first use: few calls ask, and every start would wait for it.
-const makeAnswerSchema = () =>
-  z.looseObject({
-    action: z.enum(["accept", "decline", "cancel"]),
-    content: z.looseObject({ [FIELD]: z.unknown().optional() }).nullish(),
-  });
-
 export class Elicitation {
   readonly #options: ElicitationOptions;
   /** Modern protocol: questions by the state that the client gives back with the answer. Each serves once. */
@@ -75,14 +67,16 @@ export class Elicitation {
     const mayAsk = this.mayAsk(server, request);
     if (!isAnswer && !mayAsk) return false;
     const question = await describe();
-    const answered =
+    const { answer, afterMs } =
       request.envelope === undefined
         ? await this.#ask(request, question)
         : this.#answerTo(request, question, mayAsk);
-    const { action, content } = makeAnswerSchema().safeParse(answered.answer).data ?? {};
-    if (action === "accept" && content?.[FIELD] === question.yes) return true;
-    const isQuick = action !== undefined && action !== "accept" && answered.afterMs < BY_ITSELF_MS;
-    throw declinedError(question, action !== undefined, isQuick && this.#options.mode !== "always");
+    const action = valueAt(answer, "action");
+    const accepts = action === "accept";
+    if (accepts && valueAt(answer, "content", FIELD) === question.yes) return true;
+    const declines = action === "decline" || action === "cancel";
+    const isByItself = declines && afterMs < BY_ITSELF_MS && this.#options.mode !== "always";
+    throw declinedError(question, accepts || declines, isByItself);
   }
 
   async #ask(request: McpRequest, question: Question): Promise<Answered> {
@@ -96,7 +90,7 @@ export class Elicitation {
     } catch (error) {
       // The client failed to ask, answered nonsense or took too long: none of these is a yes.
       this.#options.log.info("The client did not get an answer from the user.", error);
-      return { answer: undefined, afterMs: Infinity };
+      return NO_ANSWER;
     }
   }
 
@@ -109,8 +103,8 @@ export class Elicitation {
         answer: request.inputResponses?.[ANSWER],
         afterMs: this.#options.clock.monotonicMs() - asked.askedMs,
       };
-    // An answer to another question or to none.
-    if (!mayAsk) return { answer: undefined, afterMs: Infinity };
+    // It answers another question or none.
+    if (!mayAsk) return NO_ANSWER;
     const requestState = crypto.randomUUID();
     this.#open.set(requestState, { key: question.key, askedMs: this.#options.clock.monotonicMs() });
     for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
@@ -124,11 +118,13 @@ export class Elicitation {
 }
 
 interface Answered {
-  /** As the client sent it. */
+  /** Unchecked, from the client. */
   readonly answer: unknown;
-  /** Since the question. */
+  /** Time since the question. */
   readonly afterMs: number;
 }
+
+const NO_ANSWER: Answered = { answer: undefined, afterMs: Infinity };
 
 /** One choice, nothing chosen in advance. Some clients mark the first all the same: that is the no. */
 function formFor({ message, yes, no }: Question) {
@@ -155,14 +151,14 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
 }
 
-/** `byItself`: so fast and without a choice that the client may have answered without the user. */
-function declinedError({ verb }: Question, isAnswered: boolean, byItself: boolean): BridgeError {
+/** `isByItself`: it came so fast, without a choice, that the client may have answered without the user. */
+function declinedError({ verb }: Question, isAnswered: boolean, isByItself: boolean): BridgeError {
   return new BridgeError({
     code: "declined",
     message: isAnswered
       ? `The user was asked and did not agree to ${verb}.`
       : `The user was asked whether to ${verb}, and no answer came.`,
-    nextStep: byItself
+    nextStep: isByItself
       ? "If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up."
       : "Don't ask again unless the user brings it up.",
     outcome: "not_sent",

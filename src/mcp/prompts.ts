@@ -53,7 +53,7 @@ function lazySchema(
       validate: async (value: unknown) => (await load()).schema["~standard"].validate(value),
       jsonSchema: { input: () => json, output: () => json },
     },
-    // Where the SDK looks for completable arguments. Only their completion is used, not the schemas.
+    // The SDK looks here for completable arguments. It uses only their completion, not the schemas.
     shape: Object.fromEntries(
       names.map((name) => [
         name,

@@ -73,7 +73,7 @@ export function registerResources(server: McpServer, application: Application): 
         if (isCard && !job.done) savedVideos.saveWhenFinished(jobId);
         return await jobContents(href, job);
       } catch (error) {
-        // What ended the polling mostly fails this read too: the last known state and the reason do.
+        // The cause that ended the polling mostly fails this read too: the last known state will do.
         const { job, watchEnded } = jobs.get(jobId) ?? {};
         if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
@@ -106,7 +106,7 @@ export function registerResources(server: McpServer, application: Application): 
   });
 }
 
-/** What get_video_status says of a job, and why it is no longer polled if it has not ended. */
+/** Describes a job as get_video_status does. */
 export async function describeKnownJob(
   job: Job,
   context: JobContext & Pick<ToolContext, "config">,

@@ -1,4 +1,4 @@
-// What a connection is served with. Only wires: serveStdio may call it twice; the application has all state.
+// Makes the server of a connection. Only wires: serveStdio may call it twice; the application has all state.
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { RENDER_TIME } from "../service/options.ts";
@@ -14,7 +14,6 @@ import { registerTools } from "./tools.ts";
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
-/** What belongs to one connection. */
 export interface Connection {
   readonly era: ProtocolEra;
   readonly subscriptions: Subscriptions;

@@ -8,12 +8,12 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../jobs/job.ts";
 import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
-import { subscriptionIdOf } from "./transport/json-rpc.ts";
 import { valueAt } from "./value-at.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
@@ -27,7 +27,7 @@ const NOT_WATCHED: Unsubscribe = () => {};
 
 export class Subscriptions {
   readonly #application: Application;
-  /** What ends the watching, by key and then by URI. A listen is not watched until the SDK accepts it. */
+  /** Functions that end the watching, by key and then by URI. A listen is watched once the SDK accepts it. */
   readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
   /**
    * Keys and URIs under which the client was notified of the end, oldest first. A legacy client has one key
@@ -61,7 +61,7 @@ export class Subscriptions {
     });
   }
 
-  /** For the transport, by method. They follow the listens, which the SDK answers by itself. */
+  /** Hooks for the transport. They follow the listens, which the SDK answers by itself. */
   get hooks(): Readonly<Record<string, Hook>> {
     return {
       "subscriptions/listen": {
@@ -76,15 +76,15 @@ export class Subscriptions {
       "notifications/cancelled": {
         // It may overtake the acknowledgement, since the SDK handles one message after the other.
         inbound: (message) => {
-          if ("method" in message) this.#unsubscribe(listenKey(message.params?.["requestId"]));
+          this.#unsubscribe(listenKey(valueAt(message, "params", "requestId")));
         },
       },
       "notifications/subscriptions/acknowledged": {
         outbound: (message) => {
-          if (!("method" in message)) return;
+          const key = listenKey(valueAt(message, "params", "_meta", SUBSCRIPTION_ID_META_KEY));
           for (const uri of urisOf(message)) {
             const jobId = jobIdOf(uri);
-            if (jobId !== undefined) this.#subscribe(listenKey(subscriptionIdOf(message)), uri, jobId);
+            if (jobId !== undefined) this.#subscribe(key, uri, jobId);
           }
         },
       },
@@ -157,13 +157,13 @@ export class Subscriptions {
   }
 }
 
-/** What a listen, or its acknowledgement, names. */
+/** The URIs that a listen, or its acknowledgement, names. */
 function urisOf(message: JSONRPCMessage): string[] {
   const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
   return Array.isArray(uris) ? uris.map(String) : [];
 }
 
-/** As JSON, since a string and a number are two ids. */
+/** Writes the id as JSON, since a string and a number are two ids. */
 function listenKey(id: unknown): SubscriptionKey {
   return `listen:${JSON.stringify(id)}`;
 }

@@ -97,7 +97,7 @@ function readDuration(text: string): number | undefined {
   return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
 }
 
-/** By its jobId or by its topic. */
+/** Reads a video's jobId or its topic. */
 function readVideo(text: string): { readonly jobId: string } | { readonly topic: string } | undefined {
   const jobId = /\s/.test(text) ? undefined : readJobId(text);
   if (jobId !== undefined) return { jobId };

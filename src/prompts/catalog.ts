@@ -1,4 +1,4 @@
-// What prompts/list shows. The prompts themselves, schemas and texts, are loaded on first use.
+// The prompts as prompts/list shows them. Their schemas and texts are loaded on first use.
 
 import type { Prompt } from "./prompt.ts";
 
@@ -11,7 +11,7 @@ export interface CatalogPrompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** By name, in the order in which clients ask for them. */
+  /** In the order in which clients ask for them. */
   readonly arguments: Readonly<Record<string, PromptArgument>>;
   readonly load: (canPublish: boolean) => Promise<Prompt>;
 }

@@ -2,13 +2,13 @@
 // Sentences speak to the model for the user: "I" is the user.
 
 import { languageName } from "../service/languages.ts";
-import { DEFAULTS, RENDER_SECONDS, STYLES, type Style } from "../service/options.ts";
+import { DEFAULTS, RENDER_TIME, STYLES, type Style } from "../service/options.ts";
 import { quote } from "../text.ts";
 import { AUDIENCE_LIMIT } from "./arguments.ts";
 import { spokenRange } from "./speaking-time.ts";
 import { ANY_STYLE, STYLE_BRIEFS } from "./style-briefs.ts";
 
-/** What a topic is written for. Undefined is what the user left out. */
+/** The wishes that a topic is written for; undefined where the user left one out. */
 export interface Target {
   readonly language?: string | undefined;
   readonly duration?: number | undefined;
@@ -16,7 +16,7 @@ export interface Target {
   readonly audience?: string | undefined;
 }
 
-/** What was asked for, as a list, and what the quotation marks around the user's words mean. */
+/** Lists what was asked for, and says what the quotation marks around the user's words mean. */
 export function targetLines(target: Target): string {
   const { style, audience } = target;
   const viewers =
@@ -37,17 +37,18 @@ function describeLanguage({ language }: Target): string {
   return `${name} (\`${language}\`), as people talk there; an opening as strong as in English`;
 }
 
-/** What a topic needs beyond generate_video's description of it: the style's brief, words and lines. */
+/** Adds to generate_video's description of a topic: the style's brief, words and lines. */
 export function writingRules(target: Target): string {
   const { style, duration = DEFAULTS.duration } = target;
   const { course, telling, pictures } = style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
-  const { unit } = rangeOf(target);
+  const { min, max, unit } = rangeOf(target);
+  const least = style === "asmr" ? "at most" : `${min} to`;
   return `Write it as \`generate_video\` describes \`topic\`: two drafts, then the better one, mended. Leave out nothing that I named, and add nothing that I would object to. For this video:
 
 ${style === undefined ? styleChoice() : ""}- ${course}
 - ${telling}
 - ${pictures}
-- ${unit === "words" ? "" : `First line: ${FIRST_LINE[unit]}. `}Length: ${style === "asmr" ? "at most" : describeLeast(target)} ${describeMost(target)} spoken, numbers as said and brackets aside${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines. Read it aloud and count.`;
+- ${unit === "words" ? "" : `First line: ${FIRST_LINE[unit]}. `}Length: ${least} ${max} ${unit} spoken, numbers as said and brackets aside${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines. Read it aloud and count.`;
 }
 
 const FIRST_LINE = {
@@ -71,16 +72,8 @@ function rangeOf({ language = DEFAULTS.language, duration = DEFAULTS.duration, s
 
 /** "64 to 71 words". */
 export function describeRange(target: Target): string {
-  return `${describeLeast(target)} ${describeMost(target)}`;
-}
-
-function describeLeast(target: Target): string {
-  return `${rangeOf(target).min} to`;
-}
-
-function describeMost(target: Target): string {
-  const { max, unit } = rangeOf(target);
-  return `${max} ${unit}`;
+  const { min, max, unit } = rangeOf(target);
+  return `${min} to ${max} ${unit}`;
 }
 
 /** "30 seconds", with one decimal at most. */
@@ -92,8 +85,8 @@ export function languageOf({ language = DEFAULTS.language }: Target): string {
   return languageName(language);
 }
 
-/** What to say before asking for a yes. */
-export const WHAT_IT_COSTS = `spends credits (price not documented) and takes ${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max / 60} minutes`;
+/** Said before asking for a yes. */
+export const WHAT_IT_COSTS = `spends credits (price not documented) and takes ${RENDER_TIME}`;
 
 /** The arguments of generate_video as JSON, with placeholders in angle brackets for what isn't known yet. */
 export function generateCall(target: Target, others: Readonly<Record<string, unknown>> = {}): string {

@@ -1,4 +1,4 @@
-// What a prompt is made of. Knows neither the SDK nor the service's HTTP.
+// The parts of a prompt. Knows neither the SDK nor the service's HTTP.
 
 import type * as z from "zod";
 
@@ -15,6 +15,6 @@ type Suggestions = readonly string[] | Promise<readonly string[]>;
 export interface Prompt {
   /** Validates the arguments and writes the prompt. The SDK puts an argument's name before its messages. */
   readonly schema: z.ZodType<WrittenPrompt>;
-  /** By argument. An argument without an entry gets no suggestions. */
+  /** An argument without an entry gets no suggestions. */
   readonly completions: Readonly<Record<string, Complete>>;
 }

@@ -2,7 +2,7 @@
 
 import type { Pacing } from "../service/options.ts";
 
-/** What is counted: words, or in scripts without spaces between words, characters or syllables. */
+/** Words are counted or, in scripts without spaces between words, characters or syllables. */
 type Unit = "words" | "characters" | "syllables";
 
 /** Units a second at normal pacing, and the languages that have this rate. */

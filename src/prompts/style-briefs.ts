@@ -1,4 +1,4 @@
-// What each style of the service needs in a topic. Content only: the texts go into the prompts as they are.
+// Says what each style of the service needs in a topic. The texts go into the prompts as they are.
 
 import type { Music, Pacing, Style } from "../service/options.ts";
 
@@ -14,7 +14,7 @@ interface StyleBrief extends Brief {
   readonly settings: { readonly pacing: Pacing; readonly music: Music };
   /** The part of the time in which the voice speaks, 0 to 1. Default: 1. */
   readonly spokenShare?: number;
-  /** What it suits, for choosing a style. */
+  /** Helps to choose a style. */
   readonly fit: string;
 }
 
@@ -75,7 +75,7 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
   },
 };
 
-/** For a style that the model chooses. */
+/** Used where the model chooses the style. */
 export const ANY_STYLE: Brief = {
   course: "Each line follows from the one before (asmr, brainrot: by rhythm).",
   telling: "As to one person; no unsure fact, no experience that I didn't give.",

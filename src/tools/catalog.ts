@@ -8,7 +8,7 @@ import { listVideos } from "./list-videos.ts";
 import { publishVideo } from "./publish-video.ts";
 import type { Tool } from "./tool.ts";
 
-/** What the operator leaves to the model. */
+/** Leaves out the tools that the operator has hidden. */
 export function toolsFor({ readOnly, noPublish }: Pick<Config, "readOnly" | "noPublish">): readonly Tool[] {
   const tools: readonly Tool[] = [
     generateVideo,

@@ -1,4 +1,4 @@
-// What results say of a job: its state, what this computer knows of it, and what to do next.
+// Describes a job for results: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
 import { meaningOf, RENDER_TIME } from "../service/options.ts";
@@ -19,7 +19,6 @@ export const savedToField = () => ({
   savedTo: z.string().describe("File on the computer that runs this server").optional(),
 });
 
-/** The field, if the video is saved. */
 export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: string } {
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
@@ -36,7 +35,7 @@ export async function describeJob(
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
   const read = job.done ? await history() : undefined;
   const known = read?.jobs.get(job.jobId.toLowerCase());
-  // Without the journal it is not known where the video was posted.
+  // Nobody knows where the video was posted if the journal can't be read.
   const publishedTo = job.done && read === undefined ? undefined : (known?.publishedTo ?? []);
   const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
   const watchEnded = job.done ? undefined : reason;
@@ -86,7 +85,6 @@ export interface StatusFacts {
   readonly isLinkUnread?: boolean | undefined;
 }
 
-/** The summary and the next step. */
 export function describeStatus(job: Job, facts: StatusFacts): Guidance {
   switch (meaningOf(job.status)) {
     case "ready":

@@ -12,6 +12,7 @@ import {
   meaningOf,
   MUSIC,
   PACINGS,
+  RENDER_TIME,
   STYLES,
   UNLISTED_MS,
 } from "../service/options.ts";
@@ -28,8 +29,7 @@ const FOLLOW = "Follow it with get_video_status.";
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
-  description:
-    "Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes 2 to 4 minutes: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, and show them the topic.",
+  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, and show them the topic.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,

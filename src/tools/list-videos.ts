@@ -95,7 +95,7 @@ function describePage(
     .join(" ");
 }
 
-/** What the service's answer holds beside the videos that are shown. */
+/** Counts what the service's answer holds beside the videos that are shown. */
 function describeLeftOut(leftOut: number | undefined, hidden: number): string[] {
   const sentences = [
     leftOut !== undefined &&
@@ -109,7 +109,7 @@ function describeLeftOut(leftOut: number | undefined, hidden: number): string[] 
 function describeUnlisted(videos: readonly Video[], orders: History["orders"], isWhole: boolean): string[] {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
   const isListed = ({ jobId }: History["orders"][number]) => ids.has(jobId?.toLowerCase() ?? "");
-  // What is older than all that the page shows may be on the next one.
+  // A job that is older than all on this page may be on the next one.
   const oldestMs = isWhole ? Infinity : Math.max(0, ...orders.filter(isListed).map(({ ageMs }) => ageMs));
   const unlisted = orders.flatMap(({ topic, jobId, ageMs }) => {
     const what = `${quote(topic, MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;

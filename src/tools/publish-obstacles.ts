@@ -12,7 +12,7 @@ const LOOK_FIRST_MS = 10_000;
 /** A call has 45 s in all, of which the request may have taken 38. */
 const LOOK_AFTER_MS = 5_000;
 
-/** What users and models call the platforms. */
+/** Users and models call the platforms by these names too. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   insta: "instagram",
   ig: "instagram",

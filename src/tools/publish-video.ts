@@ -120,7 +120,7 @@ function cannotAskError(): BridgeError {
   });
 }
 
-/** What came of each platform, and what to do about it. `connected` is read where one has failed. */
+/** Says what became of each platform, and what to do about it. `connected` is read where one has failed. */
 function describePublished(
   published: Published,
   connected: readonly string[] | undefined,
@@ -166,7 +166,7 @@ function describePublished(
   };
 }
 
-/** However the service writes it. */
+/** The id of a platform, however the service writes it. */
 function idOf({ platform }: { readonly platform: string }): string {
   return platform.trim().toLowerCase();
 }

@@ -1,5 +1,5 @@
-// What a tool is, one declarative object in one file, and the one way to run it: refuse bad input before
-// anything is sent, run, check the result once. Knows neither the SDK nor how the service is reached.
+// A tool is one declarative object in one file. The one way to run it: refuse bad input before anything is
+// sent, run, check the result once. Knows neither the SDK nor how the service is reached.
 
 import * as z from "zod";
 import type { Config } from "../config.ts";
@@ -15,7 +15,7 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/answers.ts";
 import { quote } from "../text.ts";
 
-/** What a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
+/** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
   readonly config: Pick<Config, "sandbox" | "confirmPublish">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
@@ -29,7 +29,7 @@ export interface ToolContext {
   readonly canPublish: boolean;
   /** Jobs whose publication a result has suggested or a call has tried. By id. */
   readonly publishingRaised: Set<string>;
-  /** What this computer knows of orders and posts; undefined if its journal can't be read. */
+  /** Reads what this computer knows of orders and posts; undefined if its journal can't be read. */
   history(): Promise<History | undefined>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */
   lookAtJob(jobId: string, signal: AbortSignal): Promise<SeenJob>;
@@ -43,22 +43,22 @@ export interface ToolContext {
 }
 
 export interface History {
-  /** By job id in lower case. */
+  /** The key is the job id in lower case. */
   readonly jobs: ReadonlyMap<string, JobHistory>;
   readonly orders: readonly Order[];
 }
 
 export interface Question {
-  /** What is asked about: another key is another question. */
+  /** Identifies what is asked about: another key is another question. */
   readonly key: string;
   readonly message: string;
-  /** What a no refuses, as a verb phrase that follows "to". */
+  /** A verb phrase that follows "to" and says what a no refuses. */
   readonly verb: string;
   readonly yes: string;
   readonly no: string;
 }
 
-/** What a result means to the caller, in words. */
+/** Tells the caller in words what a result means. */
 export interface Guidance {
   /** One or two sentences. */
   readonly summary: string;
@@ -76,13 +76,13 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** The most important fact first: some clients cut it. */
   readonly description: string;
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
-  /** What a call that fails may have done. */
+  /** Says what a call that fails may have done. */
   readonly effect: Effect;
   /** It starts a job: clients that can do so show it in a card, and call it as a task. */
   readonly startsJob?: true;
   /** Strict where it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
-  /** By argument: reads other forms of the same value, and passes on what it can't read. */
+  /** Each reads other forms of an argument's value, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
@@ -172,7 +172,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** In our own words, with the value if it is short. */
+/** Describes a problem in our own words, with the value if it is short. */
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   const isShort = typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";

@@ -174,7 +174,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(client.stderr()).toBe("");
   });
 
-  test("the user is told the topic, time and posts of a video from this computer's journal where the service omits them", async () => {
+  test("topic, time and posts come from this computer's journal where the service omits them", async () => {
     const finalVideoUrl = "https://media.example/f.mp4";
     const video = { jobId: JOB_ID, status: "completed", finalVideoUrl };
     const rest = await scriptedService({

@@ -21,7 +21,7 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
-  test("a client that has listed the tools needn't wait for the journal: it is being read", async () => {
+  test("listing the tools begins to read the journal", async () => {
     const reads = vi.spyOn(Journal.prototype, "entries");
     onTestFinished(() => reads.mockRestore());
     const client = await connect(FAST_SANDBOX);
@@ -31,7 +31,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await expect.poll(() => reads.mock.calls.length).toBe(1);
   });
 
-  test("a client gets every result as structured content that begins with the summary, and as equivalent text", async () => {
+  test("every result is structured content that begins with the summary, and equivalent text", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -56,7 +56,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     }
   });
 
-  test("a client is told by a failed call what failed, what was spent, whether to call again and what to do", async () => {
+  test("a failed call says what failed, what was spent and what to do", async () => {
     const client = await connect(FAST_SANDBOX);
     const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
     expect(result).toMatchObject({
@@ -66,8 +66,8 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       },
     });
     expect(result).not.toHaveProperty("structuredContent");
-    expect(textOf(result)).toBe(
-      'The service refused to start the video: the account has no credits left (service code out_of_credits, HTTP 402). The service\'s words: "No credits remain on this account." This call started no video and spent no credits. Tell the user: Restart this server: each sandbox begins with new credits.',
+    expect(textOf(result)).toMatch(
+      /no credits left .*The service's words: "No credits remain on this account\." This call started no video and spent no credits\. Tell the user: Restart/,
     );
   });
 
@@ -123,15 +123,12 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       return (await client.raw.complete({ ref, argument: { name, value } })).completion.values;
     };
     expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
-    expect(await complete("write_video_topic", "language", "ger")).toEqual(["German"]);
-    expect((await complete("write_video_topic", "duration", ""))[0]).toBe("30");
-    expect(await complete("write_video_topic", "audience", "teen")).toEqual(["teenagers"]);
     expect(await complete("write_video_topic", "subject", "")).toEqual([]);
     const jobId = await startVideo(client, "The tide");
     expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
   });
 
-  test("a client of a server without settings sees every tool, and each call says what to set and where to get the key", async () => {
+  test("without settings every tool is listed, and each call says what to set", async () => {
     const client = await connect({
       env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
     });
@@ -161,7 +158,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
   });
 
-  test("a call to a sandbox whose journal or folder has a relative path says which setting it is, and the fix", async () => {
+  test("a call where a folder is a relative path names the setting and the fix", async () => {
     for (const setting of ["FACELESS_STATE_DIR", "FACELESS_SAVE_DIR"]) {
       const client = await connect({ args: ["--sandbox"], env: { [setting]: "videos" } });
       const result = await client.call("generate_video", { topic: "The tide" });

@@ -31,7 +31,7 @@ test("a legacy client cannot subscribe to a URI that is not a job: it is an unkn
   expect(service.rest.requests).toEqual([]);
 });
 
-test("a legacy client is notified of each change once after subscribing twice, and of none after one unsubscribe", async () => {
+test("a legacy client that subscribes twice is notified once, and not after one unsubscribe", async () => {
   const { service, client } = await setUp(connectLegacy, processing());
   await client.read(JOB_URI);
   await client.subscribe(JOB_URI);

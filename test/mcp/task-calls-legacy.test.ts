@@ -37,7 +37,7 @@ test("a legacy client that does not declare tasks sees today's results, whatever
     await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
 });
 
-test("a legacy client that sent a progress token is told of each clip, and of the end, while its task goes on", async () => {
+test("a legacy client with a progress token is notified of each clip and of the end", async () => {
   const { service, client } = await setUpStarting(connectLegacyWithTasks);
   const told: unknown[] = [];
   client.raw.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void told.push(params));
@@ -74,7 +74,7 @@ test("a legacy client with tasks is answered tasks/result when the task is cance
   expect(await result).toMatchObject({ structuredContent: { jobId: JOB_ID, done: false } });
 });
 
-test("a legacy client with tasks follows a task with its SDK's stream, and gets a result that fits the tool's schema", async () => {
+test("the stream of the legacy SDK follows a task to a result that fits the tool's schema", async () => {
   const service = await startingService();
   // It asks again when the task says.
   const onMessage = (message: unknown) =>

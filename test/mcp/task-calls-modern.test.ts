@@ -33,7 +33,7 @@ test("a modern client with tasks is refused the methods of the legacy tasks", as
     expect(await server.ask(method, { taskId: JOB_ID }), method).toMatchObject({ error: { code: -32_601 } });
 });
 
-test("a modern client that does not declare the extension gets a plain result, and is told what tasks/… requires", async () => {
+test("a modern client without the extension gets a plain result, and an error for tasks/…", async () => {
   const service = await startingService();
   const client = await connectModernWithTasks({ ...service.start, declares: false });
   const { task, raw } = await client.call("generate_video", TIDES);

@@ -26,7 +26,7 @@ test("without settings the service's defaults are used, and the model chooses am
   }
 });
 
-test("the topic that write_video_topic asks for is measured in characters or syllables where words are not separated", async () => {
+test("length is measured in characters or syllables where words are not separated", async () => {
   const japanese = await text({ style: "story", language: "ja" });
   const thai = await text({ style: "story", language: "th" });
 
@@ -61,7 +61,7 @@ test.each(
   },
 );
 
-test("localize_video rewrites for the new language's speaking rate, and keeps the length unless one is given", async () => {
+test("localize_video writes for the new language's speaking rate, by default in the same length", async () => {
   const same = await textOf("localize_video", { language: "de" });
   const longer = await textOf("localize_video", { language: "Deutsch", duration: "45" });
 

@@ -234,14 +234,6 @@ test("The question says in a sandbox that nothing is posted, instead of that it 
   expect(questions[0]?.message).not.toContain("public");
 });
 
-test("The question shows the whole link, however long it is", async () => {
-  const link = `${LINK}?signature=${"s".repeat(2_000)}`;
-  const { call, questions } = bench({ job: { ...READY, finalVideoUrl: link } });
-  await call(on("tiktok"));
-
-  expect(questions[0]?.message).toContain(` Watch it: ${link}`);
-});
-
 test.each([
   [6, "Publish on p0, p1, p2, p3, p4 and p5"],
   [7, "Publish on these 7 platforms"],

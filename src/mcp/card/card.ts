@@ -12,7 +12,7 @@ const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 const LIST_FRESH_MS = 10_000;
 const MAX_ORIGINS = 12;
 const RECENT_JOBS = 50;
-/** For a policy, in which a host name with a ; or a * would say more than it should. */
+/** An origin that is safe in a policy: a host name with a ; or a * would allow more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
 /** Whether the client shows cards. */

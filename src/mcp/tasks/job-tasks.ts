@@ -1,5 +1,5 @@
 // A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. Kept
-// here is which jobs a client waits for, or cancelled waiting for. Knows no method of either protocol.
+// here is which jobs a client follows, or no longer follows. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
@@ -33,7 +33,7 @@ const CANCELLED =
 
 export class JobTasks {
   readonly #application: Application;
-  /** By job id. */
+  /** The key is the job id. */
   readonly #followed = new Map<string, Followed>();
 
   constructor(application: Application) {
@@ -80,7 +80,7 @@ export class JobTasks {
     };
     if (this.#followed.get(taskId)?.cancellation.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
-    // What is no longer polled would be "working" for ever. Its result says why.
+    // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
     if (!job.done && watchEnded !== undefined)
       return { ...common, status: "completed", statusMessage: watchEnded };
     const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined, isLinkUnread };
@@ -91,7 +91,7 @@ export class JobTasks {
     };
   }
 
-  /** What get_video_status says of the job, with the field that generate_video's output schema adds. */
+  /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
   async result(taskId: string): Promise<CallToolResult> {
     const { jobs } = this.#application;
     const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);

@@ -28,7 +28,7 @@ type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
-/** What both protocols say in words of their own. */
+/** Both protocols say this in words of their own. */
 const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
 const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 /** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
@@ -46,7 +46,7 @@ export class Tasks {
     this.#jobTasks = new JobTasks(application);
   }
 
-  /** For the transport, by method. */
+  /** Hooks for the transport. The key is the method. */
   readonly hooks: Readonly<Record<string, Hook>> = {
     initialize: {
       inbound: (message) => {
@@ -92,7 +92,6 @@ export class Tasks {
       : { ...result, task: { ...task, ...LEGACY } };
   }
 
-  /** Ends all waiting of the connection. */
   close(): void {
     this.#jobTasks.close();
   }

@@ -1,11 +1,10 @@
-// What one line of JSON-RPC says, and the errors that the transport itself sends. Pure.
+// Parses one line of JSON-RPC, and makes the errors that the transport itself sends. Pure.
 
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
   ProtocolError,
   type RequestId,
-  SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
 import type { Line } from "./line-reader.ts";
 
@@ -59,14 +58,6 @@ export function failure(id: RequestId, error: unknown): ErrorResponse {
 
 export function internalError(id: RequestId | null, message: string): ErrorResponse {
   return { jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } };
-}
-
-/** Of a notification that belongs to a subscription. */
-export function subscriptionIdOf(message: {
-  readonly params?: Record<string, unknown> | undefined;
-}): unknown {
-  const meta = message.params?.["_meta"];
-  return typeof meta === "object" && meta !== null ? Reflect.get(meta, SUBSCRIPTION_ID_META_KEY) : undefined;
 }
 
 function invalid(id: RequestId | null, code: number, message: string): Received {

@@ -11,7 +11,7 @@ export interface StdioTransportOptions {
   readonly output: Writable;
   /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
   readonly transformOutgoing?: (json: string) => string;
-  /** By method: messages that the SDK handles without a word to the server. */
+  /** The key is a method whose messages the SDK handles without telling the server. */
   readonly hooks?: Readonly<Record<string, Hook>>;
 }
 
@@ -48,7 +48,7 @@ export class StdioTransport implements Transport {
   /** Requests that are not delivered yet, the oldest first, with the lengths of their lines. */
   readonly #waiting: { readonly request: JSONRPCRequest; readonly characters: number }[] = [];
   #waitingCharacters = 0;
-  /** What to call when a request is answered. */
+  /** Functions to call when a request is answered. */
   readonly #onAnswered = new Map<RequestId, (id: RequestId) => void>();
   /** "ending": the input has ended; what can be answered at once still is. */
   #state: "new" | "open" | "ending" | "closed" = "new";

@@ -73,7 +73,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(32);
   });
 
-  test("in a host that cuts a narrow card at 750 pixels, the publish button and what becomes of it are above the cut", async () => {
+  test("in a narrow card that is cut at 750 pixels, publishing stays above the cut", async () => {
     const chat = await open({
       ...DONE_AT_ONCE,
       asksUser: true,

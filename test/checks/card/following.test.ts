@@ -143,7 +143,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
   test("the card says why a job can't be looked up", async () => {
     const { chat } = await openScripted({
-      [STATUS]: { status: 404, json: { error: { code: "not_found" } } },
+      [STATUS]: { status: 401, json: { error: { code: "unauthorized" } } },
     });
 
     const card = await chat.generate(TOPIC);

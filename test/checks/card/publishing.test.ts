@@ -36,7 +36,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     return chat;
   }
 
-  test("one click on publish never publishes, nor does a double click, a held key, or a click after another choice or 15 seconds", async () => {
+  test("only two clicks publish: no double click, held key, other choice or 15 seconds between them", async () => {
     const { chat, card } = await readyToPublish({ stopsTime: true });
     const go = card.locator("#go");
 
@@ -118,7 +118,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
   });
 
-  test("a later card says where the video was posted, opens the posts, and keeps off what may have been posted", async () => {
+  test("a later card shows and opens posts, and can't choose platforms that may have the video", async () => {
     const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
     const chat = await openFinished({ status: 500, json: { results: [posted] } });
     const earlier = await chat.generate(TOPIC);

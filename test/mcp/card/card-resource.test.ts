@@ -94,7 +94,7 @@ test("without settings the card is there all the same, for what the call then sa
   expect(originsOf(await readCard({}))).toEqual([]);
 });
 
-test("the card may play from the service, from the hosts of the newest videos and of the jobs that were looked at", async () => {
+test("the card may play from the service and from the hosts of known videos", async () => {
   const videos = [
     { jobId: "1", status: "completed", finalVideoUrl: "https://cdn.example/f.mp4?signed=1" },
     { jobId: "2", status: "completed", finalVideoUrl: "https://cdn.example:8443/f.mp4" },

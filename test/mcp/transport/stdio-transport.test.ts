@@ -17,7 +17,7 @@ import {
 
 const MEGABYTE = 1024 * 1024;
 
-test("what the client sends is delivered in order, with any line ends and blank lines", async () => {
+test("messages are delivered in order, with any line ends and blank lines", async () => {
   const { input, received, sent } = await connectReader();
 
   input.write(`\uFEFF${JSON.stringify(request("é🎬"))}\r\n\r\n \t \n`);
@@ -46,7 +46,7 @@ test.each<[string, string | Buffer, unknown]>([
     error(null, -32600),
   ],
 ])(
-  "what the client sends is answered with an error if it is %s, and the next request is served",
+  "a line is answered with an error if it is %s, and the next request is served",
   async (_, line, answer) => {
     const { input, send, received, sent } = await connectReader();
 
@@ -64,21 +64,18 @@ test.each<[string, unknown]>([
   ["an error with a null id", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "x" } }],
   ["a result without an id", { jsonrpc: "2.0", result: {} }],
   ["a result and an error", { ...result(1), error: { code: 1, message: "x" } }],
-])(
-  "what the client sends is dropped if it is an invalid response, or two peers would send errors for ever: %s",
-  async (_, value) => {
-    const { send, received, sent, errors } = await connectReader();
+])("an invalid response is dropped, or two peers would send errors for ever: %s", async (_, value) => {
+  const { send, received, sent, errors } = await connectReader();
 
-    send(value, request("next"));
+  send(value, request("next"));
 
-    await until(() => received.length === 1);
-    expect(received).toEqual([request("next")]);
-    expect(sent()).toEqual([]);
-    expect(errors).toEqual(["Dropped an invalid response"]);
-  },
-);
+  await until(() => received.length === 1);
+  expect(received).toEqual([request("next")]);
+  expect(sent()).toEqual([]);
+  expect(errors).toEqual(["Dropped an invalid response"]);
+});
 
-test("what the client sends is answered with -32603 if the receiver fails", async () => {
+test("requests are answered with -32603 if the receiver fails", async () => {
   const { transport, send, sent, errors } = await connectReader();
   Object.assign(transport, {
     onmessage: () => {
@@ -94,7 +91,7 @@ test("what the client sends is answered with -32603 if the receiver fails", asyn
   expect(errors).toHaveLength(71);
 });
 
-test("what the client sends of a method with a hook is shown to it if it is valid, and what the hook returns is delivered", async () => {
+test("a hook sees valid messages of its method, and what it returns is delivered", async () => {
   const seen: unknown[] = [];
   const inbound = (message: unknown) => {
     seen.push(message);
@@ -110,7 +107,7 @@ test("what the client sends of a method with a hook is shown to it if it is vali
   expect(received).toEqual([request("replaced"), notification("other")]);
 });
 
-test("what the client sends is not delivered after stopReceiving, but delivered requests are still answered", async () => {
+test("after stopReceiving nothing is delivered, but delivered requests are still answered", async () => {
   const { transport, send, received, sent } = await connectReader();
   send(request(1));
   await until(() => received.length === 1);
@@ -125,7 +122,7 @@ test("what the client sends is not delivered after stopReceiving, but delivered 
   expect(sent()).toEqual([result(1)]);
 });
 
-test("a client that floods has 64 requests in flight, and one more for each that is answered or cancelled", async () => {
+test("64 requests are in flight, and one more for each that is answered or cancelled", async () => {
   const { transport, send, received } = await connectReader();
   const sent = [...requests(1, 60), cancelled(5), ...requests(61, 70)];
   send(...sent);
@@ -141,7 +138,7 @@ test("a client that floods has 64 requests in flight, and one more for each that
   expect(received).toEqual(sent.slice(0, 67));
 });
 
-test("a client that floods is not read far ahead and loses nothing", async () => {
+test("a client that floods is not read far ahead, and loses nothing", async () => {
   const { transport, input, send, received } = await connectReader();
   const pad = "x".repeat(10_000);
   send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
@@ -158,7 +155,7 @@ test("a client that floods is not read far ahead and loses nothing", async () =>
   );
 });
 
-test("a client that floods may have any number of open subscriptions beside its 64 requests", async () => {
+test("any number of subscriptions may be open beside 64 requests", async () => {
   const { send, received } = await connectReader();
 
   for (let id = 1; id <= 70; id += 1) send(request(`s${id}`, "subscriptions/listen"));
@@ -169,7 +166,7 @@ test("a client that floods may have any number of open subscriptions beside its 
   expect(received.at(-1)).toEqual(request(64));
 });
 
-test("a client that floods is still heard: its pings, notifications and answers pass waiting requests", async () => {
+test("pings, notifications and answers pass waiting requests", async () => {
   const { transport, send, received } = await connectReader();
   const passing = [request("p", "ping"), notification("notifications/x"), result(500), cancelled(66)];
 
@@ -184,7 +181,7 @@ test("a client that floods is still heard: its pings, notifications and answers 
   expect(received.slice(67)).toEqual([request(65), request(67), request(68)]);
 });
 
-test("a client that floods and doesn't read is not served while 1 MB waits, and gets every answer when it reads again", async () => {
+test("a client that doesn't read is not served while 1 MB waits, and then gets every answer", async () => {
   const output = new StalledOutput();
   const { transport, input, send, received } = await connect(output);
   await transport.send(result(0, { pad: "x".repeat(MEGABYTE) }));
@@ -200,7 +197,7 @@ test("a client that floods and doesn't read is not served while 1 MB waits, and 
   expect(received).toEqual([request(1)]);
 });
 
-test("what the server sends is one line per message, written without waiting for the client", async () => {
+test("each message is one line, written without waiting for the client", async () => {
   const output = new StalledOutput({ highWaterMark: 1 });
   const { transport } = await connect(output);
 
@@ -216,7 +213,7 @@ test("what the server sends is one line per message, written without waiting for
   ]);
 });
 
-test("what the server sends in one turn of the event loop goes out in one write", async () => {
+test("the messages of one turn of the event loop go out in one write", async () => {
   const writes: number[] = [];
   const output = new Writable({
     write: (_chunk, _encoding, done) => done(void writes.push(1)),
@@ -232,7 +229,7 @@ test("what the server sends in one turn of the event loop goes out in one write"
   expect(writes).toEqual([3, 1]);
 });
 
-test("what the server sends is transformed before it is written, errors of the transport included", async () => {
+test("messages are transformed before they are written, errors of the transport included", async () => {
   const { transport, input, sent } = await connectReader({
     transformOutgoing: (json) => json.replaceAll("fl_example", "[redacted]"),
   });
@@ -246,7 +243,7 @@ test("what the server sends is transformed before it is written, errors of the t
   expect(JSON.stringify(sent())).not.toContain("fl_example");
 });
 
-test("what the server sends is an error if an answer can't be serialised; for a notification, the sender gets the error", async () => {
+test("an answer that can't be serialised is an error; for a notification, its sender gets the error", async () => {
   const { transport, sent } = await connectReader();
 
   await transport.send(result(1, { number: 1n }));
@@ -258,7 +255,7 @@ test("what the server sends is an error if an answer can't be serialised; for a 
   expect(sent()).toEqual([error(1, -32603)]);
 });
 
-test("what the server sends is written completely or as an error if it is nested 100,000 deep, which some Nodes can't serialise", async () => {
+test("an answer that is nested 100,000 deep is written whole or as an error", async () => {
   const { transport, sent } = await connectReader();
   const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
 
@@ -270,7 +267,7 @@ test("what the server sends is written completely or as an error if it is nested
   expect(Object.keys(Object(answer))).toEqual(["jsonrpc", "id", expect.stringMatching(/^(result|error)$/)]);
 });
 
-test("what the server sends is shown to the hook of its method, and an answer to that of its request, which may fail", async () => {
+test("a hook sees the server's messages and answers of its method, and may fail", async () => {
   const seen: unknown[] = [];
   const answered = (id: unknown) => {
     seen.push(id);
@@ -292,7 +289,7 @@ test("what the server sends is shown to the hook of its method, and an answer to
   expect(errors).toEqual(["hook failed"]);
 });
 
-test("the end of the connection comes with the end of the input, after all messages are delivered and immediate answers are written", async () => {
+test("the connection ends with the input, once messages are delivered and immediate answers written", async () => {
   const { transport, input, send, sent, closed } = await connectReader();
   Object.assign(transport, {
     onmessage: ({ id }: { id: number }) => {
@@ -309,7 +306,7 @@ test("the end of the connection comes with the end of the input, after all messa
   expect(sent()).toEqual(answered.map((message) => result(Reflect.get(message, "id"))));
 });
 
-test("the end of the connection comes with the end of the input although the client doesn't read", async () => {
+test("the connection ends with the input, though the client doesn't read", async () => {
   const { transport, input, send, received, closed } = await connect(new StalledOutput());
   await transport.send(result(0, { pad: "x".repeat(2 * MEGABYTE) }));
   send(request(1));
@@ -327,7 +324,7 @@ test.each<[string, (connection: Connected) => unknown, string[]]>([
   ["a write fails", ({ output }) => output.destroy(new Error("EPIPE")), ["EPIPE"]],
   ["it is closed", ({ transport }) => transport.close(), []],
 ])(
-  "the end of the connection comes once and without an error when %s, whatever happens later",
+  "the connection ends once and without an error when %s, whatever happens later",
   async (_, end, expected) => {
     const connection = await connectReader();
     const { transport, input, output, received, errors, closed } = connection;

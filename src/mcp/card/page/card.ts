@@ -10,7 +10,7 @@ import { answerOf, type Failure } from "./server.ts";
 import { Card } from "./state.ts";
 import { createView } from "./view.ts";
 
-// What is cast below is the host's word.
+// The values that are cast below come from the host.
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
 const UNKNOWN = "It is not known whether a video was started.";

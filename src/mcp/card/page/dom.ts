@@ -1,4 +1,4 @@
-// What the card is made of. Text from outside is only ever set as text.
+// Finds and makes the elements of the card. Text from outside is only ever set as text.
 
 type Id =
   | "topic"
@@ -18,7 +18,7 @@ interface Elements extends Record<Id, HTMLElement> {
   readonly go: HTMLButtonElement;
 }
 
-/** Those of card.html that have an id. */
+/** Finds the elements of card.html that have an id. */
 export function findElements(): Elements {
   const withIds = Array.from(body.querySelectorAll("[id]"), (element) => [element.id, element]);
   // The markup is ours.
@@ -26,7 +26,7 @@ export function findElements(): Elements {
   return Object.fromEntries(withIds) as Elements;
 }
 
-/** `dataset` is what the server says of itself. */
+/** The server describes itself in `dataset`. */
 export const { body } = document;
 
 export function on<Type extends keyof HTMLElementEventMap>(

@@ -1,12 +1,12 @@
 // The host of the card: JSON-RPC over postMessage, as MCP Apps has it. Knows nothing of what is shown.
 
-/** What the host sends and gets; the receiver checks what it needs. */
+/** The parameters of a message; the receiver checks what it needs. */
 export type Params = Readonly<Record<string, unknown>>;
 
 export interface Host {
   /** Rejects with the host's words. */
   request(method: string, params: Params): Promise<unknown>;
-  /** Without the prefix that all notifications have. */
+  /** The name has no prefix: all notifications have the same. */
   notify(name: string, params: Params): void;
 }
 

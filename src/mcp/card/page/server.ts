@@ -1,4 +1,4 @@
-// What our server says, in its tools' words, already checked. Hosts may strip a result's structure and _meta.
+// Reads what our server answers, which it has checked. Hosts may strip a result's structure and _meta.
 
 import type { Host, Params } from "./host.ts";
 
@@ -11,7 +11,7 @@ export interface Order {
   readonly voice?: string;
 }
 
-/** In the resource as in the tool's result. */
+/** A job, as its resource and get_video_status show it. */
 export interface Job {
   readonly jobId: string;
   readonly status: string;
@@ -40,7 +40,7 @@ export interface Account {
   readonly account?: unknown;
 }
 
-/** What the results of the tools hold, as far as the card looks at them. */
+/** The fields of tool results that the card looks at. */
 export interface Answer extends Pick<Failure, "outcome"> {
   readonly summary?: string;
   readonly jobId?: string;
@@ -65,7 +65,7 @@ export interface ToolResult {
   readonly resultType?: string;
 }
 
-// What is cast below comes from our own server, or is an error.
+// The values that are cast below come from our own server, or are errors.
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
 /** Rejects with a Failure. */

@@ -1,4 +1,4 @@
-// What the card knows, in one object. follow.ts and publish.ts change it; view.ts shows it after each change.
+// Holds what the card knows. follow.ts and publish.ts change it; view.ts shows it after each change.
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Host } from "./host.ts";
@@ -8,12 +8,12 @@ export class Card {
   readonly host: Host;
   /** Shows the card as it is now. */
   readonly show: () => void;
-  /** What the host does for the card; nothing before it has said so, nor after the teardown. */
+  /** The host's capabilities; empty until it has named them, and after the teardown. */
   can: McpUiHostCapabilities = {};
   /** The arguments of the call. */
   order: Order = {};
 
-  /** As the result names it or, until then, as the card has found it in the list; "" for none. */
+  /** The job that the result names or, until then, that the card has found in the list; "" for none. */
   id = "";
   job: Job | undefined;
   /** How the call stands, in words, while there is no job. */
