@@ -30,7 +30,7 @@ interface ClientFormat {
   readonly findsNpx?: true;
   /** The key's value in env; absent if the entry has none. */
   readonly key?: string;
-  /** Where the client takes the key from, unless the entry holds it. */
+  /** The place from which the client takes the key, unless the entry holds it. */
   readonly keySource?: string;
   /** What the file holds. */
   readonly document: (entry: Entry) => object;
@@ -265,12 +265,12 @@ function vscodeDocument({ baseUrl, ...entry }: Entry): object {
   return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
 }
 
-/** Without alwaysLoad, Claude Code hides tools behind its search: the model has to know that they exist. */
+/** Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist. */
 function claudeCodeServer(entry: Entry): object {
   return { type: "stdio", ...startOf(entry), alwaysLoad: true };
 }
 
-/** For a POSIX shell; in single quotes, because Claude Code fills in the variable, not the shell. */
+/** Quoted for a POSIX shell, because Claude Code fills in the variable, not the shell. */
 function claudeMcpAdd(entry: Entry): string {
   const json = JSON.stringify(claudeCodeServer(entry)).replaceAll("'", String.raw`'\''`);
   return `claude mcp add-json --scope project ${SERVER} '${json}'`;

@@ -6,18 +6,18 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 /** How a render is going to end. */
 export interface RenderEnd {
   readonly jobId: string;
-  /** By the sandbox's clock. */
+  /** A time of the sandbox's clock. */
   readonly endsAtMs: number;
   /** The final video; undefined if the render fails. */
   readonly video?: { readonly url: string; readonly durationSeconds: number };
 }
 
 export interface WebhookOptions {
-  /** Where the ends of renders are delivered: http or https. */
+  /** http or https. */
   readonly url: string;
   /** Gets a line about each attempt to deliver one. */
   readonly onAttempt?: (line: string) => void;
-  /** As setTimeout: runs `action` later unless the returned function is called first. */
+  /** Runs `action` later unless the returned function is called first, like setTimeout. */
   readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 

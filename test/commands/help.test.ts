@@ -4,7 +4,7 @@ import { helpText } from "../../src/commands/help.ts";
 import { describeSetting, SETTINGS } from "../../src/config.ts";
 
 const text = helpText("1.2.3");
-/** Without the line breaks within the texts. */
+/** The same on one line. */
 const words = text.replace(/\s+/g, " ");
 
 test("the help begins with name and version, ends with a line break and fits 100 columns", () => {

@@ -129,7 +129,7 @@ test("the rate limit is in the headers of every response, whatever its status", 
     [400, "10", "7", RESET],
     [405, "10", "6", RESET],
     [405, "10", "5", RESET],
-    // Without the key nothing is counted.
+    // Nothing is counted without the key.
     [401, "10", "5", RESET],
     [404, "10", "5", RESET],
   ]);
