@@ -1,8 +1,7 @@
 // The parts of the documents that are generated from the code.
 
 import { clientEntry } from "../src/commands/client-config.ts";
-import { FORMATS } from "../src/commands/client-formats.ts";
-import { cursorInstallLink, vscodeInstallLink } from "../src/commands/install-links.ts";
+import { cursorInstallLink, FORMATS, vscodeInstallLink } from "../src/commands/client-formats.ts";
 import { launch } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";

@@ -13,7 +13,7 @@ import { VERSION } from "./version.ts";
 const FLUSH_MS = 100;
 /** How long after it was told to end the process gives up a file or a name lookup that hangs. */
 const LAST_RESORT_MS = 230;
-/** What these have at least, where something else took its time. */
+/** Their least time, if something else was slow. */
 const THREAD_POOL_MS = 90;
 const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
@@ -75,7 +75,7 @@ async function runServer(config: Config): Promise<void> {
     setTimeout(exit, PAID_REQUEST_GRACE_MS + FLUSH_MS);
     const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
     const flush = () => {
-      // After an error, a stream never reports its end.
+      // A stream that has failed never reports its end.
       if (stdoutClosed) exit();
       // Answers must reach a client that still reads; one that has stalled must not hold up the end.
       setTimeout(exit, FLUSH_MS);
@@ -85,7 +85,7 @@ async function runServer(config: Config): Promise<void> {
   };
   onSignals(() => shutdown(0));
   const fail = (error: unknown) => {
-    // Without the stack, which might hold anything.
+    // The stack might hold anything, so it is not shown.
     const name = error instanceof Error ? error.name : "unknown error";
     process.stderr.write(`faceless-video-mcp error: this server itself failed (${name}) and ends\n`);
     shutdown(1);
@@ -186,7 +186,7 @@ function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
   setTimeout(() => endProcess(exitCode, patienceMs - LOOK_MS), LOOK_MS);
 }
 
-/** Of a user that the system does not know, Node.js finds a home folder only in HOME. */
+/** Node.js finds the home folder of a user that the system does not know only in HOME. */
 function homeFolder(): string {
   try {
     return homedir();

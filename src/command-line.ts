@@ -26,10 +26,10 @@ export type ClientName = (typeof CLIENTS)[number];
 
 /** How a client's entry starts this server. */
 export interface EntryOptions {
-  /** For a client on Windows. */
+  /** The client runs on Windows. */
   readonly windows: boolean;
   readonly sandbox: boolean;
-  /** By the paths of Node.js and of this installation, instead of npx. */
+  /** Names the paths of Node.js and of this installation, instead of npx. */
   readonly installed: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Proxies {
 /** A setting that can't be used. Never holds its value. */
 export interface ConfigProblem {
   readonly variable: string;
-  /** As a predicate: "is not set". */
+  /** A predicate, such as "is not set". */
   readonly problem: string;
   readonly isUnset?: true;
   /** What to do, without a full stop. */

@@ -139,5 +139,5 @@ export function createApplication(options: ApplicationOptions): Application {
   };
 }
 
-/** Of the sandbox, whose port is not known before it starts. */
+/** The sandbox's address, whose port is not known before it starts. */
 const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };

@@ -1,5 +1,5 @@
-// What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. Pure.
-// Of the environment it shows only the service's URL.
+// What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. The
+// service's URL is all that it shows of the environment. Pure.
 
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
@@ -15,12 +15,10 @@ import {
   type LaunchOptions,
 } from "./server-entry.ts";
 
-/** Where the command runs. */
 export interface Surroundings {
   readonly env: Environment;
   readonly homeDir: string;
   readonly platform: NodeJS.Platform;
-  /** Of this very server. */
   readonly installation: Installation;
 }
 
@@ -48,7 +46,7 @@ export function runConfig(
 export interface ClientEntry {
   /** The entry itself, for stdout. */
   readonly text: string;
-  /** Where it goes and what is left to do, for stderr. */
+  /** The place where it goes and what is left to do, for stderr. */
   readonly notes: string;
 }
 

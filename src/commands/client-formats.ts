@@ -2,13 +2,13 @@
 // input of its own wherever it has one. Pure.
 
 import type { ClientName } from "../command-line.ts";
-import { cursorInstallLink, vscodeInstallLink } from "./install-links.ts";
 import {
   EXAMPLE_KEY,
   EXAMPLE_URL,
   type Launch,
   type LaunchOptions,
   SERVER,
+  type ServerStart,
   VSCODE_INPUTS,
   vscodeEntry,
 } from "./server-entry.ts";
@@ -30,7 +30,7 @@ interface ClientFormat {
   readonly findsNpx?: true;
   /** The key's value in env; absent if the entry has none. */
   readonly key?: string;
-  /** Where the client takes the key from, unless the entry holds it. */
+  /** The place from which the client takes the key, unless the entry holds it. */
   readonly keySource?: string;
   /** What the file holds. */
   readonly document: (entry: Entry) => object;
@@ -265,13 +265,35 @@ function vscodeDocument({ baseUrl, ...entry }: Entry): object {
   return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
 }
 
-/** Without alwaysLoad, Claude Code hides tools behind its search: the model has to know that they exist. */
+/** Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist. */
 function claudeCodeServer(entry: Entry): object {
   return { type: "stdio", ...startOf(entry), alwaysLoad: true };
 }
 
-/** For a POSIX shell; in single quotes, because Claude Code fills in the variable, not the shell. */
+/** Quoted for a POSIX shell, because Claude Code fills in the variable, not the shell. */
 function claudeMcpAdd(entry: Entry): string {
   const json = JSON.stringify(claudeCodeServer(entry)).replaceAll("'", String.raw`'\''`);
   return `claude mcp add-json --scope project ${SERVER} '${json}'`;
+}
+
+/**
+ * Adds this server to Cursor with one click, through a web page that redirects to cursor://, because GitHub
+ * removes such links from a README. Holds no key: Cursor takes it from the environment.
+ */
+export function cursorInstallLink({ command, args, sandbox }: ServerStart): string {
+  const env = {
+    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
+    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
+  };
+  const entry = { command, args, ...(!sandbox && { env }) };
+  const config = Buffer.from(JSON.stringify(entry)).toString("base64");
+  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${encodeURIComponent(config)}`;
+}
+
+/** Adds this server to VS Code, which asks for the key. */
+export function vscodeInstallLink(start: ServerStart): string {
+  const config = encodeURIComponent(JSON.stringify(vscodeEntry(start)));
+  const inputs = encodeURIComponent(JSON.stringify(VSCODE_INPUTS));
+  const link = `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}`;
+  return start.sandbox ? link : `${link}&inputs=${inputs}`;
 }

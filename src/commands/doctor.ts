@@ -16,7 +16,6 @@ import { stripUnsafeCharacters } from "../text.ts";
 export interface DoctorOptions extends Machine {
   /** The client whose entry is checked; absent for this terminal's settings. */
   readonly client?: ClientName | undefined;
-  /** As in process.versions.node. */
   readonly nodeVersion: string;
   readonly json: boolean;
   /** Whether to use what an entry of the working folder names without asking. */

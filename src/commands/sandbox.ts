@@ -5,7 +5,6 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 export interface SandboxCommand {
   readonly port: number;
   readonly renderSeconds: number;
-  /** Where its webhooks are delivered. */
   readonly webhookUrl: string | undefined;
   readonly print: (line: string) => void;
 }

@@ -61,7 +61,7 @@ export interface ServerStart extends Launch {
   readonly sandbox: boolean;
 }
 
-/** Without a URL, VS Code asks for it too. */
+/** VS Code asks for the URL too if none is given. */
 export function vscodeEntry(
   { command, args, sandbox }: ServerStart,
   baseUrl = "${input:faceless_url}",

@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly rateLimit: RateLimit;
 }
 
-/** By another name, a web page that rebinds its own to this computer would use the sandbox. */
+/** A web page that rebinds its name to this computer would use the sandbox by that name. */
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 const WRONG_HOST = new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
 const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path.");

@@ -10,7 +10,7 @@ const MAX_BYTES = 1_000_000;
 export async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Without an encoding an IncomingMessage yields Buffers, though its type says any.
+  // An IncomingMessage that has no encoding yields Buffers, though its type says any.
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes <= MAX_BYTES) chunks.push(chunk);

@@ -6,18 +6,18 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 /** How a render is going to end. */
 export interface RenderEnd {
   readonly jobId: string;
-  /** By the sandbox's clock. */
+  /** A time of the sandbox's clock. */
   readonly endsAtMs: number;
   /** The final video; undefined if the render fails. */
   readonly video?: { readonly url: string; readonly durationSeconds: number };
 }
 
 export interface WebhookOptions {
-  /** Where the ends of renders are delivered: http or https. */
+  /** http or https. */
   readonly url: string;
   /** Gets a line about each attempt to deliver one. */
   readonly onAttempt?: (line: string) => void;
-  /** As setTimeout: runs `action` later unless the returned function is called first. */
+  /** Runs `action` later unless the returned function is called first, like setTimeout. */
   readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
@@ -31,7 +31,6 @@ interface Delivery {
 
 const RETRIES = 5;
 const FIRST_RETRY_SECONDS = 1;
-const ANSWER_MS = 10_000;
 
 export class WebhookSender {
   /** What deliveries are signed with, in the form of Standard Webhooks: `whsec_` and the key in base64. */
@@ -39,8 +38,7 @@ export class WebhookSender {
   readonly #options: Required<WebhookOptions>;
   readonly #now: () => number;
   readonly #timers = new Set<() => void>();
-  readonly #inFlight = new Set<AbortController>();
-  #closed = false;
+  readonly #shutdown = new AbortController();
 
   constructor(options: WebhookOptions, now: () => number) {
     this.#options = { onAttempt: () => {}, after: timeout, ...options };
@@ -58,9 +56,8 @@ export class WebhookSender {
 
   /** Ends everything at once. */
   close(): void {
-    this.#closed = true;
     for (const cancel of this.#timers) cancel();
-    for (const request of this.#inFlight) request.abort();
+    this.#shutdown.abort();
   }
 
   #deliveryOf({ jobId, video }: RenderEnd): Delivery {
@@ -77,7 +74,7 @@ export class WebhookSender {
   async #send(delivery: Delivery, retries: number): Promise<void> {
     const { onAttempt } = this.#options;
     const outcome = await this.#post(delivery);
-    if (this.#closed) return;
+    if (this.#shutdown.signal.aborted) return;
     const line = `${delivery.name}: ${outcome}`;
     if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt(line);
     const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
@@ -87,25 +84,19 @@ export class WebhookSender {
 
   /** The status of the answer, or why there was none. */
   async #post(delivery: Delivery): Promise<string> {
-    const request = new AbortController();
-    this.#inFlight.add(request);
-    const timer = setTimeout(() => request.abort(), ANSWER_MS).unref();
     try {
       const { status, body } = await fetch(this.#options.url, {
         method: "POST",
         headers: this.#headersOf(delivery),
         body: delivery.body,
         redirect: "manual",
-        signal: request.signal,
+        signal: this.#shutdown.signal,
       });
       void body?.cancel();
       return String(status);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       return cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
-    } finally {
-      clearTimeout(timer);
-      this.#inFlight.delete(request);
     }
   }
 

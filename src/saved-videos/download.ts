@@ -15,9 +15,9 @@ import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
 
 const LIMITS = {
   maxBytes: 500 * 1024 * 1024,
-  /** Without a byte for so long, the connection is given up. */
+  /** A connection that brings no byte for so long is given up. */
   stallMs: 30_000,
-  /** For the whole download. */
+  /** The limit of the whole download. */
   deadlineMs: 30 * 60_000,
 };
 export type DownloadLimits = Readonly<typeof LIMITS>;
@@ -28,7 +28,6 @@ export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface DownloaderOptions {
   /** The service's: private addresses and plain http are for a service that is private itself. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
-  /** Of this bridge, for the user-agent. */
   readonly version: string;
   /** The system's unless given. */
   readonly lookup?: Lookup;
@@ -166,7 +165,7 @@ export class Downloader {
     return allowed;
   }
 
-  /** Where its files may be besides the internet. Only its name makes it loopback, not what DNS answers. */
+  /** The network that may hold its files besides the internet. Only its name makes it loopback, not DNS. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#service.baseUrl;
     if (isLoopback(hostname)) return "loopback";

@@ -50,7 +50,7 @@ interface PendingVideo {
   state: "rendering" | "waiting for its link" | "saving" | "failed";
   /** Why it failed the last time; empty before. */
   problem: string;
-  /** On the monotonic clock. */
+  /** A time of the monotonic clock. */
   retryAtMs: number;
   /** The name of its file, once it is being saved. */
   name: string;
@@ -63,7 +63,7 @@ interface PendingVideo {
 const NOT_WAITING: Unsubscribe = () => {};
 const MAX_PENDING = 500;
 const MAX_ATTEMPTS = 3;
-/** Before the second attempt; twice as long before the third. */
+/** The pause before the second attempt; the one before the third is twice as long. */
 const ATTEMPT_PAUSE_MS = 1_000;
 /** The first look after this pause tries a failed video again. */
 const RETRY_PAUSE_MS = 30_000;
@@ -77,8 +77,7 @@ const FILE_NAME = /^faceless-\d{4}-\d{2}-\d{2}-(.+)\.mp4$/;
 
 export class SavedVideos {
   readonly #options: SavedVideosOptions;
-  /** By job. */
-  readonly #pending = new Map<string, PendingVideo>();
+  readonly #pending = new Map<string, PendingVideo>(); // by jobId
   /** Paths by the part of the name that stands for the job, as the folder was last read. */
   #saved: ReadonlyMap<string, string> = new Map();
   #folderRead: Promise<void> | undefined; // in progress
@@ -227,7 +226,7 @@ export class SavedVideos {
     }
   }
 
-  /** Where the folder can't be read, what was known before stands. */
+  /** What was known before stands if the folder can't be read. */
   #readFolder(): Promise<void> {
     const { folder, log } = this.#options;
     const read = async () => {

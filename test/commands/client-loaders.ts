@@ -121,7 +121,7 @@ const mcpServers =
     return variable === undefined ? start : fill(start, shell(variable));
   };
 
-/** From the printed text to what the client starts. Throws if the client would refuse the text. */
+/** What the client starts after reading the printed text. Throws if the client would refuse the text. */
 export const LOADERS: Record<ClientName, (printed: string) => Start> = {
   "claude-desktop": mcpServers(),
   "claude-code": mcpServers({ type: z.literal("stdio"), alwaysLoad: z.literal(true) }, /\$\{([A-Z_]+)\}/g),

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { CLIENTS, COMMANDS, OPTION_VALUES, parseCommandLine } from "../../src/command-line.ts";
+import { CLIENTS, COMMANDS } from "../../src/command-line.ts";
 import { helpText } from "../../src/commands/help.ts";
 import { describeSetting, SETTINGS } from "../../src/config.ts";
 
 const text = helpText("1.2.3");
-/** Without the line breaks within the texts. */
+/** The same on one line. */
 const words = text.replace(/\s+/g, " ");
 
 test("the help begins with name and version, ends with a line break and fits 100 columns", () => {
@@ -28,22 +28,4 @@ test("the help names every command, option, client and variable", () => {
   ].map((part) => part.replace("config print", "config CLIENT print"));
 
   expect(named.filter((part) => !words.includes(part))).toEqual([]);
-});
-
-test("every command and option that the help names is accepted", () => {
-  const values: Readonly<Record<string, string>> = {
-    port: "=8080",
-    webhook: "=http://127.0.0.1:8787",
-    client: "=zed",
-  };
-  expect(Object.keys(values)).toEqual(Object.keys(OPTION_VALUES));
-  const argvs = COMMANDS.flatMap(({ name, argument, options }) =>
-    Object.keys(options).map((option) => [
-      ...(name === "" ? [] : [name]),
-      ...(argument === "" ? [] : [CLIENTS[0]]),
-      `--${option}${values[option] ?? ""}`,
-    ]),
-  );
-
-  expect(argvs.map((argv) => parseCommandLine(argv)).filter((parsed) => "usageError" in parsed)).toEqual([]);
 });

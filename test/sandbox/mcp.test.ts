@@ -101,10 +101,3 @@ test("/api/mcp answers a refusal as a tool error in the service's words, and spe
     structuredContent: envelope("out_of_credits", "No credits remain on this account."),
   });
 });
-
-test("requests to /api/mcp count against the rate limit", async () => {
-  const sandbox = await testSandbox({ requestsPerMinute: 1 });
-  await sandbox.get("/api/v1/videos");
-
-  await expect(legacyClient(sandbox)).rejects.toThrow("rate_limited");
-});

@@ -29,13 +29,3 @@ test("the sandbox closes open connections when it closes, and releases the port"
   const next = await startSandbox({ port: Number(new URL(sandbox.url).port) });
   await next.close();
 });
-
-test("the sandbox keeps the process running only with keepAlive", async () => {
-  const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
-  const before = servers();
-  const [without, kept] = [await startSandbox(), await startSandbox({ keepAlive: true })];
-  const during = servers();
-  await Promise.all([without.close(), kept.close()]);
-
-  expect(during - before).toBe(1);
-});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { refusal, testSandbox } from "./fixture.ts";
 
-test("GET /api/v1/status/{jobId} shows the voiceover first, then one clip after the other, and then completes", async () => {
+test("GET /api/v1/status/{jobId} shows the voiceover, then each clip, and then completes", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });
   const jobId = await sandbox.generate({ duration: 22.5 });
   const clip = (n: number): string => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`;

@@ -48,7 +48,7 @@ function isGenuine({ headers, body }: RecordedRequest, { webhookSecret = "" }: S
   return headers["webhook-signature"] === `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
 }
 
-test("the end of a render is delivered as documented and signed until it is accepted, when the status says it too", async () => {
+test("the end of a render is signed and delivered until it is accepted", async () => {
   const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
     answers: [{ status: 502 }, { status: 202 }],
   });

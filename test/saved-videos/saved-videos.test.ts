@@ -43,7 +43,7 @@ class SavingWorld extends PolledWorld {
         this.lookups += 1;
         this.store.updateFromPage(this.list, { isFirstPage: true });
       },
-      // On one day in every time zone.
+      // It is the same day in every time zone.
       clock: { ...this.clock, now: () => new Date(2026, 10, 20, 23, 59).getTime() },
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     });
@@ -62,13 +62,13 @@ class SavingWorld extends PolledWorld {
     this.jobs.set(jobId, job(jobId, { status: "completed", ...link }));
   }
 
-  /** As after a call that waited for a video, which is there. */
+  /** Does what a call does that waited for a video, which is there. */
   saveFinished(jobId = JOB_ID): void {
     this.store.put(job(jobId, { status: "completed", finalVideoUrl: LINK }));
     this.saver.saveWhenFinished(jobId);
   }
 
-  /** As a user's call looks. */
+  /** Looks as a user's call does. */
   async look(jobId = JOB_ID): Promise<SavedVideo | undefined> {
     const refreshed = this.saver.refresh();
     await this.clock.runFor(0);
@@ -225,7 +225,7 @@ test("nothing is saved after the shutdown", async () => {
   expect({ downloads: world.downloads, timers: world.clock.pending() }).toEqual({ downloads: [], timers: 0 });
 });
 
-test("a download that failed is tried again by a look after half a minute, with the link that the list has then", async () => {
+test("a look half a minute after a failed download tries again, with the list's newest link", async () => {
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("its host answered HTTP 403"));
   world.saveFinished();

@@ -45,7 +45,7 @@ export function mediaUntil(bytes: number, end: "cut" | "stall"): Handler {
   };
 }
 
-/** On one day. No test waits for a pause between two attempts. */
+/** Stays on one day, and lets no test wait for a pause between two attempts. */
 const impatientClock: Clock = {
   ...systemClock,
   now: () => new Date(2026, 10, 20, 23, 59).getTime(),

@@ -1,4 +1,4 @@
-// Where each client keeps its entries, in which fields, and which placeholders it fills in. Pure.
+// Lists where each client keeps its entries, in which fields, and which placeholders it fills in. Pure.
 // The formats that this server prints are in ../client-formats.ts.
 
 import { join } from "node:path";
@@ -44,7 +44,6 @@ function foldersOf(machine: Machine): Readonly<Record<string, string>> {
     ".": workingDir,
     "~": homeDir,
     $settings: settingsDir(machine, "Library/Application Support"),
-    // Of command line tools.
     $config: settingsDir(machine, ".config"),
     $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
   };

@@ -8,19 +8,14 @@ import { type Check, fail, pass, warn } from "./check.ts";
 const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
 
-/** Where the settings come from. */
-export interface SettingsSource {
-  /** Whether they are those of a client's entry, not of this terminal. */
-  readonly isEntry: boolean;
-  /** Variables that are checked elsewhere, or whose values only the client knows. */
-  readonly hidden: readonly string[];
-}
-
-/** One check per setting that is wrong, or one for all of them. */
+/**
+ * One check per setting that is wrong, or one for all of them. `isEntry`: a client's entry sets them.
+ * `hidden`: variables that are checked elsewhere, or whose values only the client knows.
+ */
 export function checkConfig(
   env: Environment,
   config: Config,
-  { isEntry, hidden }: SettingsSource,
+  { isEntry, hidden }: { readonly isEntry: boolean; readonly hidden: readonly string[] },
 ): readonly Check[] {
   const { warnings, sandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
@@ -64,7 +59,7 @@ export function checkConfig(
 /** The service to check, as far as the environment names it. */
 export interface Target {
   readonly service: ServiceConfig;
-  /** Without a key of the user's, the service is asked with the example's. */
+  /** If the user has no key, the service is asked with the example's. */
   readonly hasKey: boolean;
 }
 

@@ -32,7 +32,7 @@ async function findProblem(folder: string): Promise<string | undefined> {
     const nearest = await nearestFolder(folder);
     await access(nearest, constants.W_OK | constants.X_OK);
     if (nearest !== folder) return undefined;
-    // On some systems only writing shows whether writing is allowed.
+    // Some systems show only by writing whether writing is allowed.
     const path = join(folder, `doctor-${randomUUID()}`);
     await (await open(path, "wx", 0o600)).close();
     await rm(path);

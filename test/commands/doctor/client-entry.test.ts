@@ -2,7 +2,7 @@
 
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
 import { CLIENT_FILES, pathsOf } from "../../../src/commands/doctor/client-files.ts";
 import { CANARY } from "../../fixtures/canary.ts";
@@ -124,47 +124,36 @@ test("doctor --client warns of a program that a desktop application may not find
   ]);
 });
 
-describe.each(CLIENTS)("the entry that `config %s` prints", (client) => {
-  const places = pathsOf(CLIENT_FILES[client].files, {
-    env: {},
-    homeDir: "home",
-    workingDir: "work",
-    platform: process.platform,
-  });
-  const file = (places.at(-1) ?? "").replace(/^home\//, "");
+test("doctor --client needs no service for an entry that starts the sandbox", async () => {
+  const home = await homeWith(".cursor/mcp.json", printed("cursor", "", true));
 
-  test("is found healthy in that client's file, in about ten lines", async () => {
+  const { code, lines } = await doctor({ client: "cursor", home });
+
+  expect(code).toBe(0);
+  expect(lines).toContain("ok    settings  the sandbox: nothing is rendered, charged or posted");
+  expect(lines.join("\n")).not.toContain("Not checked");
+});
+
+test.each(CLIENTS)(
+  "the entry that `config %s` prints is found healthy in about ten lines",
+  async (client) => {
+    const machine = { env: {}, homeDir: "home", workingDir: "work", platform: process.platform };
+    const file = pathsOf(CLIENT_FILES[client].files, machine).at(-1) ?? "";
     const { url } = await service();
-    const text = printed(client, url);
-    const home = await homeWith(file, text.replace("fl_example", CANARY));
+    const text = printed(client, url).replace("fl_example", CANARY);
+    const home = await homeWith(file.replace(/^home\//, ""), text);
 
     const { code, lines } = await doctor({ client, home, env: { FACELESS_API_KEY: CANARY } });
 
-    expect({ code, lines: lines.map((line) => line.split(/ {2,}/).slice(0, 2).join(" ")) }).toEqual({
-      code: 0,
-      lines: [
-        "A video can be made.",
-        "",
-        "ok Node.js",
-        "ok entry",
-        "ok settings",
-        "ok service",
-        "ok key",
-        "ok platforms",
-        "ok journal",
-        "",
-        "Not checked: requests.",
-      ],
-    });
-  });
-
-  test("for the sandbox is found healthy without a service", async () => {
-    const home = await homeWith(file, printed(client, "", true));
-
-    const { code, lines } = await doctor({ client, home });
-
     expect(code).toBe(0);
-    expect(lines).toContain("ok    settings  the sandbox: nothing is rendered, charged or posted");
-    expect(lines.join("\n")).not.toContain("Not checked");
-  });
-});
+    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2).join(" "))).toEqual([
+      "A video can be made.",
+      "",
+      ...["Node.js", "entry", "settings", "service", "key", "platforms", "journal"].map(
+        (name) => `ok ${name}`,
+      ),
+      "",
+      "Not checked: requests.",
+    ]);
+  },
+);

@@ -68,7 +68,7 @@ export function printed(client: ClientName, url: string, sandbox = false): strin
   ).stdout;
 }
 
-export const NODE = { command: process.execPath, args: [SCRIPT] };
+const NODE = { command: process.execPath, args: [SCRIPT] };
 export const entry = (env: Values, more: object = {}) => ({ "faceless-video": { ...NODE, env, ...more } });
 export const servers = (env: Values, more?: object) => ({ mcpServers: entry(env, more) });
 /** The names of the checks that are not ok. */

@@ -20,7 +20,7 @@ interface BrokenSetUp {
   readonly what: string;
   readonly client: ClientName;
   readonly file: string;
-  /** With the address of a service that accepts the key. */
+  /** Takes the address of a service that accepts the key. */
   readonly content: (url: string) => string | object;
   readonly env?: Values;
   /** The first sentence of the report: what to do. */

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/install-links.ts";
+import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/client-formats.ts";
 import { ADDRESS, fillInputs, KEY, promptSchema, vscodeServer } from "./client-loaders.ts";
 
 const usual = { command: "npx", args: ["-y", "faceless-video-mcp"], sandbox: false };
-const sandbox = { command: "npx", args: ["-y", "faceless-video-mcp", "--sandbox"], sandbox: true };
 const query = (link: string) => Object.fromEntries(new URL(link).searchParams);
 
 test("an install link for Cursor contains the server's entry in base64, with the environment's key", () => {
@@ -36,14 +35,4 @@ test("an install link for VS Code contains the server's entry and the inputs tha
     args: ["-y", "faceless-video-mcp"],
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
   });
-});
-
-test("an install link for the sandbox needs neither key nor address", () => {
-  const start = { command: "npx", args: ["-y", "faceless-video-mcp", "--sandbox"] };
-  const { config: cursor = "" } = query(cursorInstallLink(sandbox));
-  const { config: vscode = "", ...more } = query(vscodeInstallLink(sandbox));
-
-  expect(JSON.parse(Buffer.from(cursor, "base64").toString())).toEqual(start);
-  expect(JSON.parse(vscode)).toEqual({ type: "stdio", ...start });
-  expect(more).toEqual({ name: "faceless-video" });
 });
