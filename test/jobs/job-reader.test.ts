@@ -90,7 +90,7 @@ test.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })]
   },
 );
 
-test("reading a job returns the known end if the service denies it later, and the latest answer where that is asked for", async () => {
+test("reading a job returns the known end if the service denies it later, unless the latest is wanted", async () => {
   const world = completedWorld();
   const first = world.reader.read("a", USER);
   await world.until(1);
@@ -138,7 +138,7 @@ test("the final video of a completed job is looked up in the list for a user bef
   expect(world.changes).toEqual(["0 a completed"]);
 });
 
-test("the final video of a completed job is not looked up by a poll, but once by the users who then read the job", async () => {
+test("the final video of a completed job is not looked up by polls, but once by users' reads", async () => {
   const world = completedWorld();
   const poll = world.reader.read("a", BACKGROUND);
   await world.until(1);
@@ -168,7 +168,7 @@ test.each([
   ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
   ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
 ])(
-  "the final video of a completed job is looked up again while the list %s, at most once every five seconds",
+  "the final video of a completed job is looked up every five seconds at most while the list %s",
   async (_, breakList) => {
     const world = completedWorld();
     const { list } = world;
@@ -192,7 +192,7 @@ test.each([
   },
 );
 
-test("the final video of a completed job is looked up again for a user after a minute, as links are signed for a time", async () => {
+test("the final video of a completed job is looked up again for a user after a minute", async () => {
   const world = completedWorld();
   const read = async (second: number) => {
     const answer = world.reader.read("a", USER);
@@ -236,7 +236,7 @@ test("reading a job's recent state uses the last answer if it is recent enough, 
   expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
 });
 
-test("reading a job's recent state uses an answer of the last minute, or the start, while little of the rate limit is left", async () => {
+test("reading a job's recent state accepts a minute-old answer while little of the rate limit is left", async () => {
   const world = runningWorld("a");
   world.hasSpareRequests = false;
   await world.until(60);

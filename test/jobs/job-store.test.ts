@@ -38,7 +38,7 @@ function setup() {
   return { clock, store, changed, started, list };
 }
 
-test("the known jobs are the ones that this process started, the latest first, with their topics and times", async () => {
+test("the known jobs are those that this process started, the latest first", async () => {
   const { clock, store, changed, started } = setup();
   store.addStarted("a", "Salt");
   await clock.runFor(1_000);
@@ -80,15 +80,6 @@ test("the known jobs follow the order of the service's newest page, each once, w
   ]);
 });
 
-test("the known jobs end with the jobs of a later page", () => {
-  const { store, list } = setup();
-  list([video("d"), video("c")]);
-  store.updateFromPage([video("b"), video("a")], { isFirstPage: false });
-  store.addStarted("e", "Salt");
-
-  expect(store.recent(10).map(({ jobId }) => jobId)).toEqual(["e", "d", "c", "b", "a"]);
-});
-
 test("the known jobs are at most two thousand: the oldest are removed", () => {
   const { store, list } = setup();
   list(page(0, 2_500));
@@ -119,7 +110,7 @@ test("the jobs of earlier processes come after the known ones, and nothing is em
   expect({ changed, started }).toEqual({ changed: [], started: [] });
 });
 
-test("the jobs of earlier processes add topic and time to a known job that lacks them, without changing its state and place", () => {
+test("the jobs of earlier processes add only topic and time to a known job that lacks them", () => {
   const { store, changed } = setup();
   store.put(job("b"));
   store.put(job("a", { status: "completed" }));
@@ -301,7 +292,7 @@ test("the reason why polling ended is emitted and stays with the job while it ru
   expect(store.get("a")).toEqual({ ...answered(job("a")), watchEnded: "Watching ended." });
 });
 
-test("the reason why polling ended is removed when the job is watched again, which is not emitted, or has ended", () => {
+test("the reason why polling ended is removed when the job is watched again or has ended", () => {
   const { store, changed } = setup();
   store.endWatch("a", "Watching ended.");
   store.endWatch("b", "Watching ended.");

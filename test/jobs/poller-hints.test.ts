@@ -97,17 +97,3 @@ test("a hint is not forgotten when its request is refused for the rate", async (
 
   expect(world.requests()).toEqual(["0 a", "1 a"]);
 });
-
-test("hints of other jobs delay the poll of a job by a few seconds at most, though requests are scarce", async () => {
-  const world = watchedWorld("a", "b", "c", "quiet");
-  world.list = [];
-  world.paceMs = 2_000;
-  for (let second = 0; second < 100; second++) {
-    await world.until(second);
-    for (const jobId of ["a", "b", "c"]) world.poller.hint(jobId);
-  }
-
-  // It is due at 12, and then 30 s after each poll.
-  const polls = world.requests().filter((line) => line.endsWith(" quiet"));
-  expect(polls).toEqual(["20 quiet", "54 quiet", "86 quiet"]);
-});

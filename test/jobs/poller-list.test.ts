@@ -36,18 +36,6 @@ test.each([
   },
 );
 
-test("jobs that are watched again, as by the next wait, are not polled just after a list has shown them", async () => {
-  const world = new PolledWorld();
-  world.start("a", "b");
-  const waits = world.watchAll("a", "b");
-  await world.until(13);
-  for (const end of waits) end();
-  world.watchAll("a", "b");
-  await world.until(42.5);
-
-  expect(world.requests()).toEqual(["12 list", "42 list"]);
-});
-
 test("jobs that are due together are polled by their own status while the list doesn't show them", async () => {
   const world = watchedWorld("old", "new", "newer");
   world.pageSize = 2;
@@ -78,7 +66,7 @@ test("jobs that are due together all tell their end, even if the list shows them
 });
 
 test.each([failure("service_failed"), failure("not_found", { status: 404 })])(
-  "jobs that are due together are asked one by one while the list fails, which is asked again after a minute: %s",
+  "jobs that are due together are asked one by one for a minute after the list fails: %s",
   async (error) => {
     const world = watchedWorld("a", "b");
     world.failing.set("list", error);
@@ -94,7 +82,7 @@ test.each([failure("service_failed"), failure("not_found", { status: 404 })])(
   },
 );
 
-test("an end that the list shows first is told when the job's own status, which has the clips, says so too", async () => {
+test("an end that the list shows first is told when the job's own status confirms it", async () => {
   const world = watchedWorld("a", "b");
   world.answerMs = 500;
   const ended = { status: "completed", videoUrls: [CLIP] };
@@ -106,7 +94,7 @@ test("an end that the list shows first is told when the job's own status, which 
   expect(["a", "b"].map((jobId) => world.store.get(jobId)?.job)).toEqual([job("a", ended), job("b", ended)]);
 });
 
-test("an end that the list shows first is not told if the job's own status denies it, which is then polled until it ends", async () => {
+test("an end that the list shows first is not told if the job's own status denies it", async () => {
   const world = watchedWorld("a", "b", "c");
   world.listAs("a", "failed");
   await world.until(25);
@@ -163,7 +151,7 @@ test("finished clips of jobs that share the list are told within about 30 s", as
   expect(world.changes).toEqual(["60 a processing", "60 b processing", "60 c processing"]);
 });
 
-test("finished clips of jobs that share the list are not read beside the polls of a single job, which show them", async () => {
+test("finished clips are not read beside the polls of a single job, which show them", async () => {
   const world = new PolledWorld({ fixedMs: 60_000 });
   world.start("a");
   world.watchAll("a");

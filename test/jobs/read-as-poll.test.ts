@@ -75,7 +75,7 @@ it("A card gets the last known state where a poll fails", async () => {
   expect(await read()).toEqual(job("a"));
 });
 
-it("A card is told of a failure that another poll can't mend", async () => {
+it("A card is told of a failure that another poll can't fix", async () => {
   const { world, read, readUntil } = setUp();
   await read();
   world.failing.set("a", failure("unauthorized"));

@@ -36,14 +36,14 @@ test.each([
   expect(new Schedule({ random: middle }).nextDelayMs(known(ageSeconds))).toBe(intervalMs);
 });
 
-test("the schedule of a watched job polls a job immediately if its first poll is due, and a younger one later", () => {
+test("the schedule of a watched job begins at 12 s of age, or immediately if the job is older", () => {
   const schedule = new Schedule({ random: middle });
   expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
     12_000, 7_000, 0, 0, 12_000,
   ]);
 });
 
-test("the schedule of a watched job polls a job of unknown age immediately, every 10 s for five minutes, then like any old job", () => {
+test("the schedule of a job of unknown age polls immediately, then every 10 s for five minutes", () => {
   const schedule = new Schedule({ random: middle });
   expect(schedule.firstDelayMs(undefined)).toBe(0);
   expect([0, 150, 299.999, 300, 600].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([

@@ -98,7 +98,7 @@ test("a call that waits for a job ignores the changes of other jobs", async () =
   await wait.answer;
 });
 
-test("a wait that runs out reads the job once more a second before, and returns an end that polls have not found", async () => {
+test("a wait that runs out takes a last look a second before, and returns the end that it finds", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 4);
   const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
@@ -162,7 +162,7 @@ test("a wait that runs out returns the last known state in time if that read tak
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a cancelled wait returns immediately without another read, and other subscribers keep the job polled", async () => {
+test("a cancelled wait returns immediately, and other subscribers keep the job polled", async () => {
   const world = runningWorld();
   world.poller.watch("a");
   const wait = waitFor(world, 50);

@@ -235,7 +235,7 @@ test.each<[string, Handler, string]>([
   expect(facts).toMatchObject({ code, outcome: "unknown", retryable: true });
 });
 
-test("a call of the MCP endpoint ends with its deadline where a request of it gets no answer that is its own", async () => {
+test("a call of the MCP endpoint ends with its deadline if one of its requests gets no answer", async () => {
   const unanswered: readonly [string, Reply][] = [
     ["server/discover", "hang"],
     ["initialize", { status: 202 }],

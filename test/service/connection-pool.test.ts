@@ -29,7 +29,7 @@ function get(url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   return { method: "GET", url: new URL("/path", url), headers: {}, ...deadlines, ...extra };
 }
 
-test("a request that times out in a TLS handshake does not delay later requests, even if such requests use all connections", async () => {
+test("a request that times out in a TLS handshake does not delay later ones, even on all connections", async () => {
   const server = await faultServer({
     secureContext: TRUSTED,
     accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),

@@ -37,7 +37,7 @@ test.each(
   });
 });
 
-test("an error never says that the same call fails again where a firewall or the state of the job may be the reason", async () => {
+test("an error doesn't say that the call fails again where a firewall or the job may be the reason", async () => {
   const { service } = await bridge({
     [STATUS]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
     [PUBLISH]: [400, 422].map((status) => envelope(status, "no", "Not ready.")),

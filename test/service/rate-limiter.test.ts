@@ -185,7 +185,7 @@ test("the end of the window goes by the service's clock if it differs from ours"
   expect(limiter.waitMs("user")).toBe(21_000);
 });
 
-test("the end of the window is read as milliseconds however near, once the service has counted in milliseconds", () => {
+test("the end of the window stays in milliseconds once the service has counted in them", () => {
   const { limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 1, 8_000)));
   acquire(limiter).release(ok(limitHeaders(60, 0, 2_000)));
@@ -309,7 +309,7 @@ test("polls continue in windows of 2 s between users' calls whose answers put th
   expect(polls).toBeGreaterThan(60);
 });
 
-test("The service refuses nothing and polls stay within their 60 %, for any limit, window and unit of the reset", () => {
+test("The service refuses nothing and polls stay within 60 %, whatever the limit, window and unit", () => {
   const worlds = fc.record({
     limit: fc.integer({ min: 1, max: 100 }),
     windowMs: fc.constantFrom(10_000, 60_000, 3_600_000),

@@ -278,7 +278,7 @@ test.each(["", "/elsewhere", "javascript:alert(1)"])("a redirect to %j shows no 
   );
 });
 
-test("If the network code can't be loaded, as after an update, nothing is sent and the next call tries again", async () => {
+test("If the network code can't be loaded, nothing is sent and the next call tries again", async () => {
   const rest = await scriptedService({ [STATUS]: DONE });
   vi.doMock("../../src/service/http.ts", () => {
     throw new Error("Cannot find module");
