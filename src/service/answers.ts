@@ -113,11 +113,8 @@ export interface ConnectedPlatforms {
 // A field of another type must not cost the other field. A numeric code is taken as its digits.
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({
-    code: z
-      .union([z.string(), z.number().transform(String)])
-      .optional()
-      .catch(undefined),
-    message: z.string().optional().catch(undefined),
+    code: optional(z.union([z.string(), z.number().transform(String)])),
+    message: optional(z.string()),
   }),
 });
 

@@ -106,18 +106,6 @@ test("an end that the list shows first is not told if the job's own status denie
   expect(world.changes).toEqual(["30 a failed"]);
 });
 
-test("an end that the list shows first is told as soon as a failing status answers again", async () => {
-  const world = watchedWorld("a", "b");
-  world.change("a", { status: "completed" });
-  world.failing.set("a", failure("service_failed"));
-  await world.until(15);
-  expect(world.changes).toEqual([]);
-  world.failing.clear();
-  await world.until(21);
-
-  expect(world.changes).toEqual(["20 a completed"]);
-});
-
 test("jobs that nobody has read are asked for their own status first, so that a later clip is a change", async () => {
   const world = new PolledWorld();
   world.found("a", "b");

@@ -101,16 +101,6 @@ test("a watched job is not polled just after a user has read it", async () => {
   expect(world.requests()).toEqual(["0 a user", "10 a"]);
 });
 
-test("a watched job is first polled at 12 s even if a user has read it before", async () => {
-  const world = runningWorld("a");
-  world.poller.watch("a");
-  await world.until(10);
-  void world.reader.read("a", { background: false });
-  await world.until(50);
-
-  expect(world.requests()).toEqual(["10 a user", "12 a", "42 a"]);
-});
-
 test.each([-7_200_000, 1_800_000])(
   "a watched job is polled as ever when the system clock is changed by %d ms",
   async (byMs) => {

@@ -22,7 +22,6 @@ const at = (path: string) => `https://api.example/prefix${path}`;
 
 test.each<[string, object[], string]>([
   ["the one beside limit, whatever its name", [query("limit"), query("from_ts")], "from_ts"],
-  ["the only one", [query("before")], "before"],
   [
     "the one that describes nextCursor",
     [
@@ -53,7 +52,6 @@ test("the paging parameter is found through a reference, and at the path instead
 
 test.each([
   ["to itself", { $ref: "#/components/parameters/a" }],
-  ["into nothing", { $ref: "#/components/parameters/none" }],
   ["out of the document", { $ref: "https://evil.example/parameters.json" }],
   ["to a property of every object", { $ref: "#/constructor/name" }],
 ])("the paging parameter is cursor if the reference to it leads %s", (_, reference) => {
@@ -82,7 +80,6 @@ test.each<[object, object]>([
   [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
   [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
   [{ minimum: 9, maximum: 2 }, {}],
-  [{ minimum: "1" }, {}],
   [{ type: "integer", default: 20 }, {}],
 ])("the bounds of limit of %j are %j", (schema, limit) => {
   const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };
@@ -124,9 +121,6 @@ test.each<[string, unknown, string | undefined]>([
 
 test.each([
   ["null", null],
-  ["a list", []],
-  ["a text", "openapi"],
-  ["empty", {}],
   ["without usable paths", { paths: [] }],
   ["with a path that is nothing", { paths: { "/api/v1/videos": null } }],
   ["with parameters that are no list", documented("cursor")],
