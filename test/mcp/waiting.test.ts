@@ -92,9 +92,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const answer = await result;
 
     expect(factsOf(answer.structuredContent)).toEqual(ended);
-    expect(textOf(answer)).toBe(
-      `Your video is ready: https://cdn.example/final.mp4 Show the user the link, and ask whether and where to publish it.\n${JSON.stringify(factsOf(answer.structuredContent))}`,
-    );
+    expect(textOf(answer)).toMatch(/^Your video is ready: https:\/\/cdn\.example\/final\.mp4 Show the user/);
     expect([...notified, ...lateProgress(errors)]).toEqual([
       { progress: 0, total: 4, message: "0 of 3 clips" },
       { progress: 1, total: 4, message: "1 of 3 clips" },
