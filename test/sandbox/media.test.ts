@@ -118,21 +118,6 @@ test("the links of a job answer 404 for an unknown job and for files that a job 
   expect(answers[0]?.body).toEqual(envelope("not_found", "No such file."));
 });
 
-test("a file has its size in the answer to HEAD, without a body", async () => {
-  const { final } = await finished();
-  const whole = await load(final);
-
-  const { bytes, ...head } = await load(final, { method: "HEAD" });
-
-  expect({ ...head, sent: bytes.length }).toEqual({
-    status: 200,
-    type: "video/mp4",
-    length: whole.length,
-    range: null,
-    sent: 0,
-  });
-});
-
 test.each([
   ["bytes=0-99", 0, 99],
   ["bytes=100-", 100, undefined],
