@@ -50,7 +50,7 @@ interface ConfirmedCall extends ToolCall {
   readonly offer: Offer;
 }
 
-const errorSchema = z.object({ code: z.string(), outcome: z.string() });
+const errorSchema = z.object({ code: z.string(), outcome: z.string(), retryable: z.boolean() });
 
 class Round {
   readonly #random: () => number;

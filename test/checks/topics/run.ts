@@ -17,15 +17,16 @@ import * as z from "zod";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { JUDGES, JUDGING, WRITING } from "./briefs.ts";
 import {
+  dealLetters,
   describeWish,
   listVerdicts,
   type Round,
   showTopic,
   summarize,
   type Topics,
+  type Verdict,
   type Wish,
 } from "./protocol.ts";
-import { dealLetters, type Verdict } from "./ranking.ts";
 import wishes from "./wishes.json" with { type: "json" };
 
 type Half = keyof typeof wishes;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countWins, dealLetters, pairsOf } from "./ranking.ts";
+import { countWins, dealLetters, pairsOf } from "./protocol.ts";
 
 const ARMS = ["prompt", "description", "bare"];
 const numbers = Array.from({ length: 300 }, (_, number) => number);
