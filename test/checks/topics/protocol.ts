@@ -1,7 +1,8 @@
-// What is kept of a round: the texts that were compared, the wins, ranks, reasons and topics. Pure.
+// How topics are mixed for a judge who must not know their writers, how ranks are counted, and what is kept
+// of a round: the texts that were compared, the wins, ranks, reasons and topics. Pure.
 
+import { createHash } from "node:crypto";
 import { table } from "../../../.config/docs-parts.ts";
-import { countWins, pairsOf, textOf, type Verdict } from "./ranking.ts";
 
 export interface Wish {
   readonly id: string;

@@ -30,7 +30,7 @@ export class User {
     this.home = join(folder, name);
     this.sandboxUrl = sandboxUrl;
     this.#file = join(folder, "dist", "bin.cjs");
-    // Does what npm's npx.cmd does, which starts the package that the second word names with the words behind it.
+    // Starts the package that the second word names with the words behind it, as npm's npx.cmd does.
     this.write("bin/npx.cmd", `@"${process.execPath}" "${this.#file}" %3 %4\r\n`);
     this.#env = {
       ...environmentSchema.parse({ ...process.env }),
