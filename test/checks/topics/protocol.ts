@@ -106,7 +106,7 @@ export interface Verdict {
 }
 
 /** What several writers wrote from: `prompt` for the arms prompt1 and prompt2. */
-export function textOf(arm: string): string {
+function textOf(arm: string): string {
   return arm.replace(/\d+$/, "");
 }
 
