@@ -1,0 +1,136 @@
+// What the same video's next call gets while an earlier request for it is under way.
+
+import { expect, test } from "vitest";
+import {
+  codeIn,
+  Computer,
+  DAY_MS,
+  errorOf,
+  fails,
+  failure,
+  MINUTE_MS,
+  NOW,
+  resolvers,
+  TIDES,
+} from "./computer.ts";
+
+test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
+  const computer = new Computer();
+  const answer = resolvers();
+  computer.onGenerate = () => answer.promise;
+  const first = computer.process().generate(TIDES);
+  await expect.poll(() => computer.generations).toHaveLength(1);
+  computer.listed = [
+    { jobId: "job-8", status: "processing" },
+    { jobId: "job-7", status: "completed" },
+  ];
+
+  expect(await errorOf(computer.process().generate(TIDES))).toEqual({
+    code: "in_progress",
+    message: "Not sent: the same video was requested 38 seconds ago, and its outcome is not known yet.",
+    nextStep:
+      "The newest jobs that could be it: job-8 (processing). Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
+    outcome: "not_sent",
+    retryable: true,
+  });
+  answer.resolve({ jobId: "job-1", status: "processing" });
+  await first;
+  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+});
+
+/** What has become of the first request's process and answer. */
+const LOST = {
+  "its answer was lost": fails("unknown"),
+  "its process awaits or awaited the answer": () => new Promise<never>(() => {}),
+};
+
+test.each(Object.entries(LOST))(
+  "A request is under way for six minutes in every process, and unknown after that, where %s",
+  async (_, onGenerate) => {
+    const computer = new Computer();
+    computer.onGenerate = onGenerate;
+    computer
+      .process()
+      .generate(TIDES)
+      .catch(() => {});
+    await expect.poll(() => computer.generations).toHaveLength(1);
+    const again = () => errorOf(computer.process().generate(TIDES));
+    expect(await again()).toMatchObject({ code: "in_progress" });
+    computer.clock.epochMs = NOW + 6 * MINUTE_MS - 2_000;
+    expect(await again()).toMatchObject({ code: "in_progress" });
+    computer.clock.epochMs = NOW + 6 * MINUTE_MS;
+
+    expect(await again()).toMatchObject({ code: "duplicate" });
+    expect(computer.generations).toHaveLength(1);
+  },
+);
+
+test("A request stays under way for the process that awaits its answer, whatever the wall clock says", async () => {
+  const computer = new Computer();
+  computer.onGenerate = () => new Promise(() => {});
+  const process = computer.process();
+  void process.generate(TIDES);
+  await expect.poll(() => computer.generations).toHaveLength(1);
+  computer.pass(30 * DAY_MS);
+
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });
+});
+
+test("A call waits a moment only for a request that was sent over a minute ago", async () => {
+  const computer = new Computer();
+  computer.onGenerate = fails("unknown");
+  await errorOf(computer.process().generate(TIDES));
+  computer.pass(MINUTE_MS + 1);
+  const beganMs = computer.clock.machineMs;
+  await errorOf(computer.process().generate(TIDES));
+
+  expect(computer.clock.machineMs - beganMs).toBe(1_000);
+});
+
+test("A request under way is not confirmed by a code that an earlier lost answer has brought", async () => {
+  const computer = new Computer();
+  computer.onGenerate = fails("unknown");
+  await errorOf(computer.process().generate(TIDES));
+  computer.pass(6 * MINUTE_MS);
+  const confirmDuplicate = codeIn(await errorOf(computer.process().generate(TIDES)));
+  computer.onGenerate = () => new Promise(() => {});
+  void computer.process().generate(TIDES, { confirmDuplicate });
+  await expect.poll(() => computer.generations).toHaveLength(2);
+
+  expect(await errorOf(computer.process().generate(TIDES, { confirmDuplicate }))).toMatchObject({
+    code: "in_progress",
+  });
+  expect(computer.generations).toHaveLength(2);
+});
+
+test("A request stays under way for its own process until its late answer has come, which the next call gets", async () => {
+  const computer = new Computer();
+  const late = resolvers();
+  computer.onGenerate = (_, options) => {
+    options?.onLate?.(late.promise);
+    return Promise.reject(failure("unknown"));
+  };
+  const process = computer.process();
+  await errorOf(process.generate(TIDES));
+  computer.pass(2 * MINUTE_MS);
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });
+  late.resolve({ jobId: "job-1", status: "processing" });
+
+  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+  expect(computer.started).toEqual(["job-1"]);
+  await process.calls.finish();
+});
+
+test("A request whose late answer is a refusal can be made again", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  computer.onGenerate = (_, options) => {
+    options?.onLate?.(Promise.reject(failure("rejected")));
+    return Promise.reject(failure("unknown"));
+  };
+  await errorOf(process.generate(TIDES));
+  computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+
+  expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  await process.calls.finish();
+});
