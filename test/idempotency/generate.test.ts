@@ -188,7 +188,10 @@ test("A request whose line is gone when it is looked for is not sent", async () 
   const append = async () => {};
   const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
 
-  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "journal_unwritable" });
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({
+    code: "journal_unwritable",
+    message: expect.stringContaining(`(what was written is gone: ${computer.folder})`),
+  });
   expect(computer.generations).toEqual([]);
 });
 

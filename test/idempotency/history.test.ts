@@ -1,19 +1,47 @@
 // What the journal tells of earlier jobs: which there are, how they were ordered, and where they were posted.
 
 import { expect, test } from "vitest";
-import { jobHistories, startedJobs } from "../../src/idempotency/history.ts";
+import { jobHistories, ordersOf, startedJobs } from "../../src/idempotency/history.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
-test("The journal names all earlier jobs to a new process, the latest first", async () => {
+test("The journal names all earlier jobs and orders to a new process", async () => {
   const computer = new Computer();
   await computer.process().generate(TIDES);
   computer.pass(MINUTE_MS);
   const process = computer.process();
   await process.generate({ topic: "Moons" });
+  await process.publish(["tiktok"]);
+  for (const [topic, outcome] of [["Suns", "rejected"] as const, ["Stars", "unknown"] as const]) {
+    computer.onGenerate = fails(outcome);
+    await errorOf(process.generate({ topic }));
+  }
+  const entries = await process.journal.entries();
 
-  expect(startedJobs(await process.journal.entries())).toEqual([
+  expect(startedJobs(entries)).toEqual([
     { jobId: "job-2", topic: "Moons", createdAtMs: NOW + MINUTE_MS },
     { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW },
+  ]);
+  expect(ordersOf(entries, NOW + MINUTE_MS)).toMatchObject([
+    { jobId: "job-1", topic: "Tides rise", ageMs: MINUTE_MS },
+    { jobId: "job-2", topic: "Moons", ageMs: 0 },
+    { jobId: undefined, topic: "Stars", ageMs: 0 },
+  ]);
+  expect(ordersOf(entries, NOW)[1]?.ageMs).toBe(0);
+});
+
+test("A platform on which a post failed is no part of a job's history, and neither is a link that is none", async () => {
+  const computer = new Computer();
+  const results = [
+    { platform: "x", ok: false },
+    { platform: "tiktok", ok: true, url: 7 },
+  ];
+  computer.onPublish = async () => ({ results });
+  const process = computer.process();
+  await process.publish(["x", "tiktok"]);
+
+  const at = new Date(NOW).toISOString();
+  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toEqual([
+    { platform: "tiktok", at },
   ]);
 });
 

@@ -34,6 +34,7 @@ test("A known outcome stays known, whatever older line of the entry is read late
   const { own } = await journal.begin(VIDEO);
   const older = readFileSync(join(folder, TODAY));
   await journal.end(own, { outcome: "done", jobId: "job-1" });
+  await journal.entries();
   writeFileSync(join(folder, TODAY), older);
 
   expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", endedAtMs: NOON }]);
@@ -194,13 +195,20 @@ test.runIf(process.getuid?.() === 0)("No file of another user is read or written
   });
 });
 
-test("A copy that a program for synchronising made counts like the file itself", async () => {
-  const folder = temporaryFolder();
-  await openJournal(openDisk(folder)).journal.begin(VIDEO);
-  renameSync(join(folder, TODAY), join(folder, "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl"));
+test.each(["journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl", "journal-copy-2026-11-20.jsonl"])(
+  "A copy that a program for synchronising made counts like the file itself: %s",
+  async (name) => {
+    const folder = temporaryFolder();
+    await openJournal(openDisk(folder)).journal.begin(VIDEO);
+    renameSync(join(folder, TODAY), join(folder, name));
+    const { journal } = openJournal(openDisk(folder), { epochMs: NOON - DAY_MS });
+    expect(await topics(journal)).toEqual(["Tides"]);
+    await journal.begin(VIDEO);
 
-  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["Tides"]);
-});
+    const day = name.includes("copy") ? "2026-11-20" : "2026-11-21";
+    expect(readdirSync(folder).sort()).toEqual([`journal-${day}.jsonl`, name].sort());
+  },
+);
 
 test("A look reads only what was added since the last one, and nothing that was read is forgotten", async () => {
   const folder = temporaryFolder();
@@ -267,6 +275,7 @@ const POST = { id: "post", atMs: NOON, operation: "publish", jobId: "job-1", pla
 test.each([
   ["a new outcome", { ...POST, outcome: "partly" }],
   ["platforms of another form", { ...POST, platforms: [{ id: "x" }] }],
+  ["results of another form", { ...POST, outcome: "done", results: [{ platform: 7, ok: "yes" }] }],
   ["a new operation", { ...POST, operation: "delete" }],
   ["no object", null],
 ])("A line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
