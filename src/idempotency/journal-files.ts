@@ -33,7 +33,7 @@ const MAX_DAYS = 90;
 const MAX_DISK_MS = 4_000;
 const NO_ANSWER = `no answer in ${MAX_DISK_MS / 1000} s`;
 const NOT_OWN = "it is a link, a pipe or another user's file";
-/** Also a copy that a program for synchronising made, which has more in its name. */
+/** Matches the copies of programs for synchronising too, which have more in their names. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
 const LINE_END = 0x0a;
 const LINES_PER_TURN = 1_000;
@@ -45,7 +45,7 @@ interface Progress {
   readonly version: string;
   /** Bytes up to the end of the last whole line. */
   readonly length: number;
-  /** The last of them. */
+  /** The last of these bytes. */
   readonly tail: Buffer;
 }
 
