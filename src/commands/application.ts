@@ -16,11 +16,11 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
-import { jobHistories, ordersOf, startedJobs } from "../idempotency/history.ts";
+import { jobHistories, ordersOf } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../idempotency/journal-files.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
-import { PaidCalls } from "../idempotency/record-and-send.ts";
+import { GuardedSender } from "../idempotency/record-and-send.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
 import { VERSION } from "../version.ts";
@@ -73,13 +73,13 @@ export function createApplication(options: ApplicationOptions): Application {
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
-  const calls = new PaidCalls({
+  const sender = new GuardedSender({
     journal,
     now: clock.now,
     monotonicMs: clock.monotonicMs,
     sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
   });
-  const guarded = { service, calls };
+  const guarded = { service, sender };
   const generateOnce = new GenerateOnce({
     ...guarded,
     maxGenerations: config.maxGenerations,
@@ -94,11 +94,11 @@ export function createApplication(options: ApplicationOptions): Application {
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
   });
   const recallJobs = lazy(async () => {
-    try {
-      jobs.recall(startedJobs(await journal.entries()));
-    } catch (error) {
-      log.info("The jobs of earlier processes are not known.", error);
-    }
+    const { orders = [] } = (await history()) ?? {};
+    const started = orders.flatMap(({ jobId, topic, createdAtMs }) =>
+      jobId === undefined ? [] : [{ jobId, topic, createdAtMs }],
+    );
+    jobs.recall(started.reverse());
   });
   const savedVideos =
     config.saveDir === undefined
@@ -127,7 +127,7 @@ export function createApplication(options: ApplicationOptions): Application {
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     generateOnce,
     publishOnce,
-    finishPaidRequests: () => calls.finish(),
+    finishPaidRequests: () => sender.finish(),
     lookAtJob,
     history,
     recallJobs,

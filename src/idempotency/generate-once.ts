@@ -7,13 +7,13 @@ import { meaningOf } from "../service/options.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
 import type { GenerationEntry, JournalEntry } from "./journal.ts";
-import type { Look, PaidCall, PaidCalls, Sent } from "./record-and-send.ts";
+import type { GuardedCall, GuardedSender, Look } from "./record-and-send.ts";
 import {
   argumentsOf,
   confirmationCode,
   DAY_MS,
   generationFingerprint,
-  generationsOfLastDay,
+  mayHaveBeenCarriedOut,
   sameGenerations,
 } from "./same-request.ts";
 
@@ -22,7 +22,7 @@ export type SeenJob = Job | "not found" | undefined;
 
 export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
-  readonly calls: PaidCalls;
+  readonly sender: GuardedSender;
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
@@ -84,46 +84,62 @@ export class GenerateOnce {
     request: GenerationRequest,
     { confirmDuplicate, signal, ask }: GenerateOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
-    const { calls } = this.#options;
-    let call = calls.begin(signal);
-    let isAsked = false;
+    const { service, sender, knownJobIds, onStarted } = this.#options;
     const fingerprint = generationFingerprint(request);
-    for (;;) {
-      const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
-      const { entries, seen, underWay } = look;
-      if (underWay !== undefined) {
-        const ageMs = calls.ageMs(underWay);
-        const known = new Set(entries.map(({ jobId }) => jobId));
-        throw await this.#withCandidates(generationInProgressError(ageMs), ageMs, known);
-      }
-      const code = confirmationCode(fingerprint, seen);
-      if (confirmDuplicate !== code) {
-        const earlier = await this.#findGuard(call, seen, code, confirmDuplicate);
-        if (earlier !== undefined) return earlier;
-      }
-      this.#checkLimit(entries);
-      const newest = seen.at(-1);
-      if (confirmDuplicate === code && newest !== undefined && ask !== undefined && !isAsked) {
-        await ask({ key: `generate ${code}`, ageMs: calls.ageMs(newest) });
-        isAsked = true;
-        // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-        call = calls.begin(signal);
-        continue;
-      }
-      const sent = await this.#send(call, look, request, fingerprint);
-      if (sent.kind === "sent") return { alreadyStarted: false, generation: sent.result };
-    }
+    let known: ReadonlySet<string> = new Set();
+    const note = (generation: Generation) => {
+      onStarted(generation, request.topic);
+      return generation;
+    };
+    const call: GuardedCall<GenerationEntry, Generation, NewlyStarted | AlreadyStarted> = {
+      signal,
+      select: (entries) => sameGenerations(entries, fingerprint),
+      decide: async (look) => {
+        await this.#checkUnderWay(look);
+        const code = confirmationCode(fingerprint, look.same);
+        const repeated = confirmDuplicate === code ? look.same.at(-1) : undefined;
+        const earlier =
+          confirmDuplicate === code ? undefined : await this.#findGuard(look, code, confirmDuplicate);
+        if (earlier !== undefined) return { answer: earlier };
+        this.#checkLimit(look.entries);
+        // Taken before the request: while it is under way, a look at the video list may make its job known.
+        known = knownJobIds();
+        return {
+          question: repeated &&
+            ask && { key: code, ask: () => ask({ key: `generate ${code}`, ageMs: sender.ageMs(repeated) }) },
+          intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
+          check: (ahead) => this.#checkLimit(ahead),
+          request: async (options) => {
+            const onLate = (answer: Promise<Generation>) => options.onLate?.(answer.then(note));
+            return note(await service.generate(request, { ...options, onLate }));
+          },
+          outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
+          answerOf: (generation) => ({ alreadyStarted: false, generation }),
+        };
+      },
+    };
+    return sender.run(call).catch(async (error: unknown) => {
+      if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
+      throw await this.#withCandidates(error, 0, known);
+    });
+  }
+
+  /** Throws where the same request is under way, with the jobs that could be its own. */
+  async #checkUnderWay({ entries, underWay }: Look<GenerationEntry>): Promise<void> {
+    if (underWay === undefined) return;
+    const ageMs = this.#options.sender.ageMs(underWay);
+    const known = new Set(entries.map(({ jobId }) => jobId));
+    throw await this.#withCandidates(generationInProgressError(ageMs), ageMs, known);
   }
 
   /** The job of the same request, if it forbids another. Throws where the request's outcome is unknown. */
   async #findGuard(
-    { signal }: PaidCall,
-    seen: readonly JournalEntry[],
+    { same, signal }: Look<GenerationEntry>,
     code: string,
     given: string | undefined,
   ): Promise<AlreadyStarted | undefined> {
-    const { calls, lookAtJob } = this.#options;
-    const newest = seen.map((entry) => ({ ...entry, ageMs: calls.ageMs(entry) })).reverse();
+    const { sender, lookAtJob } = this.#options;
+    const newest = same.map((entry) => ({ ...entry, ageMs: sender.ageMs(entry) })).reverse();
     const started = newest.filter(({ jobId }) => jobId !== undefined).slice(0, MAX_LOOKS);
     const looks = started.map(async ({ jobId = "", ageMs }): Promise<AlreadyStarted | undefined> => {
       const job = await lookAtJob(jobId, signal);
@@ -135,35 +151,6 @@ export class GenerateOnce {
     throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale: given !== undefined });
   }
 
-  async #send(
-    call: PaidCall,
-    look: Look<GenerationEntry>,
-    request: GenerationRequest,
-    fingerprint: string,
-  ): Promise<Sent<Generation>> {
-    const { service, calls, knownJobIds, onStarted } = this.#options;
-    const note = (generation: Generation) => {
-      onStarted(generation, request.topic);
-      return generation;
-    };
-    // Taken before the request: while it was under way, a look at the video list may have made its job known.
-    const known = knownJobIds();
-    try {
-      return await calls.send<Generation, GenerationEntry>(call, look, {
-        intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
-        check: (ahead) => this.#checkLimit(ahead),
-        request: async (options) => {
-          const onLate = (answer: Promise<Generation>) => options.onLate?.(answer.then(note));
-          return note(await service.generate(request, { ...options, onLate }));
-        },
-        outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
-      });
-    } catch (error) {
-      if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
-      throw await this.#withCandidates(error, 0, known);
-    }
-  }
-
   /** The failure of a request of that age, with the jobs that could be its own: none of those in `known`. */
   async #withCandidates(
     failure: BridgeError,
@@ -173,19 +160,19 @@ export class GenerateOnce {
     const { service, onListed } = this.#options;
     const listed = await service.listVideos({}, { deadlineMs: LIST_MS }).catch(() => undefined);
     if (listed !== undefined) onListed(listed.videos);
-    return withCandidates(
-      failure,
-      ageMs,
-      listed?.videos.filter(({ jobId }) => !known.has(jobId)),
-    );
+    const videos = listed?.videos.filter(({ jobId }) => !known.has(jobId));
+    return withCandidates(failure, ageMs, videos);
   }
 
-  /** Throws if so many videos, or more, were started. */
+  /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */
   #checkLimit(entries: readonly JournalEntry[]): void {
-    const { maxGenerations, calls } = this.#options;
+    const { maxGenerations, sender } = this.#options;
     if (maxGenerations === undefined) return;
-    const count = generationsOfLastDay(entries, (entry) => calls.ageMs(entry));
-    if (count >= maxGenerations) throw limitError(maxGenerations);
+    const started = entries.filter(
+      (entry) =>
+        entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && sender.ageMs(entry) < DAY_MS,
+    );
+    if (started.length >= maxGenerations) throw limitError(maxGenerations);
   }
 }
 

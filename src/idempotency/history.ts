@@ -1,6 +1,6 @@
 // What this computer's journal knows of jobs: how they were ordered, and where they were posted.
 
-import type { GenerationArguments, JournalEntry, PublicationEntry } from "./journal.ts";
+import type { GenerationEntry, JournalEntry, PublicationEntry } from "./journal.ts";
 import { mayHaveBeenCarriedOut, platformsOf, stateAfter } from "./same-request.ts";
 
 /** A post of a job. */
@@ -15,7 +15,7 @@ export interface Post {
 
 export interface JobHistory {
   /** Of a job that this computer started: how it was ordered, the whole topic among it. */
-  readonly arguments?: GenerationArguments | undefined;
+  readonly arguments?: GenerationEntry["arguments"] | undefined;
   /** When it was ordered, in milliseconds since the epoch. */
   readonly createdAtMs?: number | undefined;
   readonly publishedTo: readonly Post[];
@@ -24,6 +24,8 @@ export interface JobHistory {
 /** A video that was, or may have been, ordered by this computer. */
 export interface Order {
   readonly topic: string;
+  /** In milliseconds since the epoch. */
+  readonly createdAtMs: number;
   readonly ageMs: number;
   /** Equal for orders of the same video. */
   readonly fingerprint: string;
@@ -33,10 +35,11 @@ export interface Order {
 
 /** In the journal's order. */
 export function ordersOf(entries: readonly JournalEntry[], nowMs: number): Order[] {
-  return entries.filter(mayHaveBeenCarriedOut).flatMap((entry) => {
-    if (entry.operation !== "generate") return [];
-    const { fingerprint, jobId, atMs } = entry;
-    return { topic: String(entry.arguments["topic"]), ageMs: Math.max(0, nowMs - atMs), fingerprint, jobId };
+  return entries.flatMap((entry) => {
+    if (entry.operation !== "generate" || !mayHaveBeenCarriedOut(entry)) return [];
+    const { fingerprint, jobId, atMs: createdAtMs } = entry;
+    const topic = String(entry.arguments["topic"]);
+    return { topic, createdAtMs, ageMs: Math.max(0, nowMs - createdAtMs), fingerprint, jobId };
   });
 }
 
@@ -54,16 +57,6 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
       histories.set(jobId, { arguments: entry.arguments, createdAtMs: entry.atMs, publishedTo });
   }
   return histories;
-}
-
-/** The jobs that this computer has started, the latest first. Times in milliseconds since the epoch. */
-export function startedJobs(entries: readonly JournalEntry[]) {
-  const jobs = entries.flatMap((entry) =>
-    entry.operation === "generate" && entry.jobId !== undefined
-      ? [{ jobId: entry.jobId, topic: String(entry.arguments["topic"]), createdAtMs: entry.atMs }]
-      : [],
-  );
-  return jobs.reverse();
 }
 
 function postsOf(publication: PublicationEntry): Post[] {

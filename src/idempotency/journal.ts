@@ -1,9 +1,7 @@
 // Records every paid or public request before it is sent, and its outcome afterwards; each line is a whole
 // entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
-import { join } from "node:path";
 import * as z from "zod";
-import type { Outcome } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
 import { JournalError } from "./errors.ts";
 import { type Disk, JournalFiles } from "./journal-files.ts";
@@ -18,6 +16,8 @@ const entrySchema = lazyValue(() => {
     outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
     /** When the outcome was known, in milliseconds since the epoch. */
     endedAtMs: z.number().optional(),
+    /** Which file holds the entry's first line. Known once it was read, and not written. */
+    file: z.string().optional(),
   };
   const generation = z.object({
     ...common,
@@ -38,42 +38,23 @@ const entrySchema = lazyValue(() => {
   });
   return z.discriminatedUnion("operation", [generation, publication]);
 });
-type StoredEntry = z.infer<ReturnType<typeof entrySchema>>;
-type StoredGeneration = Extract<StoredEntry, { operation: "generate" }>;
-type StoredPublication = Extract<StoredEntry, { operation: "publish" }>;
+
+export type JournalEntry = Readonly<z.infer<ReturnType<typeof entrySchema>>>;
+export type GenerationEntry = Extract<JournalEntry, { operation: "generate" }>;
+export type PublicationEntry = Extract<JournalEntry, { operation: "publish" }>;
 
 /** What the service said of one platform. */
-export type PlatformResult = NonNullable<StoredPublication["results"]>[number];
-
-/** The arguments of generate_video. */
-export type GenerationArguments = StoredGeneration["arguments"];
+export type PlatformResult = NonNullable<PublicationEntry["results"]>[number];
 
 /** A request that is about to be sent. */
 export type Intent =
-  | Pick<StoredGeneration, "operation" | "fingerprint" | "arguments">
-  | Pick<StoredPublication, "operation" | "jobId" | "platforms">;
+  | Pick<GenerationEntry, "operation" | "fingerprint" | "arguments">
+  | Pick<PublicationEntry, "operation" | "jobId" | "platforms">;
 
 /** What became of it; with the job of a generation that is done. */
-export type RequestOutcome = Pick<Readonly<StoredGeneration>, "jobId"> & {
-  readonly outcome: Exclude<Outcome, "unknown"> | "done";
-  readonly results?: readonly PlatformResult[];
-};
-
-/** The file that holds an entry's first line; none where it could not be written. */
-interface Placed {
-  readonly file?: string | undefined;
-}
-
-export type GenerationEntry = Readonly<StoredGeneration> & Placed;
-export type PublicationEntry = Readonly<StoredPublication> & Placed;
-export type JournalEntry = GenerationEntry | PublicationEntry;
-
-/** An intent that is on disk. */
-export interface Recorded {
-  readonly own: JournalEntry;
-  /** All entries, this one among them. */
-  readonly entries: readonly JournalEntry[];
-}
+export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
+  Pick<GenerationEntry, "jobId"> &
+  Pick<PublicationEntry, "results">;
 
 export interface JournalOptions {
   /** None keeps the journal in memory. */
@@ -107,10 +88,10 @@ export class Journal {
     this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.now);
   }
 
-  /** Resolves when the intent can be read from the disk. Throws a BridgeError: it must not be sent. */
-  async begin(intent: Intent): Promise<Recorded> {
+  /** Resolves when the intent can be read from the disk. Throws a JournalError: it must not be sent. */
+  async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
     const { now, disk, randomId = () => crypto.randomUUID() } = this.#options;
-    const own: StoredEntry = { id: randomId(), atMs: now(), ...intent };
+    const own: JournalEntry = { id: randomId(), atMs: now(), ...intent };
     this.#awaited.add(own.id);
     try {
       await this.#write(own);
@@ -136,7 +117,7 @@ export class Journal {
 
   /**
    * All entries, of all processes, in the order of files and lines. Reads what is new on the disk. Throws a
-   * BridgeError where a file can't be read, or holds what this version doesn't understand.
+   * JournalError where a file can't be read, or holds what this version doesn't understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#files?.readNew((line, file) => this.#add(line, file));
@@ -152,7 +133,7 @@ export class Journal {
     return outcome === undefined && (isRecent || this.#awaited.has(id));
   }
 
-  async #write(entry: StoredEntry): Promise<void> {
+  async #write(entry: JournalEntry): Promise<void> {
     if (this.#files === undefined) this.#set({ ...entry, file: "memory" });
     else await this.#files.append(this.#options.redact(JSON.stringify(entry)));
   }
@@ -166,15 +147,10 @@ export class Journal {
       return;
     }
     const read = entrySchema().safeParse(json);
-    if (!read.success) {
-      const path = join(this.#options.disk?.path ?? "", file);
-      throw new JournalError("understood", path, "a line has another form");
-    }
-    const { id, outcome } = read.data;
-    const known = this.#entries.get(id);
+    if (!read.success) throw new JournalError("understood", file, "a line has another form");
+    const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
-    const isNewer = known === undefined || (known.outcome === undefined && outcome !== undefined);
-    this.#set({ ...(isNewer ? read.data : known), file: known?.file ?? file });
+    if (known?.outcome === undefined) this.#set({ ...read.data, file: known?.file ?? file });
   }
 
   #set(entry: JournalEntry): void {

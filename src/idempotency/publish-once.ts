@@ -6,7 +6,7 @@ import type { Publication, PublishRequest } from "../service/answers.ts";
 import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
 import type { PlatformResult, PublicationEntry } from "./journal.ts";
-import type { Look, PaidCall, PaidCalls, Sent } from "./record-and-send.ts";
+import type { GuardedCall, GuardedSender } from "./record-and-send.ts";
 import {
   confirmationCode,
   platformOf,
@@ -44,14 +44,7 @@ export interface Published {
 
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
-  readonly calls: PaidCalls;
-}
-
-/** What is to be sent, and what the journal held when that was decided. */
-interface Planned {
-  readonly call: PaidCall;
-  readonly look: Look<PublicationEntry>;
-  readonly plan: PublicationPlan;
+  readonly sender: GuardedSender;
 }
 
 export class PublishOnce {
@@ -68,41 +61,33 @@ export class PublishOnce {
   async run(
     { jobId, platforms }: PublishRequest,
     ask: (plan: PublicationPlan) => Promise<void>,
-    caller: CallerOptions = {},
+    { signal, confirmDuplicate }: CallerOptions = {},
   ): Promise<Published> {
+    const { service, sender } = this.#options;
     const wanted = { jobId, platforms: [...new Set(platforms)] };
-    for (;;) {
-      const { plan } = await this.#plan(wanted, caller);
-      if (plan.platforms.length === 0)
-        return { results: plan.already, code: plan.code, answer: {}, unmentioned: [] };
-      await ask(plan);
-      // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
-      const latest = await this.#plan(wanted, caller);
-      const sent = latest.plan.key === plan.key ? await this.#send(latest) : undefined;
-      if (sent?.kind === "sent") return publishedBy(wanted, plan, sent.result);
-    }
-  }
-
-  async #plan(wanted: PublishRequest, { signal, confirmDuplicate }: CallerOptions): Promise<Planned> {
-    const { calls } = this.#options;
-    const call = calls.begin(signal);
-    const look = await calls.look(call, (entries) => publicationsOn(entries, wanted.jobId, wanted.platforms));
-    const { seen, underWay } = look;
-    if (underWay !== undefined)
-      throw publicationInProgressError(calls.ageMs(underWay), platformsOf(underWay));
-    const plan = planPublication(wanted, seen, confirmDuplicate, (entry) => calls.ageMs(entry));
-    return { call, look, plan };
-  }
-
-  #send({ call, look, plan }: Planned): Promise<Sent<Publication>> {
-    const { jobId, platforms } = plan;
-    const sending = this.#options.calls.send<Publication, PublicationEntry>(call, look, {
-      intent: { operation: "publish", jobId, platforms: [...platforms] },
-      request: (options) => this.#options.service.publish({ jobId, platforms }, options),
-      outcomeOf: ({ results }) => ({ outcome: "done", results }),
-    });
-    return sending.catch((error: unknown) => {
-      throw plan.repeated.length === 0 ? error : withoutWaiting(error);
+    let isRepeat = false;
+    const call: GuardedCall<PublicationEntry, Publication, Published> = {
+      signal,
+      select: (entries) => publicationsOn(entries, jobId, wanted.platforms),
+      decide: async ({ same, underWay }) => {
+        if (underWay !== undefined)
+          throw publicationInProgressError(sender.ageMs(underWay), platformsOf(underWay));
+        const plan = planPublication(wanted, same, confirmDuplicate, (entry) => sender.ageMs(entry));
+        isRepeat = plan.repeated.length > 0;
+        if (plan.platforms.length === 0)
+          return { answer: { results: plan.already, code: plan.code, answer: {}, unmentioned: [] } };
+        const request = { jobId, platforms: [...plan.platforms] };
+        return {
+          question: { key: plan.key, ask: () => ask(plan) },
+          intent: { operation: "publish", ...request },
+          request: (options) => service.publish(request, options),
+          outcomeOf: ({ results }) => ({ outcome: "done", results }),
+          answerOf: (publication) => publishedBy(wanted, plan, publication),
+        };
+      },
+    };
+    return sender.run(call).catch((error: unknown) => {
+      throw isRepeat ? withoutWaiting(error) : error;
     });
   }
 }

@@ -1,12 +1,12 @@
-// The one place that sends a paid or public request: waits for what is under way, records it, gives way to
-// one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
+// The one place that sends a paid or public request: waits for what is under way, asks, records it, gives way
+// to one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
 
 import { cancelledError, toBridgeError } from "../errors.ts";
 import type { PostOptions } from "../service/request-sender.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, isOvertaken } from "./same-request.ts";
 
-export interface PaidCallsOptions {
+export interface GuardedSenderOptions {
   readonly journal: Journal;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -15,34 +15,38 @@ export interface PaidCallsOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A call and the time that it has. */
-export interface PaidCall {
-  readonly signal: AbortSignal;
-  readonly endsAtMs: number;
-}
-
-/** What the journal holds of a request. */
+/** What the journal holds when a request is about to be sent. */
 export interface Look<Entry> {
   readonly entries: readonly JournalEntry[];
-  readonly select: (entries: readonly JournalEntry[]) => readonly Entry[];
-  /** What `select` takes. */
-  readonly seen: readonly Entry[];
+  /** Those of the same request. */
+  readonly same: readonly Entry[];
   /** The newest of these that is under way: nothing can be sent, and the time to wait for it is over. */
-  readonly underWay?: Entry | undefined;
+  readonly underWay: Entry | undefined;
+  /** Aborted once the caller cancels or the process is told to end. */
+  readonly signal: AbortSignal;
 }
 
-export interface SendOptions<Result> {
+/** A request that may be sent, as far as was seen. */
+export interface Sending<Result, Answer> {
   readonly intent: Intent;
+  /** Asks the user, before anything is recorded, unless they agreed under this very key. */
+  readonly question?: { readonly key: string; readonly ask: () => Promise<void> } | undefined;
   /** Throws where the entries ahead of one's own forbid to send. */
   readonly check?: (ahead: readonly JournalEntry[]) => void;
   readonly request: (options: PostOptions<Result>) => Promise<Result>;
   readonly outcomeOf: (result: Result) => RequestOutcome;
+  readonly answerOf: (result: Result) => Answer;
 }
 
-export type Sent<Result> =
-  | { readonly kind: "sent"; readonly result: Result }
-  /** Nothing was sent, as something newer is known than was seen. Look at the journal again. */
-  | { readonly kind: "overtaken" };
+/** What is to be done for one call. */
+export interface GuardedCall<Entry, Result, Answer> {
+  /** Cancels the call, but no request that was sent. */
+  readonly signal: AbortSignal | undefined;
+  /** The entries of the same request. */
+  readonly select: (entries: readonly JournalEntry[]) => readonly Entry[];
+  /** Answers from what was seen, or says what to send. Throws where neither is possible. */
+  readonly decide: (look: Look<Entry>) => Promise<{ readonly answer: Answer } | Sending<Result, Answer>>;
+}
 
 const CANCELLED = "The call was cancelled before anything was sent.";
 /** A call has 45 s in all. The rest is for listing the newest videos after a lost answer. */
@@ -53,21 +57,14 @@ const WAIT_STEP_MS = 250;
 const MOMENT_MS = 1_000;
 const STUCK_MS = 60_000;
 
-export class PaidCalls {
-  readonly #options: PaidCallsOptions;
+export class GuardedSender {
+  readonly #options: GuardedSenderOptions;
   readonly #shutdown = new AbortController();
   /** What has to be waited for when the process ends. */
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor(options: PaidCallsOptions) {
+  constructor(options: GuardedSenderOptions) {
     this.#options = options;
-  }
-
-  /** A call whose time begins now. The caller's signal cancels it, but no request that was sent. */
-  begin(caller: AbortSignal | undefined): PaidCall {
-    const { signal: shutdown } = this.#shutdown;
-    const signal = caller === undefined ? shutdown : AbortSignal.any([shutdown, caller]);
-    return { signal, endsAtMs: this.#options.monotonicMs() + CALL_MS };
   }
 
   /** Milliseconds since the request was begun; 0 for one from the future, as the clock was set back. */
@@ -75,33 +72,29 @@ export class PaidCalls {
     return Math.max(0, this.#options.now() - atMs);
   }
 
-  /** Looks until nothing that `select` takes is under way, or the time to wait for it is over. */
-  async look<Entry extends JournalEntry>(
-    { signal, endsAtMs }: PaidCall,
-    select: Look<Entry>["select"],
-  ): Promise<Look<Entry>> {
-    const { journal, monotonicMs, sleep } = this.#options;
-    const momentEndsAtMs = Math.min(endsAtMs, monotonicMs() + MOMENT_MS);
+  /** Looks, decides and asks until there is an answer. Rejects as `decide`, `ask` and `request` do. */
+  async run<Entry extends JournalEntry, Result, Answer>(
+    call: GuardedCall<Entry, Result, Answer>,
+  ): Promise<Answer> {
+    const { signal: shutdown } = this.#shutdown;
+    const signal = call.signal === undefined ? shutdown : AbortSignal.any([shutdown, call.signal]);
+    let endsAtMs = this.#options.monotonicMs() + CALL_MS;
+    let agreedKey: string | undefined;
     for (;;) {
-      const entries = await journal.entries();
-      const seen = select(entries);
-      const waitedFor = seen.filter((entry) => journal.isUnderWay(entry));
-      const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
-      const isOver = monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
-      if (waitedFor.length > 0 && signal.aborted) throw cancelledError(CANCELLED);
-      if (waitedFor.length === 0 || isOver) return { entries, select, seen, underWay: waitedFor.at(-1) };
-      // Aborted or not, the next turn looks.
-      await sleep(WAIT_STEP_MS, signal).catch(() => {});
+      const look = await this.#look(call, signal, endsAtMs);
+      const decision = await call.decide(look);
+      if ("answer" in decision) return decision.answer;
+      const { question } = decision;
+      if (question === undefined || question.key === agreedKey) {
+        const sent = await this.#track(this.#send(call, look, decision, endsAtMs));
+        if (sent !== "overtaken") return sent.answer;
+      } else {
+        await question.ask();
+        // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
+        agreedKey = question.key;
+        endsAtMs = this.#options.monotonicMs() + CALL_MS;
+      }
     }
-  }
-
-  /** Sends what was decided by `look`. Rejects as `request` does. */
-  send<Result, Entry extends JournalEntry>(
-    call: PaidCall,
-    look: Look<Entry>,
-    options: SendOptions<Result>,
-  ): Promise<Sent<Result>> {
-    return this.#track(this.#send(call, look, options));
   }
 
   /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal. */
@@ -116,11 +109,34 @@ export class PaidCalls {
     return work;
   }
 
-  async #send<Result, Entry extends JournalEntry>(
-    { signal, endsAtMs }: PaidCall,
-    { select, seen }: Look<Entry>,
-    { intent, check, request, outcomeOf }: SendOptions<Result>,
-  ): Promise<Sent<Result>> {
+  /** Looks until nothing that `select` takes is under way, or the time to wait for it is over. */
+  async #look<Entry extends JournalEntry>(
+    { select }: Pick<GuardedCall<Entry, unknown, unknown>, "select">,
+    signal: AbortSignal,
+    endsAtMs: number,
+  ): Promise<Look<Entry>> {
+    const { journal, monotonicMs, sleep } = this.#options;
+    const momentEndsAtMs = Math.min(endsAtMs, monotonicMs() + MOMENT_MS);
+    for (;;) {
+      const entries = await journal.entries();
+      const same = select(entries);
+      const waitedFor = same.filter((entry) => journal.isUnderWay(entry));
+      const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
+      const isOver = monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
+      if (waitedFor.length > 0 && signal.aborted) throw cancelledError(CANCELLED);
+      if (waitedFor.length === 0 || isOver) return { entries, same, underWay: waitedFor.at(-1), signal };
+      // Aborted or not, the next turn looks.
+      await sleep(WAIT_STEP_MS, signal).catch(() => {});
+    }
+  }
+
+  /** "overtaken": nothing was sent, as something newer is known than was seen. */
+  async #send<Entry extends JournalEntry, Result, Answer>(
+    { select }: GuardedCall<Entry, Result, Answer>,
+    { same, signal }: Look<Entry>,
+    { intent, check, request, outcomeOf, answerOf }: Sending<Result, Answer>,
+    endsAtMs: number,
+  ): Promise<"overtaken" | { readonly answer: Answer }> {
     const { journal, monotonicMs } = this.#options;
     if (signal.aborted) throw cancelledError(CANCELLED);
     const { own, entries } = await journal.begin(intent);
@@ -131,14 +147,14 @@ export class PaidCalls {
     let late: Promise<Result> | undefined;
     try {
       check?.(entriesAhead(entries, own));
-      if (isOvertaken(select(entries), seen, own)) {
+      if (isOvertaken(select(entries), same, own)) {
         await journal.end(own, { outcome: "not_sent" });
-        return { kind: "overtaken" };
+        return "overtaken";
       }
       const onLate = (answer: Promise<Result>) => void (late = answer);
       const result = await request({ signal, deadlineMs: endsAtMs - monotonicMs(), onLate });
       await journal.end(own, outcomeOf(result));
-      return { kind: "sent", result };
+      return { answer: answerOf(result) };
     } catch (error) {
       if (late === undefined) await recordFailure(error);
       else void this.#track(late.then((result) => journal.end(own, outcomeOf(result)), recordFailure));

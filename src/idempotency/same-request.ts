@@ -3,13 +3,7 @@
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
-import type {
-  GenerationArguments,
-  GenerationEntry,
-  JournalEntry,
-  PlatformResult,
-  PublicationEntry,
-} from "./journal.ts";
+import type { GenerationEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
@@ -27,7 +21,7 @@ export function generationFingerprint(request: GenerationRequest): string {
 }
 
 /** The request without what was left out. */
-export function argumentsOf(request: GenerationRequest): GenerationArguments {
+export function argumentsOf(request: GenerationRequest): GenerationEntry["arguments"] {
   return JSON.parse(JSON.stringify(request));
 }
 
@@ -37,16 +31,6 @@ export function sameGenerations(entries: readonly JournalEntry[], fingerprint: s
     (entry): entry is GenerationEntry =>
       entry.operation === "generate" && entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry),
   );
-}
-
-/** How many videos were or may have been started in the last 24 hours, or later: a clock may be ahead. */
-export function generationsOfLastDay(
-  entries: readonly JournalEntry[],
-  ageMs: (entry: JournalEntry) => number,
-): number {
-  return entries.filter(
-    (entry) => entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && ageMs(entry) < DAY_MS,
-  ).length;
 }
 
 /** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */

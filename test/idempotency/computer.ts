@@ -10,7 +10,7 @@ import {
 import { Journal } from "../../src/idempotency/journal.ts";
 import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
-import { PaidCalls } from "../../src/idempotency/record-and-send.ts";
+import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/answers.ts";
 import { ENDS } from "../fixtures/constants.ts";
@@ -28,7 +28,7 @@ type Changes = Partial<GenerateOnceOptions> & { readonly disk?: Disk | undefined
 /** A server process. */
 export interface Process {
   readonly journal: Journal;
-  readonly calls: PaidCalls;
+  readonly sender: GuardedSender;
   readonly generateOnce: GenerateOnce;
   readonly publishOnce: PublishOnce;
   generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
@@ -86,7 +86,7 @@ export class Computer {
       redact: (line) => line,
       onUnwritable: (error) => void this.warnings.push(String(error)),
     });
-    const calls = new PaidCalls({
+    const sender = new GuardedSender({
       journal,
       now: () => clock.epochMs,
       monotonicMs: () => clock.machineMs,
@@ -105,7 +105,7 @@ export class Computer {
         },
         listVideos: async () => ({ videos: this.listed }),
       },
-      calls,
+      sender,
       maxGenerations: undefined,
       lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       knownJobIds: () => new Set(),
@@ -126,7 +126,7 @@ export class Computer {
     });
     return {
       journal,
-      calls,
+      sender,
       generateOnce,
       publishOnce,
       generate: (request, caller) => generateOnce.run(request, caller),

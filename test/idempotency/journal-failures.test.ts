@@ -39,7 +39,7 @@ test("A disk that fails without a code is named all the same", async () => {
   const list = () => Promise.reject(new Error("disk"));
 
   await expect(openJournal({ ...disk, list }).journal.entries()).rejects.toMatchObject({
-    facts: { message: expect.stringContaining(`(unknown reason: ${disk.path})`) },
+    facts: { message: expect.stringContaining(`(disk: ${disk.path})`) },
   });
 });
 

@@ -24,7 +24,7 @@ test("An entry is on disk before its request is sent, where another process read
   const { own } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
 
   expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
-    { id: own.id, ...VIDEO, atMs: NOON, file: TODAY },
+    { id: own.id, ...VIDEO, atMs: NOON, file: join(folder, TODAY) },
   ]);
 });
 
@@ -114,7 +114,7 @@ test("The files are one per UTC day and read in order, and a clock set back begi
   clock.epochMs -= 30 * DAY_MS;
   await journal.begin(withTopic("fourth"));
   const disk = openDisk(folder);
-  const reversed = { ...disk, list: async () => (await disk.list()).toReversed() };
+  const reversed = { ...disk, list: async () => new Map([...(await disk.list())].reverse()) };
 
   expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl", "journal-2026-11-23.jsonl"]);
   expect(await topics(openJournal(reversed).journal)).toEqual(["first", "second", "third", "fourth"]);

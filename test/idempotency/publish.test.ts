@@ -342,7 +342,7 @@ test("The user may take minutes: the request then has its whole time", async () 
 test("A user who agrees after the process began to end publishes nothing", async () => {
   const computer = new Computer();
   const process = computer.process();
-  const call = process.publish(["tiktok"], {}, async () => process.calls.finish());
+  const call = process.publish(["tiktok"], {}, async () => process.sender.finish());
 
   expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
   expect(computer.posts).toEqual([]);

@@ -118,7 +118,7 @@ test("A request stays under way for its own process until its late answer has co
 
   expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
   expect(computer.started).toEqual(["job-1"]);
-  await process.calls.finish();
+  await process.sender.finish();
 });
 
 test("A request whose late answer is a refusal can be made again", async () => {
@@ -132,5 +132,5 @@ test("A request whose late answer is a refusal can be made again", async () => {
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
 
   expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
-  await process.calls.finish();
+  await process.sender.finish();
 });

@@ -97,7 +97,13 @@ test("A link that is not listed yet is worth another look; one left out as unsaf
 });
 
 test("A second failure of the same order is said to be one, and another topic is suggested", async () => {
-  const order = (jobId: string, fingerprint = "same") => ({ topic: "Tides", ageMs: 0, fingerprint, jobId });
+  const order = (jobId: string, fingerprint = "same") => ({
+    topic: "Tides",
+    createdAtMs: 0,
+    ageMs: 0,
+    fingerprint,
+    jobId,
+  });
   const after = (...earlier: object[]) => ({
     history: async () => ({
       jobs: new Map(),

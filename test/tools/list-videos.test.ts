@@ -8,6 +8,7 @@ import { benchFor } from "./context.ts";
 
 const order = (jobId: string | undefined, ageMs: number): Order => ({
   topic: "Tides",
+  createdAtMs: 0,
   ageMs,
   fingerprint: "same",
   jobId,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { table } from "../../../.config/docs-parts.ts";
 import { jobHistories, ordersOf } from "../../../src/idempotency/history.ts";
 import { openDisk } from "../../../src/idempotency/journal-files.ts";
-import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
+import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import { sameGenerations } from "../../../src/idempotency/same-request.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
@@ -39,15 +39,19 @@ async function measure(folder: string, size: Size): Promise<number[]> {
   await writeJournal(folder, size);
   const { journal } = openJournal(openDisk(folder));
   const monotonicMs = () => performance.now();
-  const calls = new PaidCalls({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
+  const sender = new GuardedSender({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
   // Does what generate_video does, with a service that answers at once.
-  const pay = async (fingerprint: string) => {
-    const call = calls.begin(undefined);
-    const look = await calls.look(call, (entries) => sameGenerations(entries, fingerprint));
-    const intent = { ...VIDEO, fingerprint };
-    const outcomeOf = (jobId: string) => ({ outcome: "done", jobId }) as const;
-    await calls.send(call, look, { intent, request: async () => fingerprint, outcomeOf });
-  };
+  const pay = (fingerprint: string) =>
+    sender.run({
+      signal: undefined,
+      select: (entries) => sameGenerations(entries, fingerprint),
+      decide: async () => ({
+        intent: { ...VIDEO, fingerprint },
+        request: async () => fingerprint,
+        outcomeOf: (jobId: string) => ({ outcome: "done" as const, jobId }),
+        answerOf: (jobId: string) => jobId,
+      }),
+    });
   const firstMs = await timeOf(() => journal.entries());
   const paidMs: number[] = [];
   while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(`call ${paidMs.length}`)));

@@ -9,7 +9,7 @@ import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/idempotency/journal-files.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
-import { PaidCalls } from "../../../src/idempotency/record-and-send.ts";
+import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
 import type { PostOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
@@ -139,7 +139,7 @@ class Process {
       redact: (line) => line,
       onUnwritable: () => {},
     });
-    const calls = new PaidCalls({
+    const sender = new GuardedSender({
       journal,
       now,
       monotonicMs: () => (this.#caller().isLate ? Infinity : machineMs()),
@@ -150,27 +150,25 @@ class Process {
         if (word === "time over") call.isLate = true;
       },
     });
-    this.#finish = () => calls.finish();
-    const begin = calls.begin.bind(calls);
-    calls.begin = (signal) => {
-      const call = this.#caller();
-      Object.assign(call, { isLate: false, plan: call.question, question: undefined, seen: [] });
-      const paidCall = begin(signal);
-      call.endsAtMs = paidCall.endsAtMs;
-      return paidCall;
-    };
-    const send = calls.send.bind(calls);
-    calls.send = (paidCall, look, options) => {
-      const call = this.#caller();
-      const check: typeof options.check = (ahead) => {
-        call.hasFailed = true;
-        options.check?.(ahead);
-        call.hasFailed = false;
+    this.#finish = () => sender.finish();
+    const run = sender.run.bind(sender);
+    sender.run = (guarded) => {
+      this.#caller().begin(machineMs());
+      const decide: typeof guarded.decide = async (look) => {
+        const decision = await guarded.decide(look);
+        if ("answer" in decision) return decision;
+        const check: typeof decision.check = (ahead) => {
+          const call = this.#caller();
+          call.hasFailed = true;
+          decision.check?.(ahead);
+          call.hasFailed = false;
+        };
+        return { ...decision, check };
       };
-      return send(paidCall, look, { ...options, check });
+      return run({ ...guarded, decide });
     };
     const generate = new GenerateOnce({
-      calls,
+      sender,
       service: {
         generate: ({ topic }, options) =>
           this.#request<Generation>([topic], options, (entryId) => ({
@@ -186,7 +184,7 @@ class Process {
       onStarted: () => {},
     });
     const publish = new PublishOnce({
-      calls,
+      sender,
       service: {
         publish: ({ platforms }, options) =>
           this.#request<Publication>(platforms, options, () => ({
@@ -194,9 +192,7 @@ class Process {
           })),
       },
     });
-    const agree = async (plan: { readonly key: string }) => {
-      this.#caller().question = plan.key;
-    };
+    const agree = async ({ key }: { readonly key: string }) => this.#caller().begin(machineMs(), key);
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
@@ -282,7 +278,7 @@ class Process {
           .map(keyOf);
         if (texts.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
         // The text serves as the version: it changes with the file.
-        return [...texts].map(([name, text]) => ({ name, version: text }));
+        return texts;
       },
       read: async (name, start) => Buffer.from(this.#around.files.texts.get(name) ?? "").subarray(start),
       append: async (file, text) => {

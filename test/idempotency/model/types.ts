@@ -136,8 +136,7 @@ export class Call {
   /** When its time is over, on the machine's clock, if it is not over already. */
   endsAtMs = 0;
   isLate = false;
-  /** What it asks the user, and what they have agreed to. */
-  question: string | undefined;
+  /** What the user has agreed to. */
   plan: string | undefined;
   /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
   seen: readonly string[] = [];
@@ -150,7 +149,15 @@ export class Call {
   constructor(name: string) {
     this.name = name;
   }
+
+  /** Its time begins, also anew when the user has agreed to a plan. */
+  begin(machineMs: number, plan?: string): void {
+    Object.assign(this, { isLate: false, plan, seen: [], endsAtMs: machineMs + CALL_MS });
+  }
 }
+
+/** A call waits and sends for so long. */
+const CALL_MS = 38_000;
 
 export interface Step {
   readonly before: Step | undefined;
