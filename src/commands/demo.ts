@@ -4,7 +4,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
-import { meaningOf } from "../service/options.ts";
+import { meaningOf } from "../job.ts";
 import { VERSION } from "../version.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 

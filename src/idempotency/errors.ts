@@ -1,7 +1,7 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
+import { isEnded } from "../job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
-import { isEnded } from "../service/options.ts";
 import type { Video } from "../service/answers.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 

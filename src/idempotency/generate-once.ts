@@ -1,9 +1,9 @@
 // The only way to start a video: looks what the same request has given, sends it at most once, and says what
 // is known of it if the answer is lost. Knows the policy; record-and-send.ts sends and records.
 
+import { meaningOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
-import { meaningOf } from "../service/options.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
 import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
 import type { GenerationEntry, JournalEntry } from "./journal.ts";

@@ -1,10 +1,10 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
+import { meaningOf, UNLISTED_MS } from "../job.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
 import type { Service } from "../service/client.ts";
-import { meaningOf, UNLISTED_MS } from "../service/options.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "./clock.ts";
 import type { JobStore } from "./job-store.ts";

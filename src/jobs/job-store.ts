@@ -1,9 +1,9 @@
 // The last known state of each job that this process started, read or saw in a list. Emits only real changes.
 // Its size is bounded; it sends no requests.
 
+import { isEnded, meaningOf } from "../job.ts";
 import type { Job, Video } from "../service/answers.ts";
 import type { Clock } from "./clock.ts";
-import { isEnded, meaningOf } from "../service/options.ts";
 
 export interface KnownJob {
   readonly jobId: string;

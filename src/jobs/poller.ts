@@ -1,12 +1,12 @@
 // Polls all watched jobs in the background: one poller per process for all subscriptions and waiting calls.
 // The most overdue job goes first. The schedule says when one is due, the rate limiter how much may be sent.
 
+import { meaningOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Clock } from "./clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore, Unsubscribe } from "./job-store.ts";
-import { meaningOf } from "../service/options.ts";
 import type { Schedule } from "./schedule.ts";
 import { WatchedJob } from "./watched-job.ts";
 

@@ -1,8 +1,8 @@
 // The polling state of one watched job: when it is due, and what an answer or a failure means for that. Sends
 // nothing and sets no timer.
 
+import { isEnded } from "../job.ts";
 import type { Clock } from "./clock.ts";
-import { isEnded } from "../service/options.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
 

@@ -1,8 +1,8 @@
 // The resources: each job, the most recent of them by name, and the catalog of documented options.
 
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
+import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../job.ts";
 import { toBridgeError } from "../errors.ts";
-import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../jobs/job.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/answers.ts";
 import { cleanServiceText, quote } from "../text.ts";

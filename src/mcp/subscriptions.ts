@@ -10,7 +10,7 @@ import {
   ResourceNotFoundError,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
-import { jobIdOf } from "../jobs/job.ts";
+import { jobIdOf } from "../job.ts";
 import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";

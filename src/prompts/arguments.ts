@@ -3,7 +3,7 @@
 // always safe to accept, being the default or words that stand for leaving the argument out.
 
 import * as z from "zod";
-import { readJobId } from "../jobs/job.ts";
+import { readJobId } from "../job.ts";
 import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
 import { cleanServiceText } from "../text.ts";

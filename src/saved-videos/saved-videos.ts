@@ -1,10 +1,10 @@
 // Decides which finished videos are saved on this computer, when, and under which name, which is made of
 // this computer's date and the job's id alone. Knows neither HTTP nor the SDK.
 
+import { meaningOf } from "../job.ts";
 import type { Clock } from "../jobs/clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
-import { meaningOf } from "../service/options.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
 /** How the saving of a finished video stands. */

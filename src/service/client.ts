@@ -1,6 +1,7 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isEnded } from "../job.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
@@ -19,7 +20,6 @@ import {
 } from "./answers.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
-import { isEnded } from "./options.ts";
 import {
   type CallOptions,
   DEADLINE_MS,

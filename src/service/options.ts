@@ -41,36 +41,6 @@ export const RENDER_SECONDS = { min: 120, max: 240 } as const;
 
 export const RENDER_TIME = `${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max / 60} minutes`;
 
-/** How long the service may neither list nor know a job that it has started. */
-export const UNLISTED_MS = 10 * 60_000;
-
-/** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
-export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
-
-/** The keys are the service's words. */
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
-  ["processing", "rendering"],
-  ["completed", "ready"],
-  ["failed", "refunded"],
-]);
-
-const IS_END: Readonly<Record<Meaning, boolean>> = {
-  rendering: false,
-  ready: true,
-  refunded: true,
-  unclear: false,
-};
-
-/** The one place that knows the service's words for how a job stands. */
-export function meaningOf(status: string): Meaning {
-  return MEANINGS.get(status) ?? "unclear";
-}
-
-/** Whether a job with this status has ended. */
-export function isEnded(status: string): boolean {
-  return IS_END[meaningOf(status)];
-}
-
 export type Style = (typeof STYLES)[number];
 export type Choices = {
   readonly [Field in keyof typeof CHOICES]?: (typeof CHOICES)[Field][number] | undefined;

@@ -1,7 +1,7 @@
 // Argument schemas and readers that more than one tool takes.
 
 import * as z from "zod";
-import { JOB_ID, readJobId } from "../jobs/job.ts";
+import { JOB_ID, readJobId } from "../job.ts";
 
 export const jobIdArgument = () =>
   z

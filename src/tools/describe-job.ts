@@ -1,7 +1,8 @@
 // Describes a job for results: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { meaningOf, RENDER_TIME } from "../service/options.ts";
+import { meaningOf } from "../job.ts";
+import { RENDER_TIME } from "../service/options.ts";
 import type { JobHistory, Order, Post } from "../idempotency/history.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";

@@ -1,7 +1,7 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
-import { jobUri } from "../jobs/job.ts";
+import { jobUri, meaningOf, UNLISTED_MS } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import {
@@ -9,12 +9,10 @@ import {
   CHOICES,
   DEFAULTS,
   DURATION,
-  meaningOf,
   MUSIC,
   PACINGS,
   RENDER_TIME,
   STYLES,
-  UNLISTED_MS,
 } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";

@@ -1,9 +1,9 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
+import { UNLISTED_MS } from "../job.ts";
 import type { JobHistory } from "../idempotency/history.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/answers.ts";
-import { UNLISTED_MS } from "../service/options.ts";
 import { describeAge, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { publishedToField, savedToField, savedToOf } from "./describe-job.ts";

@@ -1,9 +1,9 @@
 // Finds out, at no cost, why a video can't be published: before the user is asked, and after a refusal.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { meaningOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/answers.ts";
-import { meaningOf } from "../service/options.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 

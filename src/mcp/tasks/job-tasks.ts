@@ -2,11 +2,10 @@
 // here is which jobs a client follows, or no longer follows. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { isEnded, isJobId, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
-import { isJobId, jobUri } from "../../jobs/job.ts";
 import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/answers.ts";
-import { isEnded } from "../../service/options.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";

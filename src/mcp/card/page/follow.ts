@@ -1,8 +1,8 @@
 // Follows the job of the call: reads it until it has ended, and looks for it in the list where the result
 // does not name it in time. Never while nobody sees the card.
 
+import { meaningOf } from "../../../job.ts";
 import { callTool, type Failure, readJob } from "./server.ts";
-import { meaningOf } from "../../../service/options.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;

@@ -1,6 +1,7 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
-import { DEFAULTS, type Meaning, meaningOf, RENDER_TIME } from "../../../service/options.ts";
+import { type Meaning, meaningOf } from "../../../job.ts";
+import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { append, appendButton, body, findElements, on, play, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import type { Job, Order } from "./server.ts";

@@ -1,4 +1,4 @@
-// The ids and URIs of jobs: the one place that knows their form.
+// What a job is: the form of its id and URI, and what the service's word for its status means. Pure.
 
 /** Any UUID. Both cases are spelt out: the pattern is advertised as JSON Schema, which has no flags. */
 export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
@@ -28,4 +28,34 @@ export function jobUri(jobId: string): string {
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
   return isJobId(jobId) ? readJobId(jobId) : undefined;
+}
+
+/** How long the service may neither list nor know a job that it has started. */
+export const UNLISTED_MS = 10 * 60_000;
+
+/** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
+export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
+
+/** The keys are the service's words. */
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
+  ["processing", "rendering"],
+  ["completed", "ready"],
+  ["failed", "refunded"],
+]);
+
+const IS_END: Readonly<Record<Meaning, boolean>> = {
+  rendering: false,
+  ready: true,
+  refunded: true,
+  unclear: false,
+};
+
+/** The one place that knows the service's words for how a job stands. */
+export function meaningOf(status: string): Meaning {
+  return MEANINGS.get(status) ?? "unclear";
+}
+
+/** Whether a job with this status has ended. */
+export function isEnded(status: string): boolean {
+  return IS_END[meaningOf(status)];
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { isEnded } from "../../src/service/options.ts";
-import { jobIdOf, jobUri } from "../../src/jobs/job.ts";
-import { ENDS, JOB_ID } from "../fixtures/constants.ts";
+import { isEnded, jobIdOf, jobUri } from "../src/job.ts";
+import { ENDS, JOB_ID } from "./fixtures/constants.ts";
 
 test.each([
   [JOB_ID, `faceless://jobs/${JOB_ID}`],
