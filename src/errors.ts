@@ -67,6 +67,21 @@ export class BridgeError extends Error {
   }
 }
 
+/** A request was sent and had no answer in time. */
+export class DeadlineError<Result> extends BridgeError {
+  /**
+   * The answer that may still come within five minutes. It rejects with a BridgeError, outcome `unknown` if
+   * none comes. The rejection need not be handled.
+   */
+  readonly late: Promise<Result>;
+
+  constructor({ facts, cause }: BridgeError, late: Promise<Result>) {
+    super(facts, cause);
+    this.late = late;
+    late.catch(() => {});
+  }
+}
+
 /** The caller, or the end of the process, has ended a call that had sent nothing of its own. */
 export function cancelledError(message: string): BridgeError {
   const nextStep = "Call again if the result is still wanted.";

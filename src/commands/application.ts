@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
-import type { Clock } from "../jobs/clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
@@ -77,7 +77,7 @@ export function createApplication(options: ApplicationOptions): Application {
     journal,
     now: clock.now,
     monotonicMs: clock.monotonicMs,
-    sleep: (ms, signal) => sleep(ms, undefined, { ref: false, signal }),
+    sleep: (ms, signal) => pause(clock, ms, signal),
   });
   const guarded = { service, sender };
   const generateOnce = new GenerateOnce({

@@ -3,7 +3,7 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { type Clock, systemClock } from "../jobs/clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { createLog, type Log } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
@@ -45,7 +45,7 @@ export function serve(
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
-  const service = createService(config, receiver);
+  const service = createService(config, receiver, clock);
   const application = createApplication({ config, service, clock, log, redact });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
@@ -118,14 +118,18 @@ async function openReceiver(
   }
 }
 
-function createService(config: Config, receiver: Promise<WebhookReceiver | undefined>): Service {
+function createService(
+  config: Config,
+  receiver: Promise<WebhookReceiver | undefined>,
+  clock: Clock,
+): Service {
   return new ServiceClient({
     async connect() {
       if (config.problems.length > 0) throw notConfiguredError(config.problems);
       return config.service ?? startSandboxService(config, receiver);
     },
     version: VERSION,
-    now: Date.now,
+    clock,
     random: Math.random,
     // A fixed interval is not slowed down, unless the service itself names a limit.
     ...(config.pollSeconds !== undefined && { backgroundPerMinute: Infinity }),

@@ -87,10 +87,6 @@ export class GenerateOnce {
     const { service, sender, knownJobIds, onStarted } = this.#options;
     const fingerprint = generationFingerprint(request);
     let known: ReadonlySet<string> = new Set();
-    const note = (generation: Generation) => {
-      onStarted(generation, request.topic);
-      return generation;
-    };
     const call: GuardedCall<GenerationEntry, Generation, NewlyStarted | AlreadyStarted> = {
       signal,
       select: (entries) => sameGenerations(entries, fingerprint),
@@ -109,11 +105,11 @@ export class GenerateOnce {
             ask && { key: code, ask: () => ask({ key: `generate ${code}`, ageMs: sender.ageMs(repeated) }) },
           intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
           check: (ahead) => this.#checkLimit(ahead),
-          request: async (options) => {
-            const onLate = (answer: Promise<Generation>) => options.onLate?.(answer.then(note));
-            return note(await service.generate(request, { ...options, onLate }));
+          request: (options) => service.generate(request, options),
+          receive: (generation) => {
+            onStarted(generation, request.topic);
+            return { outcome: "done", jobId: generation.jobId };
           },
-          outcomeOf: ({ jobId }) => ({ outcome: "done", jobId }),
           answerOf: (generation) => ({ alreadyStarted: false, generation }),
         };
       },

@@ -81,7 +81,7 @@ export class PublishOnce {
           question: { key: plan.key, ask: () => ask(plan) },
           intent: { operation: "publish", ...request },
           request: (options) => service.publish(request, options),
-          outcomeOf: ({ results }) => ({ outcome: "done", results }),
+          receive: ({ results }) => ({ outcome: "done", results }),
           answerOf: (publication) => publishedBy(wanted, plan, publication),
         };
       },

@@ -1,8 +1,8 @@
 // The one place that sends a paid or public request: waits for what is under way, asks, records it, gives way
 // to one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
 
-import { cancelledError, toBridgeError } from "../errors.ts";
-import type { PostOptions } from "../service/request-sender.ts";
+import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
+import type { CallOptions } from "../service/request-sender.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, isOvertaken } from "./same-request.ts";
 
@@ -33,8 +33,9 @@ export interface Sending<Result, Answer> {
   readonly question?: { readonly key: string; readonly ask: () => Promise<void> } | undefined;
   /** Throws where the entries ahead of one's own forbid to send. */
   readonly check?: (ahead: readonly JournalEntry[]) => void;
-  readonly request: (options: PostOptions<Result>) => Promise<Result>;
-  readonly outcomeOf: (result: Result) => RequestOutcome;
+  readonly request: (options: CallOptions) => Promise<Result>;
+  /** Takes the answer, also one that comes after the call's end, and returns what to record of it. */
+  readonly receive: (result: Result) => RequestOutcome;
   readonly answerOf: (result: Result) => Answer;
 }
 
@@ -134,7 +135,7 @@ export class GuardedSender {
   async #send<Entry extends JournalEntry, Result, Answer>(
     { select }: GuardedCall<Entry, Result, Answer>,
     { same, signal }: Look<Entry>,
-    { intent, check, request, outcomeOf, answerOf }: Sending<Result, Answer>,
+    { intent, check, request, receive, answerOf }: Sending<Result, Answer>,
     endsAtMs: number,
   ): Promise<"overtaken" | { readonly answer: Answer }> {
     const { journal, monotonicMs } = this.#options;
@@ -144,20 +145,22 @@ export class GuardedSender {
       const { outcome } = toBridgeError(failure, "unknown").facts;
       return journal.end(own, outcome === "unknown" ? undefined : { outcome });
     };
-    let late: Promise<Result> | undefined;
     try {
       check?.(entriesAhead(entries, own));
       if (isOvertaken(select(entries), same, own)) {
         await journal.end(own, { outcome: "not_sent" });
         return "overtaken";
       }
-      const onLate = (answer: Promise<Result>) => void (late = answer);
-      const result = await request({ signal, deadlineMs: endsAtMs - monotonicMs(), onLate });
-      await journal.end(own, outcomeOf(result));
+      const result = await request({ signal, deadlineMs: endsAtMs - monotonicMs() });
+      await journal.end(own, receive(result));
       return { answer: answerOf(result) };
     } catch (error) {
-      if (late === undefined) await recordFailure(error);
-      else void this.#track(late.then((result) => journal.end(own, outcomeOf(result)), recordFailure));
+      if (!(error instanceof DeadlineError)) await recordFailure(error);
+      else {
+        // Only `request` throws it.
+        const late: Promise<Result> = error.late;
+        void this.#track(late.then((result) => journal.end(own, receive(result)), recordFailure));
+      }
       throw error;
     }
   }

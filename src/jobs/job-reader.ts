@@ -6,7 +6,7 @@ import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/answers.ts";
 import type { Service } from "../service/client.ts";
 import { describeAge } from "../text.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { JobStore } from "./job-store.ts";
 
 /** What reading and polling need of the service. */

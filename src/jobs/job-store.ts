@@ -3,7 +3,7 @@
 
 import { isEnded, meaningOf } from "../job.ts";
 import type { Job, Video } from "../service/answers.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 export interface KnownJob {
   readonly jobId: string;

@@ -4,7 +4,7 @@
 import { meaningOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore, Unsubscribe } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";

@@ -2,7 +2,7 @@
 // nothing and sets no timer.
 
 import { isEnded } from "../job.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
 

@@ -1,7 +1,7 @@
 // State that outlives connections. commands/application.ts makes it once; the servers share it.
 
 import type { Config } from "../config.ts";
-import type { Clock } from "../jobs/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { Poller } from "../jobs/poller.ts";

@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { BridgeError } from "../errors.ts";
 import type { Config } from "../config.ts";
-import type { Clock } from "../jobs/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Question } from "../tools/tool.ts";
 import { valueAt } from "./value-at.ts";

@@ -1,7 +1,7 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../jobs/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Job } from "../service/answers.ts";
 import { describeProgress } from "../tools/describe-job.ts";
 

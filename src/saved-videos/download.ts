@@ -8,7 +8,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
-import { createProxyAgent } from "../service/connection-pool.ts";
+import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "../service/proxy.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
@@ -36,7 +36,6 @@ export interface DownloaderOptions {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
-const CONNECT_TIMEOUT_MS = 5_000;
 
 export class Downloader {
   readonly #service: DownloaderOptions["service"];
@@ -47,7 +46,7 @@ export class Downloader {
 
   constructor({ service, version, lookup, limits }: DownloaderOptions) {
     this.#service = service;
-    this.#isProxied = service.proxies.http !== undefined || service.proxies.https !== undefined;
+    this.#isProxied = isProxied(service.proxies);
     this.#version = version;
     this.#lookup = lookup ?? ((hostname) => systemLookup(hostname, { all: true }));
     this.#limits = { ...LIMITS, ...limits };

@@ -2,7 +2,7 @@
 // this computer's date and the job's id alone. Knows neither HTTP nor the SDK.
 
 import { meaningOf } from "../job.ts";
-import type { Clock } from "../jobs/clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
@@ -270,11 +270,3 @@ export const NOTHING_SAVED: Pick<SavedVideos, keyof SavedVideos> = {
   stateOf: () => undefined,
   close: async () => {},
 };
-
-/** Resolves after this time, or when the signal aborts. */
-function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    clock.after(delayMs, resolve);
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-  });
-}

@@ -1,10 +1,89 @@
-// The service's documented requests and answers, read tolerantly: unknown fields stay, whatever they are, any
-// word may be a status, and an item that can't be used costs no other. Takes JSON that json.ts has cleaned;
-// removes links that are unsafe to open, and fields that would pass for the bridge's own.
+// Reads what the service answers. First its JSON, within bounds, without nulls, invisible characters and the
+// API key; then the documented fields, tolerantly: unknown fields stay, any word may be a status, and an item
+// that can't be used costs no other. Links that are unsafe to open are left out.
 
 import * as z from "zod";
 import { isLoopback } from "../loopback.ts";
+import type { Redact } from "../redact.ts";
+import { stripUnsafeCharacters } from "../text.ts";
 import type { Choices } from "./options.ts";
+import type { AnswerHeaders } from "./rate-limiter.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly text: string;
+}
+
+/** An answer with its JSON, cleaned; undefined where there is none. */
+export interface ReadAnswer extends Answer {
+  readonly json: unknown;
+}
+
+/** What would take too long to parse is refused. JSON of 4 MB that says something has fewer. */
+const MAX_SEPARATORS = 250_000;
+/** What goes beyond these is left out. */
+const MAX_VALUES = 50_000;
+/** Bounds one list or object. */
+const MAX_ITEMS = 1_000;
+const MAX_DEPTH = 20;
+
+export interface JsonReader {
+  /** The parsed text, cleaned; undefined if it is not JSON or has far too many values. */
+  parse(text: string): unknown;
+  /** The same JSON without nulls (properties and array elements), invisible characters and the key. */
+  clean(value: unknown): unknown;
+}
+
+/** Everything that the service says passes here before anything is checked, cut or shown. */
+export function jsonReader(redact: Redact): JsonReader {
+  // Most texts are plain ASCII. Invisible characters go first, since they could hide the key.
+  const cleanText = (text: string) => redact(/^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text));
+  const clean = (value: unknown) => cleanJson(value, cleanText);
+  const parse = (text: string) => {
+    if (countSeparators(text) > MAX_SEPARATORS) return undefined;
+    try {
+      return clean(JSON.parse(text));
+    } catch {
+      return undefined;
+    }
+  };
+  return { parse, clean };
+}
+
+/** Commas and opening brackets, in texts too: at least as many as the JSON has values beside the first. */
+export function countSeparators(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x2c || code === 0x5b || code === 0x7b) count += 1;
+  }
+  return count;
+}
+
+function cleanJson(json: unknown, cleanText: (text: string) => string): unknown {
+  let valuesLeft = MAX_VALUES;
+  const clean = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string") return cleanText(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (depth === MAX_DEPTH) return undefined;
+    const keep = (item: unknown) => {
+      if (item === null || valuesLeft === 0) return undefined;
+      valuesLeft -= 1;
+      return clean(item, depth + 1);
+    };
+    if (Array.isArray(value))
+      return value
+        .slice(0, MAX_ITEMS)
+        .map(keep)
+        .filter((item) => item !== undefined);
+    const fields = Object.entries(value)
+      .slice(0, MAX_ITEMS)
+      .map(([name, item]) => [cleanText(name), keep(item)]);
+    return Object.fromEntries(fields.filter(([, item]) => item !== undefined));
+  };
+  return clean(json, 0);
+}
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */
 export interface GenerationRequest extends Choices {
@@ -129,11 +208,11 @@ export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
   return !isJob && !SUBJECTS.some((name) => Object.hasOwn(answer, name));
 }
 
-/** Parse and clean the answers of the service at `baseUrl`. The names given to `clean` are never links. */
+/** Parse the answers of the service at `baseUrl`. The names given to `clean` are never links. */
 export function answerSchemas(baseUrl: URL) {
   const isSafe = (link: string) => isSafeLink(link, isLoopback(baseUrl.hostname));
   const clean = <Fields extends object>(fields: Fields, ...kept: string[]): Fields =>
-    withSafeLinks(withoutBridgeFields(fields), isSafe, kept);
+    withSafeLinks(fields, isSafe, kept, BRIDGE_FIELDS);
   return {
     generation: generation.transform((answer) => clean(answer, "jobId", "status")),
     jobStatus: jobStatus.transform((answer) => {
@@ -143,7 +222,7 @@ export function answerSchemas(baseUrl: URL) {
         if (!isKept) unsafeLinksLeftOut += 1;
         return isKept;
       };
-      const safe = withSafeLinks(withoutBridgeFields(answer), count, ["status"]);
+      const safe = withSafeLinks(answer, count, ["status"], BRIDGE_FIELDS);
       return unsafeLinksLeftOut === 0 ? safe : { ...safe, unsafeLinksLeftOut };
     }),
     publication: publication.transform(({ results, ...rest }) => ({
@@ -178,12 +257,6 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "leftOut",
 ]);
 
-function withoutBridgeFields<Fields extends object>(fields: Fields): Fields {
-  const kept = { ...fields };
-  for (const name of BRIDGE_FIELDS) Reflect.deleteProperty(kept, name);
-  return kept;
-}
-
 /** The documented fields that must be links. In other fields only texts that are links are checked. */
 const LINK_FIELDS: ReadonlySet<string> = new Set(["videoUrls", "audioUrl", "finalVideoUrl"]);
 
@@ -194,11 +267,12 @@ const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript
 /** Signed links have about 2,000 at most. */
 const MAX_LINK_CHARACTERS = 4_096;
 
-/** The fields without links that are not safe, at any depth. The fields in `kept` are not looked at. */
+/** The fields but the omitted, without unsafe links at any depth. The fields in `kept` are not looked at. */
 function withSafeLinks<Fields extends object>(
   fields: Fields,
   isSafe: (link: string) => boolean,
   kept: readonly string[] = [],
+  omitted: ReadonlySet<string> = new Set(),
 ): Fields {
   const passOn = (value: unknown, mustBeLink: boolean): unknown => {
     if (typeof value === "string")
@@ -210,7 +284,7 @@ function withSafeLinks<Fields extends object>(
   const safe = { ...fields };
   for (const [name, value] of Object.entries(fields)) {
     if (kept.includes(name)) continue;
-    const passed = passOn(value, LINK_FIELDS.has(name));
+    const passed = omitted.has(name) ? undefined : passOn(value, LINK_FIELDS.has(name));
     if (passed === undefined) Reflect.deleteProperty(safe, name);
     else Reflect.set(safe, name, passed);
   }

@@ -20,13 +20,7 @@ import {
 } from "./answers.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
-import {
-  type CallOptions,
-  DEADLINE_MS,
-  type PostOptions,
-  RequestSender,
-  type SenderOptions,
-} from "./request-sender.ts";
+import { type CallOptions, DEADLINE_MS, RequestSender, type SenderOptions } from "./request-sender.ts";
 
 /** What the rest of this server knows of the client. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
@@ -105,7 +99,7 @@ export class ServiceClient {
   }
 
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options: PostOptions<Generation> = {}): Promise<Generation> {
+  generate(request: GenerationRequest, options: CallOptions = {}): Promise<Generation> {
     const operation = OPERATIONS.generate;
     return this.#run(operation, ({ requests, schemas }) => {
       const url = requests.address("/api/v1/generate");
@@ -124,7 +118,7 @@ export class ServiceClient {
   }
 
   /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options: PostOptions<Publication> = {}): Promise<Publication> {
+  publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
     const operation = OPERATIONS.publish;
     return this.#run(operation, ({ requests, schemas }) => {
       const url = requests.address("/api/v1/publish");
@@ -136,7 +130,7 @@ export class ServiceClient {
   listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
     return this.#run(OPERATIONS.listVideos, async (connection) => {
       if (limit === undefined && cursor === undefined) return readPage(connection, {}, options);
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, connection, options);
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
       const {
         pagingParameter,
         limit: { min = -Infinity, max = Infinity },
@@ -153,7 +147,7 @@ export class ServiceClient {
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
     return this.#run(OPERATIONS.listVideos, async (connection) => {
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, connection, options);
+      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
       const { min = 1, max } = discovery.limit;
       // The bounds of limit are not documented: one of ours could be refused with 400 or 422, and the poller
       // would lose the list for good. Without one the service chooses a size that it allows.
@@ -166,7 +160,7 @@ export class ServiceClient {
     const operation = OPERATIONS.listConnectedPlatforms;
     return this.#run(operation, async (connection) => {
       const { requests, schemas } = connection;
-      const { discovery, rest, endsAtMs } = await this.#discover(operation, connection, options);
+      const { discovery, rest, endsAtMs } = await this.#discover(operation, options);
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
@@ -181,7 +175,8 @@ export class ServiceClient {
           throw error;
         }));
       const { signal } = options;
-      const call = { operation, requests, version: this.#options.version, endsAtMs, signal };
+      const { version, clock } = this.#options;
+      const call = { operation, requests, version, clock, endsAtMs, signal };
       return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
     });
   }
@@ -250,12 +245,13 @@ export class ServiceClient {
   readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, undefined, { ref: false }));
 
   /** What the OpenAPI document says, if it arrives in time, and the options for the rest of the call. */
-  async #discover({ method }: Operation, { requests }: Connection, options: CallOptions) {
-    const endsAtMs = requests.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[method]);
+  async #discover({ method }: Operation, options: CallOptions) {
+    const { clock } = this.#options;
+    const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[method]);
     const document = this.#readDocument().catch(() => undefined);
     const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
     const discovery = arrived ?? DISCOVERED_NOTHING;
-    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - requests.monotonicMs() } };
+    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
   }
 }
 

@@ -2,6 +2,7 @@
 // one, else list_connected_platforms at the service's MCP endpoint, by the legacy or the modern protocol.
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Clock } from "../clock.ts";
 import { BridgeError } from "../errors.ts";
 import {
   cancelledError,
@@ -12,8 +13,7 @@ import {
   transportError,
 } from "./errors.ts";
 import type { RequestSender } from "./request-sender.ts";
-import type { ConnectedPlatforms } from "./answers.ts";
-import { countSeparators, type JsonReader, type ReadAnswer } from "./json.ts";
+import { type ConnectedPlatforms, countSeparators, type JsonReader, type ReadAnswer } from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const ENDPOINT = "/api/mcp";
@@ -27,7 +27,8 @@ export interface McpCall {
   readonly requests: RequestSender;
   /** This bridge's. */
   readonly version: string;
-  /** A time on the clock of `requests.monotonicMs`. */
+  readonly clock: Clock;
+  /** A time on its monotonic clock. */
   readonly endsAtMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -82,7 +83,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.clean(error.message)));
     if (failure instanceof BridgeError) throw failure;
     if (signal?.aborted === true) throw cancelledError(operation, "unknown");
-    if (failure instanceof TransportFailure && failure.kind !== "cancelled")
+    if (failure instanceof TransportFailure && failure.facts.kind !== "cancelled")
       throw transportError(operation, failure);
     if (timeout.aborted) throw transportError(operation, new TransportFailure(OUT_OF_TIME));
     // The SDK's message may quote the answer, whose words must not pass for ours.
@@ -96,8 +97,8 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
 /** Describes a call that has no result although its requests were answered. */
 const OUT_OF_TIME = { kind: "timeout", sent: true, reason: "it took too long" } as const;
 
-function timeLeftMs({ endsAtMs, requests }: McpCall): number {
-  return Math.max(1, Math.ceil(endsAtMs - requests.monotonicMs()));
+function timeLeftMs({ endsAtMs, clock }: McpCall): number {
+  return Math.max(1, Math.ceil(endsAtMs - clock.monotonicMs()));
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */

@@ -3,8 +3,7 @@
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { errorEnvelopeSchema } from "./answers.ts";
-import type { ReadAnswer } from "./json.ts";
+import { errorEnvelopeSchema, type ReadAnswer } from "./answers.ts";
 import { type Method, provesNothing } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
@@ -29,7 +28,7 @@ const FOR_USER = { ...REJECTED, isForUser: true } as const;
 
 /** Explains a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
-  const { kind, sent, reason, fix, status } = failure;
+  const { kind, sent, reason, fix, status } = failure.facts;
   const { verb, method } = operation;
   const outcome: Outcome = sent ? "unknown" : "not_sent";
   if (kind === "cancelled") return cancelledError(operation, outcome);

@@ -1,15 +1,16 @@
 // The one place that sends: only to the origin that may see the key, and within a deadline of its own, even
-// where undici doesn't stop. Every failure says whether the request was sent. Knows nothing of operations and
-// retries. Loaded on first use: undici is the heaviest thing here.
+// where undici doesn't stop. Owns the connections. Every failure says whether the request was sent. Knows no
+// operation and no retry. Loaded on first use: undici is heavy.
 
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
-import type { Dispatcher } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
-import { ConnectionPool, type Lease, MAX_ANSWER_BYTES } from "./connection-pool.ts";
+import type { Answer } from "./answers.ts";
+import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
 import type { AnswerHeaders } from "./rate-limiter.ts";
 import type { Method } from "./retry.ts";
-import { explainNetworkError, type NetworkFailure, TransportFailure } from "./transport-failure.ts";
+import { explainNetworkError, type TransportFacts, TransportFailure } from "./transport-failure.ts";
 
 export interface HttpRequest {
   readonly method: Method;
@@ -20,35 +21,44 @@ export interface HttpRequest {
   readonly deadlineMs: number;
   /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
-  /** Ignores a cancellation after the request was sent: what was paid for must not be lost. */
-  readonly finishOnceSent?: boolean;
   /**
-   * Called before `send` fails because a request that was sent has reached its deadline, with the answer that
-   * may still come within LATE_MS. The caller handles the promise's failure.
+   * What was paid for must not be lost: once it was sent, a cancellation is ignored, and the failure at its
+   * deadline has the answer that may still come within LATE_MS.
    */
-  readonly onLate?: ((answer: Promise<Answer>) => void) | undefined;
+  readonly finishOnceSent?: boolean;
 }
 
-export interface Answer {
-  readonly status: number;
-  /** Lower-case names. */
-  readonly headers: AnswerHeaders;
-  readonly text: string;
-}
-
-/** How long the answer to a request with `onLate` is awaited after its deadline. */
 const LATE_MS = 5 * 60_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const AGENT_OPTIONS: Agent.Options = {
+  // Half of the calls that stdio lets in at once. With 6, requests waited longer here than for the answer.
+  connections: 32,
+  pipelining: 1,
+  connect: { timeout: CONNECT_TIMEOUT_MS },
+  // Each request's own deadline covers its headers.
+  headersTimeout: 0,
+  bodyTimeout: 15_000,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 60_000,
+  // Counted as they arrive; what is compressed is counted once more when it is decoded.
+  maxResponseSize: MAX_ANSWER_BYTES,
+  maxHeaderSize: 16 * 1024,
+  allowH2: false,
+};
 
 /** Sends requests to one origin. */
 export class Http {
   readonly #origin: string;
-  readonly #pool: ConnectionPool;
+  readonly #proxies: Proxies;
+  readonly #isProxied: boolean;
   readonly #inFlight = new Set<RequestInFlight>();
+  #shared: Dispatcher | undefined; // used by all new requests, unless they go through a proxy
   #isDestroyed = false;
 
   constructor(origin: string, proxies: Proxies) {
     this.#origin = origin;
-    this.#pool = new ConnectionPool(proxies);
+    this.#proxies = proxies;
+    this.#isProxied = isProxied(proxies);
   }
 
   /** The whole answer, even if the connection fails once its JSON is whole. Throws a TransportFailure. */
@@ -58,11 +68,7 @@ export class Http {
         throw new TypeError("A request must stay at the service's origin.");
       if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
       if (request.signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
-      const inFlight: RequestInFlight = new RequestInFlight(request, this.#pool.acquire(), {
-        resolve,
-        reject,
-        onOver: () => this.#inFlight.delete(inFlight),
-      });
+      const inFlight = new RequestInFlight(request, this.#dispatcher(), { resolve, reject }, this.#onOver);
       this.#inFlight.add(inFlight);
       inFlight.dispatch();
     });
@@ -71,16 +77,36 @@ export class Http {
   /** Closes every connection at once. */
   destroy(): void {
     this.#isDestroyed = true;
-    this.#pool.destroy();
+    const requests = [...this.#inFlight];
+    for (const dispatcher of new Set([this.#shared, ...requests.map((request) => request.dispatcher)]))
+      void dispatcher?.destroy().catch(() => {});
     // undici may skip a request that is still connecting, which would then wait for its late answer.
-    setImmediate(() => this.#inFlight.forEach((request) => request.giveUp(SHUTTING_DOWN)));
+    setImmediate(() => requests.forEach((request) => request.giveUp(SHUTTING_DOWN)));
   }
+
+  #dispatcher(): Dispatcher {
+    // Only destroying undici's ProxyAgent ends a request that the proxy has not answered: each request has
+    // one of its own there, so that no other suffers from that.
+    return this.#isProxied
+      ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
+      : (this.#shared ??= new Agent(AGENT_OPTIONS));
+  }
+
+  readonly #onOver = (over: RequestInFlight, wasAbandoned: boolean): void => {
+    const { dispatcher } = over;
+    this.#inFlight.delete(over);
+    // Its connection may lead nowhere: the next request gets new ones, and those that run on the old finish.
+    if (wasAbandoned && this.#shared === dispatcher) this.#shared = undefined;
+    if (this.#shared === dispatcher) return;
+    if (Array.from(this.#inFlight).some((request) => request.dispatcher === dispatcher)) return;
+    // Never closed first: undici forgets what a closing agent has in flight, and then can't destroy it.
+    void dispatcher.destroy().catch(() => {});
+  };
 }
 
 interface Caller {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (failure: TransportFailure) => void;
-  readonly onOver: () => void;
 }
 
 /** Whether a text that may be cut off is a whole object or list. A bare number could go on. */
@@ -94,7 +120,7 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-type Reason = Omit<NetworkFailure, "fix"> & Partial<NetworkFailure>;
+type Reason = Omit<TransportFacts, "sent" | "status">;
 
 const SHUTTING_DOWN: Reason = {
   kind: "network",
@@ -117,8 +143,9 @@ function unreadable(reason: string): Reason {
  * error's code, as the same codes occur before and after.
  */
 class RequestInFlight implements Dispatcher.DispatchHandler {
+  readonly dispatcher: Dispatcher;
   readonly #request: HttpRequest;
-  readonly #lease: Lease;
+  readonly #onOver: (over: RequestInFlight, wasAbandoned: boolean) => void;
   #caller: Caller; // who waits for the answer
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
@@ -131,9 +158,16 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #decoder = new TextDecoder();
   #isOver = false; // the first end counts; later events are ignored
 
-  constructor(request: HttpRequest, lease: Lease, caller: Caller) {
+  /** `onOver` learns whether the request was given up before it was sent. */
+  constructor(
+    request: HttpRequest,
+    dispatcher: Dispatcher,
+    caller: Caller,
+    onOver: (over: RequestInFlight, wasAbandoned: boolean) => void,
+  ) {
+    this.dispatcher = dispatcher;
     this.#request = request;
-    this.#lease = lease;
+    this.#onOver = onOver;
     this.#caller = caller;
     this.#timer = setTimeout(this.#onDeadline, request.deadlineMs).unref();
     request.signal?.addEventListener("abort", this.#onCancel, { once: true });
@@ -141,7 +175,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 
   dispatch(): void {
     const { url, method, headers, body = null } = this.#request;
-    this.#lease.dispatcher.dispatch(
+    this.dispatcher.dispatch(
       {
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
@@ -200,13 +234,13 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   };
 
   readonly #onDeadline = () => {
-    const { deadlineMs, onLate } = this.#request;
+    const { deadlineMs, finishOnceSent = false } = this.#request;
     const reason = tookTooLong(deadlineMs);
-    if (this.#controller === undefined || onLate === undefined || isWholeJson(this.#text))
+    if (this.#controller === undefined || !finishOnceSent || isWholeJson(this.#text))
       return this.giveUp(reason);
-    const { reject, onOver } = this.#caller;
-    onLate(new Promise((resolve, reject) => (this.#caller = { resolve, reject, onOver })));
-    reject(this.#failure(reason));
+    const { reject } = this.#caller;
+    const late = new Promise<Answer>((resolve, reject) => (this.#caller = { resolve, reject }));
+    reject(this.#failure({ ...reason, late }));
     this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
   };
 
@@ -238,9 +272,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#caller.resolve({ status: this.#status ?? 0, headers: this.#headers, text: this.#text });
   }
 
-  #failure({ kind, reason, fix }: Reason, cause?: unknown): TransportFailure {
+  #failure(reason: Reason, cause?: unknown): TransportFailure {
     const sent = this.#controller !== undefined;
-    return new TransportFailure({ kind, sent, status: this.#status, reason, fix }, cause);
+    return new TransportFailure({ ...reason, sent, status: this.#status }, cause);
   }
 
   /** Fails once all that has arrived is decoded: it may be the whole answer. */
@@ -248,7 +282,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     const notify = () => (isWholeJson(this.#text) ? this.#resolve() : this.#caller.reject(failure));
     this.#end(() => {
       // Nobody waits for the rest of an answer that is cancelled.
-      if (failure.kind === "cancelled") this.#decompressor?.destroy();
+      if (failure.facts.kind === "cancelled") this.#decompressor?.destroy();
       if (this.#decompressor === undefined) notify();
       else this.#decompressor.once("close", notify).end();
     });
@@ -257,10 +291,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #end(notify: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#caller.onOver();
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onCancel);
-    this.#lease.release(this.#givenUp !== undefined && this.#controller === undefined);
+    this.#onOver(this, this.#givenUp !== undefined && this.#controller === undefined);
     notify();
   }
 }

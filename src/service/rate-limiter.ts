@@ -1,6 +1,8 @@
 // Tracks the service's rate limit from response headers and decides when the next request may be sent.
 // Knows nothing about HTTP, retries or jobs.
 
+import type { Clock } from "../clock.ts";
+
 /** `user`: a user's call waits for the answer. `background`: a poll. */
 export type RequestKind = "user" | "background";
 
@@ -13,10 +15,8 @@ export interface Permit {
 }
 
 export interface RateLimiterOptions {
-  /** Measures every duration. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds since the epoch; only for absolute times in answers that have no Date header. */
-  readonly now: () => number;
+  /** Its time of day is only for absolute times in answers that have no Date header. */
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
   /** Background requests per minute while the service names no limit. */
   readonly backgroundPerMinute?: number | undefined;
 }
@@ -58,7 +58,7 @@ export class RateLimiter {
     const retryInMs = this.waitMs(kind);
     if (retryInMs > 0) return { retryInMs };
     if (kind === "background") {
-      const atMs = this.#options.monotonicMs();
+      const atMs = this.#options.clock.monotonicMs();
       this.#nextBackgroundMs = Math.max(this.#nextBackgroundMs, atMs) + this.#backgroundGapMs(atMs);
       this.#backgroundSent += 1;
     }
@@ -73,7 +73,7 @@ export class RateLimiter {
 
   /** Milliseconds until `tryAcquire` may succeed; 0 for now. */
   waitMs(kind: RequestKind): number {
-    const atMs = this.#options.monotonicMs();
+    const atMs = this.#options.clock.monotonicMs();
     this.#endWindow(atMs);
     const readyAtMs =
       kind === "user"
@@ -84,13 +84,13 @@ export class RateLimiter {
 
   /** Whether more than the users' share of the limit is left, whichever process used the rest. */
   hasSpare(): boolean {
-    this.#endWindow(this.#options.monotonicMs());
+    this.#endWindow(this.#options.clock.monotonicMs());
     if (this.#resetsAtMs === Infinity || this.#limit === Infinity) return true;
     return this.#remaining - this.#inFlight > (1 - BACKGROUND_SHARE) * this.#limit;
   }
 
   #update(status: number, headers: AnswerHeaders): void {
-    const atMs = this.#options.monotonicMs();
+    const atMs = this.#options.clock.monotonicMs();
     this.#endWindow(atMs);
     this.#limit = readNumber(headers["x-ratelimit-limit"]) || this.#limit;
     const remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
@@ -109,7 +109,7 @@ export class RateLimiter {
     this.#nextBackgroundMs = Math.min(this.#nextBackgroundMs, atMs + 2 * this.#backgroundGapMs(atMs));
     if (status !== 429) return;
     // Retry-After wins over the reset, even if it is sooner: then the service is asked, whatever remained.
-    const retryAfterMs = readRetryAfterMs(headers, this.#options.now());
+    const retryAfterMs = readRetryAfterMs(headers, this.#options.clock.now());
     const unnamedMs = this.#resetsAtMs === Infinity ? DEFAULT_PAUSE_MS : this.#resetsAtMs - atMs;
     const pauseMs = Math.min(MAX_PAUSE_MS, retryAfterMs ?? unnamedMs);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, atMs + pauseMs);
@@ -164,8 +164,9 @@ export class RateLimiter {
   #readResetMs(headers: AnswerHeaders): number | undefined {
     const reset = headers["x-ratelimit-reset"];
     const count = readNumber(reset);
-    if (count === undefined) return msUntil(readDate(reset), headers, this.#options.now());
-    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, headers, this.#options.now());
+    if (count === undefined) return msUntil(readDate(reset), headers, this.#options.clock.now());
+    if (count >= 1e9)
+      return msUntil(count >= 1e11 ? count : 1000 * count, headers, this.#options.clock.now());
     // No window is over an hour of seconds: more are milliseconds, and lower numbers after that are too.
     this.#resetIsInMs ||= count > 3_600;
     return this.#resetIsInMs ? count : 1000 * count;

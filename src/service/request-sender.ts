@@ -1,9 +1,9 @@
 // Carries out one operation within a deadline: waits for the rate limiter, sends through http.ts as often as
 // retry.ts allows, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
 
-import { setTimeout as sleepFor } from "node:timers/promises";
 import type * as z from "zod";
-import { type BridgeError, toBridgeError } from "../errors.ts";
+import { type Clock, pause } from "../clock.ts";
+import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
 import { createRedact } from "../redact.ts";
 import type { ServiceConfig } from "../config.ts";
@@ -16,9 +16,8 @@ import {
   statusError,
   transportError,
 } from "./errors.ts";
-import { isRefusal } from "./answers.ts";
-import type { Answer, Http, HttpRequest } from "./http.ts";
-import { type JsonReader, jsonReader, type ReadAnswer } from "./json.ts";
+import { type Answer, isRefusal, type JsonReader, jsonReader, type ReadAnswer } from "./answers.ts";
+import type { Http, HttpRequest } from "./http.ts";
 import {
   type Permit,
   RateLimiter,
@@ -38,15 +37,6 @@ export interface CallOptions {
   readonly background?: boolean | undefined;
 }
 
-/** Options of a request that costs or publishes something. */
-export interface PostOptions<Result> extends CallOptions {
-  /**
-   * Called once, before the call fails at its deadline, with the answer that may come within five minutes.
-   * It rejects with a BridgeError, outcome `unknown` if none comes. The rejection need not be handled.
-   */
-  readonly onLate?: ((answer: Promise<Result>) => void) | undefined;
-}
-
 export interface RequestParts {
   readonly url: URL;
   readonly body?: unknown;
@@ -56,14 +46,11 @@ export interface RequestParts {
   readonly salvage?: (text: string) => unknown;
 }
 
-export interface SenderOptions extends Omit<RateLimiterOptions, "monotonicMs"> {
+export interface SenderOptions extends RateLimiterOptions {
   readonly config: ServiceConfig;
   /** This bridge's, for the user-agent. */
   readonly version: string;
-  /** Milliseconds of a clock that never jumps; measures every deadline. Default: performance.now. */
-  readonly monotonicMs?: (() => number) | undefined;
-  /** Waits on that clock, and rejects when the signal aborts. Default: a timer. */
-  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<unknown>) | undefined;
+  readonly clock: Clock;
   /** Gives numbers in [0, 1). */
   readonly random: () => number;
   /** The time that must be left to begin an attempt. Default: 250 ms for a GET, 10 s for a POST. */
@@ -83,21 +70,18 @@ export class RequestSender {
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
-  /** Milliseconds of the clock that all deadlines go by. */
-  readonly monotonicMs: () => number;
   readonly #options: SenderOptions;
-  readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  readonly #clock: Clock;
   readonly #minAttemptMs: Readonly<Record<Method, number>>;
   readonly #closing = new AbortController(); // aborted by `close`, before or after http.ts is loaded
 
   constructor(options: SenderOptions) {
-    const { config, version, now, backgroundPerMinute } = options;
+    const { config, version, clock, minAttemptMs = MIN_ATTEMPT_MS } = options;
     this.#options = options;
-    this.#sleep = options.sleep ?? ((ms, signal) => sleepFor(ms, undefined, { ref: false, signal }));
-    this.#minAttemptMs = options.minAttemptMs ?? MIN_ATTEMPT_MS;
-    this.monotonicMs = options.monotonicMs ?? (() => performance.now());
+    this.#clock = clock;
+    this.#minAttemptMs = minAttemptMs;
     this.json = jsonReader(createRedact(config.apiKey));
-    this.limiter = new RateLimiter({ monotonicMs: this.monotonicMs, now, backgroundPerMinute });
+    this.limiter = new RateLimiter(options);
     this.headers = {
       accept: "application/json",
       "accept-encoding": "identity",
@@ -129,7 +113,7 @@ export class RequestSender {
     }
   });
 
-  /** Waits for the rate limiter until `endsAtMs` of `monotonicMs`. Throws a BridgeError: nothing was sent. */
+  /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
   async acquire(
     operation: Operation,
     { kind, endsAtMs, signal }: { kind: RequestKind; endsAtMs: number; signal?: AbortSignal | undefined },
@@ -138,7 +122,7 @@ export class RequestSender {
     const neededMs = this.#minAttemptMs[method];
     for (let hasWaited = false; ; hasWaited = true) {
       if (signal?.aborted === true) throw cancelledError(operation);
-      const leftMs = endsAtMs - this.monotonicMs();
+      const leftMs = endsAtMs - this.#clock.monotonicMs();
       // A GET that is cut short loses nothing, so it needs this time only after a wait.
       if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
       const permit = this.limiter.tryAcquire(kind);
@@ -146,20 +130,50 @@ export class RequestSender {
       const { retryInMs } = permit;
       if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
       // The next turn checks the signal.
-      await this.#sleep(retryInMs, signal).catch(() => {});
+      await pause(this.#clock, retryInMs, signal);
     }
   }
 
   /** The 2xx answer, or another that counts as one, after as many attempts as retry.ts allows. */
-  async perform(
+  perform(operation: Operation, parts: RequestParts, options: CallOptions = {}): Promise<ReadAnswer> {
+    return this.#perform(operation, parts, options, (answer) => answer);
+  }
+
+  /** The same, parsed by a schema. A POST without an answer in time throws a DeadlineError of the result. */
+  ask<Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    parts: RequestParts,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> {
+    return this.#perform(operation, parts, options, (answer): z.output<Schema> => {
+      const parsed = schema.safeParse(answer.json);
+      if (parsed.success) return parsed.data;
+      const salvaged = schema.safeParse(this.json.clean(parts.salvage?.(answer.text)));
+      if (salvaged.success) return salvaged.data;
+      throw badAnswerError(operation, answer, describeProblem(answer, parsed.error));
+    });
+  }
+
+  /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
+  retryAfterMs({ status, headers }: Pick<Answer, "status" | "headers">): number | undefined {
+    return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
+  }
+
+  /** Closes every connection at once. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #perform<Result>(
     operation: Operation,
     parts: RequestParts,
-    options: PostOptions<ReadAnswer> = {},
-  ): Promise<ReadAnswer> {
+    { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions,
+    read: (answer: ReadAnswer) => Result,
+  ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
-    const { signal, deadlineMs = DEADLINE_MS[method], background = false, onLate } = options;
-    const endsAtMs = this.monotonicMs() + deadlineMs;
+    const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
     const request: Omit<HttpRequest, "deadlineMs"> = {
       method,
       url,
@@ -170,94 +184,55 @@ export class RequestSender {
     };
     const http = await this.http();
     for (let attempt = 1; ; attempt++) {
-      const permit = await this.acquire(operation, {
-        kind: background ? "background" : "user",
-        endsAtMs,
-        signal,
-      });
+      const kind = background ? "background" : "user";
+      const permit = await this.acquire(operation, { kind, endsAtMs, signal });
       const sending = http.send({
         ...request,
-        deadlineMs: Math.max(1, endsAtMs - this.monotonicMs()),
-        onLate: onLate && ((late) => onLate(this.#attempt(operation, parts, late, permit).then(answerOf))),
+        deadlineMs: Math.max(1, endsAtMs - this.#clock.monotonicMs()),
       });
       const tried = await this.#attempt(operation, parts, sending, permit);
-      if (tried.answer !== undefined) return tried.answer;
-      const { error, failure } = tried;
-      const remainingMs = endsAtMs - this.monotonicMs();
+      if (tried.answer !== undefined) return read(tried.answer);
+      const { error, failure, late } = tried;
+      const remainingMs = endsAtMs - this.#clock.monotonicMs();
       const delayMs =
         // Missing credits are final, whatever the status. A failed poll is the poller's to repeat.
         error.facts.code === "out_of_credits" || background
           ? undefined
           : retryDelayMs({ method, attempt, failure, remainingMs }, this.#options.random, this.#minAttemptMs);
-      if (delayMs === undefined) throw error;
-      await this.#sleep(delayMs, signal).catch(() => {});
+      if (delayMs === undefined) throw late === undefined ? error : new DeadlineError(error, late.then(read));
+      await pause(this.#clock, delayMs, signal);
       if (signal?.aborted === true) throw cancelledError(operation, error.facts.outcome);
     }
   }
 
-  /** The same, parsed by a schema. */
-  async ask<Schema extends z.ZodType>(
-    operation: Operation,
-    schema: Schema,
-    request: RequestParts,
-    { onLate, ...options }: PostOptions<z.output<Schema>>,
-  ): Promise<z.output<Schema>> {
-    const read = (answer: ReadAnswer) => {
-      const parsed = schema.safeParse(answer.json);
-      if (parsed.success) return parsed.data;
-      const salvaged = schema.safeParse(this.json.clean(request.salvage?.(answer.text)));
-      if (salvaged.success) return salvaged.data;
-      throw badAnswerError(operation, answer, describeProblem(answer, parsed.error));
-    };
-    const readLate =
-      onLate &&
-      ((late: Promise<ReadAnswer>) => {
-        const result = late.then(read).catch((error: unknown) => {
-          throw toBridgeError(error, "unknown");
-        });
-        // The caller may not handle it.
-        result.catch(() => {});
-        onLate(result);
-      });
-    return read(await this.perform(operation, request, { ...options, onLate: readLate }));
-  }
-
-  /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
-  retryAfterMs({ status, headers }: Pick<Answer, "status" | "headers">): number | undefined {
-    return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#options.now());
-  }
-
-  /** Closes every connection at once. */
-  close(): void {
-    this.#closing.abort();
-  }
-
+  /** A late answer has no permit: its request stopped counting at its deadline. */
   async #attempt(
     operation: Operation,
-    { isAnswer }: RequestParts,
+    parts: RequestParts,
     sending: Promise<Answer>,
-    permit: Permit,
+    permit?: Permit,
   ): Promise<Attempt> {
     try {
       const received = await sending;
-      permit.release(received);
+      permit?.release(received);
       const answer = { ...received, json: this.json.parse(received.text) };
       const { status, json } = answer;
       const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
-      if (isGood || isAnswer?.(json) === true) return { answer };
+      if (isGood || parts.isAnswer?.(json) === true) return { answer };
       const retryAfterMs = this.retryAfterMs(answer);
       return {
         error: statusError(operation, answer, retryAfterMs),
         failure: { kind: "status", status, retryAfterMs },
       };
     } catch (error) {
-      permit.release();
+      permit?.release();
       // Anything else is a bug of ours, and must not look like a request that was never sent.
       if (!(error instanceof TransportFailure)) throw error;
-      const { sent, kind } = error;
+      const { sent, kind, late } = error.facts;
       return {
         error: transportError(operation, error),
         failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "unreadable" },
+        late: late && this.#attempt(operation, parts, late).then(answerOf),
       };
     }
   }
@@ -266,7 +241,12 @@ export class RequestSender {
 /** One attempt's answer; or its error for the caller, and its failure for the retry policy. */
 type Attempt =
   | { readonly answer: ReadAnswer }
-  | { readonly answer?: undefined; readonly error: BridgeError; readonly failure: AttemptFailure };
+  | {
+      readonly answer?: undefined;
+      readonly error: BridgeError;
+      readonly failure: AttemptFailure;
+      readonly late?: Promise<ReadAnswer> | undefined;
+    };
 
 function answerOf(tried: Attempt): ReadAnswer {
   if (tried.answer === undefined) throw tried.error;

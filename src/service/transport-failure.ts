@@ -1,6 +1,8 @@
 // Explains a failed connection: the error of Node or undici as a reason and a fix that a user can follow, and
 // whether the request was sent. Knows nothing of operations.
 
+import type { Answer } from "./answers.ts";
+
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
 
 /** What a failure of the network means, and how to fix it. */
@@ -128,29 +130,23 @@ function networkCode(error: unknown): string {
   return error.name === "HTTPParserError" ? error.name : code;
 }
 
-interface TransportFacts extends Omit<NetworkFailure, "fix"> {
+export interface TransportFacts extends Omit<NetworkFailure, "fix"> {
+  /** False only where no byte of the request can have been sent. */
   readonly sent: boolean;
-  readonly fix?: string | undefined;
+  readonly fix?: string;
+  /** The status line, where one had arrived before the body failed. */
   readonly status?: number | undefined;
+  /** The answer that may still come. It rejects with a TransportFailure if none does. */
+  readonly late?: Promise<Answer>;
 }
 
-/** No usable answer. `sent` is false only where no byte of the request can have been sent. */
+/** No usable answer. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
-  readonly kind: FailureKind;
-  readonly sent: boolean;
-  /** A clause, such as "connection refused (ECONNREFUSED)". */
-  readonly reason: string;
-  readonly fix: string;
-  /** The status line, where one had arrived before the body failed. */
-  readonly status: number | undefined;
+  readonly facts: TransportFacts & NetworkFailure;
 
-  constructor({ kind, sent, reason, fix = CHECK_NETWORK, status }: TransportFacts, cause?: unknown) {
-    super(`${kind}: ${reason}`, { cause });
-    this.kind = kind;
-    this.sent = sent;
-    this.reason = reason;
-    this.fix = fix;
-    this.status = status;
+  constructor(facts: TransportFacts, cause?: unknown) {
+    super(`${facts.kind}: ${facts.reason}`, { cause });
+    this.facts = { fix: CHECK_NETWORK, ...facts };
   }
 }

@@ -11,7 +11,7 @@ import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
-import { systemClock } from "../../src/jobs/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 import { createRedact } from "../../src/redact.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { ServiceClient } from "../../src/service/client.ts";
@@ -70,9 +70,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const service = new QuickServiceClient(deadlineMs, {
     connect: async () => ({ ...target, proxies }),
     version: "1.2.3",
-    now,
     // Tests with fake timers set Date only, so both clocks use it.
-    monotonicMs: now,
+    clock: { ...systemClock, monotonicMs: now },
     random: () => 0,
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });

@@ -1,6 +1,7 @@
 // When a video is posted to a platform, and when an earlier post answers instead.
 
 import { expect, test } from "vitest";
+import { DeadlineError } from "../../src/errors.ts";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
 import type { Publication } from "../../src/service/answers.ts";
 import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW } from "./computer.ts";
@@ -216,10 +217,8 @@ test("A post that stays under way is an error without a code, also for a call th
 
 test("A post that is under way is recorded when its answer comes late", async () => {
   const computer = new Computer();
-  computer.onPublish = (_, options) => {
-    options?.onLate?.(Promise.resolve({ results: [TIKTOK] }));
-    return Promise.reject(failure("unknown"));
-  };
+  const late = Promise.resolve({ results: [TIKTOK] });
+  computer.onPublish = () => Promise.reject(new DeadlineError(failure("unknown"), late));
   await errorOf(computer.process().publish(["tiktok"]));
 
   expect(await computer.process().publish(["tiktok"])).toMatchObject({

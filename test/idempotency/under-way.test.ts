@@ -1,6 +1,7 @@
 // What the same video's next call gets while an earlier request for it is under way.
 
 import { expect, test } from "vitest";
+import { DeadlineError } from "../../src/errors.ts";
 import {
   codeIn,
   Computer,
@@ -106,10 +107,7 @@ test("A request under way is not confirmed by a code that an earlier lost answer
 test("A request stays under way for its own process until its late answer has come, which the next call gets", async () => {
   const computer = new Computer();
   const late = resolvers();
-  computer.onGenerate = (_, options) => {
-    options?.onLate?.(late.promise);
-    return Promise.reject(failure("unknown"));
-  };
+  computer.onGenerate = () => Promise.reject(new DeadlineError(failure("unknown"), late.promise));
   const process = computer.process();
   await errorOf(process.generate(TIDES));
   computer.pass(2 * MINUTE_MS);
@@ -124,10 +122,8 @@ test("A request stays under way for its own process until its late answer has co
 test("A request whose late answer is a refusal can be made again", async () => {
   const computer = new Computer();
   const process = computer.process();
-  computer.onGenerate = (_, options) => {
-    options?.onLate?.(Promise.reject(failure("rejected")));
-    return Promise.reject(failure("unknown"));
-  };
+  computer.onGenerate = () =>
+    Promise.reject(new DeadlineError(failure("unknown"), Promise.reject(failure("rejected"))));
   await errorOf(process.generate(TIDES));
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
 

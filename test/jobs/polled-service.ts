@@ -178,7 +178,7 @@ export class PolledWorld {
 
 /** The same behind the real rate limiter, with a service that counts requests. */
 export class LimitedWorld extends PolledWorld {
-  protected readonly rateLimiter = new RateLimiter(this.clock);
+  protected readonly rateLimiter = new RateLimiter({ clock: this.clock });
   protected readonly service;
 
   constructor({ limit, ...options }: WorldOptions & { readonly limit: number }) {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/jobs/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 import { ProgressReporter } from "../../src/mcp/progress.ts";
 import type { Job } from "../../src/service/answers.ts";
 

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/application.ts";
-import { systemClock } from "../../src/jobs/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
@@ -36,7 +36,7 @@ async function clientOfFaultyServer(): Promise<Client> {
   const application = createApplication({
     clock: systemClock,
     config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
-    service: new FaultyClient({ connect: fail, version: "1.0.0", now: Date.now, random: Math.random }),
+    service: new FaultyClient({ connect: fail, version: "1.0.0", clock: systemClock, random: Math.random }),
     log: createLog(
       "silent",
       (text) => text,

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Proxies } from "../../src/config.ts";
-import { type Clock, systemClock } from "../../src/jobs/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { VideoFolder } from "../../src/saved-videos/video-folder.ts";

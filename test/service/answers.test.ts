@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { answerSchemas, BRIDGE_FIELDS, errorEnvelopeSchema } from "../../src/service/answers.ts";
-import { jsonReader } from "../../src/service/json.ts";
+import { answerSchemas, BRIDGE_FIELDS, errorEnvelopeSchema, jsonReader } from "../../src/service/answers.ts";
 import { toolsFor } from "../../src/tools/catalog.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect } from "./bridge.ts";

@@ -1,6 +1,7 @@
 // A service client connected to a scripted service, shared by the tests of src/service.
 
 import { onTestFinished } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
@@ -21,17 +22,11 @@ export interface ServiceStart {
   /** The time that must remain to send a POST, for tests that can't wait for the real 10 s. */
   readonly minPostMs?: number;
   /** Default: the real clock. */
-  readonly clock?: TestClock;
-}
-
-export interface TestClock {
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  readonly clock?: Clock;
 }
 
 /** A clock that only moves when code sleeps: it then jumps ahead. `slept` has the durations. */
-export function jumpingClock(): TestClock & { readonly slept: number[]; advance(ms: number): void } {
+export function jumpingClock(): Clock & { readonly slept: number[]; advance(ms: number): void } {
   const slept: number[] = [];
   let nowMs = 1_000;
   return {
@@ -39,9 +34,11 @@ export function jumpingClock(): TestClock & { readonly slept: number[]; advance(
     advance: (ms) => void (nowMs += ms),
     monotonicMs: () => nowMs,
     now: () => Date.UTC(2026, 0, 1) + nowMs,
-    async sleep(ms) {
+    after(ms, action) {
       slept.push(ms);
       nowMs += ms;
+      queueMicrotask(action);
+      return () => {};
     },
   };
 }
@@ -52,13 +49,12 @@ export function connect({
   proxies = {},
   random = () => 0,
   minPostMs,
-  clock,
+  clock = systemClock,
 }: ServiceStart): Service {
   const service = new ServiceClient({
     connect: async () => ({ apiKey: KEY, baseUrl: new URL(baseUrl), proxies }),
     version: "1.2.3",
-    now: Date.now,
-    ...clock,
+    clock,
     random,
     ...(minPostMs !== undefined && { minAttemptMs: { GET: 250, POST: minPostMs } }),
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import type { ServiceConfig } from "../../src/config.ts";
 import { ServiceClient } from "../../src/service/client.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -12,7 +13,7 @@ async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>
   const service = new ServiceClient({
     connect: () => connect(config),
     version: "1.2.3",
-    now: Date.now,
+    clock: systemClock,
     random: () => 0,
   });
   return { service, rest };

@@ -31,7 +31,7 @@ async function failing(sending: Promise<unknown>) {
     (reason: unknown) => reason,
   );
   if (!(error instanceof TransportFailure)) throw new Error(`It failed with ${String(error)}`);
-  const { kind, sent, status, reason } = error;
+  const { kind, sent, status, reason } = error.facts;
   return { kind, sent, reason, ...(status !== undefined && { status }) };
 }
 

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { BridgeErrorFacts } from "../../src/errors.ts";
-import type { Generation } from "../../src/service/answers.ts";
+import { type BridgeErrorFacts, DeadlineError } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { until } from "../fixtures/until.ts";
@@ -16,9 +15,9 @@ const UNKNOWN = { code: "timeout", outcome: "unknown", retryable: false };
 const TIDES = { topic: "Tides" };
 const DEADLINE_MS = 38_000;
 
-const answer = (status: number, json: unknown) => {
+const answer = (status: number, json: unknown, headers: readonly string[] = []) => {
   const body = JSON.stringify(json);
-  return `HTTP/1.1 ${status} Late\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  return [`HTTP/1.1 ${status} Late`, ...headers, `content-length: ${body.length}`, "", body].join("\r\n");
 };
 const STARTED = answer(201, { jobId: JOB_ID, status: "processing" });
 const HALF = STARTED.slice(0, STARTED.indexOf("{") + 10);
@@ -32,13 +31,19 @@ async function slowService(before = "") {
   return { server, sockets, service: connect({ baseUrl: server.url }) };
 }
 
-/** Lets the deadline of generate pass. Returns how it failed, and the late answers promised by then. */
-async function tooSlow(service: Service, hasArrived: () => boolean, deadlineMs = DEADLINE_MS) {
-  const late: Promise<Generation>[] = [];
-  const calling = failureOf(service.generate(TIDES, { deadlineMs, onLate: (each) => void late.push(each) }));
+/** Lets the deadline of generate, or of another call, pass. Returns how it failed, and the late answer. */
+async function tooSlow(
+  service: Service,
+  hasArrived: () => boolean,
+  deadlineMs = DEADLINE_MS,
+  calling: Promise<unknown> = service.generate(TIDES, { deadlineMs }),
+) {
+  const failing = failureOf(calling);
   await until(hasArrived);
   vi.advanceTimersByTime(deadlineMs);
-  return { facts: await calling, late };
+  const error = await calling.catch((reason: unknown) => reason);
+  const late: Promise<unknown> | undefined = error instanceof DeadlineError ? error.late : undefined;
+  return { facts: await failing, late };
 }
 
 test.each([
@@ -51,22 +56,19 @@ test.each([
 
   sockets[0]?.write(STARTED.slice(before.length));
 
-  expect(await Promise.all(late)).toEqual([{ jobId: JOB_ID, status: "processing" }]);
+  expect(await late).toEqual({ jobId: JOB_ID, status: "processing" });
   expect(server.received).toHaveLength(1);
 });
 
 test("An answer that comes after the deadline of publish is still taken", async () => {
   const { sockets, service } = await slowService();
-  const late: Promise<unknown>[] = [];
-  const onLate = (each: Promise<unknown>) => void late.push(each);
-  const calling = failureOf(service.publish({ jobId: JOB_ID, platforms: ["x"] }, { onLate }));
-  await until(() => sockets.length === 1);
+  const calling = service.publish({ jobId: JOB_ID, platforms: ["x"] });
+  const { facts, late } = await tooSlow(service, () => sockets.length === 1, DEADLINE_MS, calling);
+  expect(facts).toMatchObject(UNKNOWN);
 
-  vi.advanceTimersByTime(DEADLINE_MS);
-  expect(await calling).toMatchObject(UNKNOWN);
   sockets[0]?.write(answer(500, { results: [{ platform: "x", ok: true }] }));
 
-  expect(await Promise.all(late)).toEqual([{ results: [{ platform: "x", ok: true }] }]);
+  expect(await late).toEqual({ results: [{ platform: "x", ok: true }] });
 });
 
 test.each<[string, (socket: Socket) => unknown, Partial<BridgeErrorFacts>]>([
@@ -92,7 +94,7 @@ test.each<[string, (socket: Socket) => unknown, Partial<BridgeErrorFacts>]>([
 
   for (const socket of sockets) act(socket);
 
-  expect(await Promise.all(late.map(failureOf))).toMatchObject([expected]);
+  expect(await failureOf(Promise.resolve(late))).toMatchObject(expected);
 });
 
 test.each([
@@ -103,7 +105,7 @@ test.each([
   const { facts, late } = await tooSlow(service, () => sockets.length === 1);
   expect(facts).toMatchObject(UNKNOWN);
   const ended = vi.fn<() => void>();
-  const failing = late.map((each) => failureOf(each).finally(ended));
+  const failing = failureOf(Promise.resolve(late)).finally(ended);
 
   for (let second = 0; second < 299; second++) {
     vi.advanceTimersByTime(1_000);
@@ -112,19 +114,33 @@ test.each([
   expect([server.open(), ended.mock.calls.length]).toEqual([1, 0]);
   vi.advanceTimersByTime(1_000);
 
-  expect(await Promise.all(failing)).toMatchObject([UNKNOWN]);
+  expect(await failing).toMatchObject(UNKNOWN);
   await until(() => server.open() === 0);
+});
+
+test("A request whose answer comes late stops counting in the rate limit once", async () => {
+  const { sockets, service } = await slowService();
+  const { late } = await tooSlow(service, () => sockets.length === 1);
+  sockets[0]?.write(STARTED);
+  await late;
+  const last = service.getJob(JOB_ID);
+  await until(() => sockets.length === 2);
+  const limits = ["limit: 10", "remaining: 4", "reset: 60"].map((limit) => `x-ratelimit-${limit}`);
+  sockets[1]?.write(answer(200, { status: "processing" }, limits));
+  await last;
+
+  expect(service.hasSpareRequests()).toBe(false);
 });
 
 test("A late answer is given up when the client is closed, whether or not anyone waits for it", async () => {
   const { server, sockets, service } = await slowService();
-  const unheeded = failureOf(service.generate(TIDES, { onLate: () => {} }));
+  const unheeded = failureOf(service.generate(TIDES));
   const { late } = await tooSlow(service, () => sockets.length === 2);
   await unheeded;
 
   service.close();
 
-  expect(await Promise.all(late.map(failureOf))).toMatchObject([{ code: "network", outcome: "unknown" }]);
+  expect(await failureOf(Promise.resolve(late))).toMatchObject({ code: "network", outcome: "unknown" });
   await until(() => server.open() === 0);
 });
 
@@ -158,14 +174,13 @@ test("A request that was not sent by the deadline is given up, and no late answe
   const { facts, late } = await tooSlow(service, () => server.accepted() === 1, 3_000);
 
   expect(facts).toMatchObject({ code: "timeout", outcome: "not_sent" });
-  expect([late, server.received]).toEqual([[], []]);
+  expect([late, server.received]).toEqual([undefined, []]);
 });
 
 test("An answer in time, and one that is whole JSON at the deadline, is no late answer", async () => {
   const { sockets, service } = await slowService();
-  const onLate = vi.fn<() => void>();
-  const inTime = service.generate(TIDES, { onLate });
-  const whole = service.generate(TIDES, { onLate });
+  const inTime = service.generate(TIDES);
+  const whole = service.generate(TIDES);
   await until(() => sockets.length === 2);
 
   const [first, second] = sockets;
@@ -176,5 +191,4 @@ test("An answer in time, and one that is whole JSON at the deadline, is no late 
 
   const started = { jobId: JOB_ID, status: "processing" };
   expect(await Promise.all([inTime, whole])).toEqual([started, started]);
-  expect(onLate).not.toHaveBeenCalled();
 });

@@ -28,7 +28,7 @@ async function life(): Promise<void> {
   await service.generate({ topic: "x" });
   await failureOf(service.generate({ topic: "x" }));
   await failureOf(service.generate({ topic: "x" }));
-  const late = service.generate({ topic: "x" }, { ...short, onLate: () => {} });
+  const late = service.generate({ topic: "x" }, short);
   await Promise.all([failureOf(late), failureOf(service.getJob(JOB_ID, short))]);
   await failureOf(service.listConnectedPlatforms());
   const sent = rest.requests.length;

@@ -14,8 +14,7 @@ const EPOCH_MS = Date.UTC(2026, 10, 20, 5, 0, 0);
 function setup(options: { backgroundPerMinute?: number } = {}) {
   const clock = { ms: 0 };
   const limiter = new RateLimiter({
-    monotonicMs: () => clock.ms,
-    now: () => EPOCH_MS + clock.ms,
+    clock: { monotonicMs: () => clock.ms, now: () => EPOCH_MS + clock.ms },
     ...options,
   });
   return { clock, limiter, waits: () => [limiter.waitMs("user"), limiter.waitMs("background")] };

@@ -1,8 +1,9 @@
 import { expect, test, vi } from "vitest";
+import type { Clock } from "../../src/clock.ts";
 import { GENERATE, JOB_ID, KEY, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, connect, failureOf, jumpingClock, type TestClock } from "./bridge.ts";
+import { bridge, connect, failureOf, jumpingClock } from "./bridge.ts";
 
 const DONE = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
@@ -11,7 +12,7 @@ const busy = (headers: Record<string, string> = {}): Reply => ({
   headers,
 });
 /** A service whose rate limit is used up until the reset. */
-async function usedUp(resetSeconds: number, clock: TestClock) {
+async function usedUp(resetSeconds: number, clock: Clock) {
   const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(resetSeconds) };
   const started = await bridge({ [STATUS]: { ...DONE, headers }, [GENERATE]: GENERATED }, { clock });
   await started.service.getJob(JOB_ID);
@@ -83,7 +84,8 @@ test.each([
 test("a POST that has waited too long for the rate limiter is not sent", async () => {
   // A timer that fires late, as after a computer's sleep.
   const clock = jumpingClock();
-  const late = { ...clock, sleep: async (ms: number) => clock.advance(ms + 20_000) };
+  const after = (ms: number, action: () => void) => (clock.advance(20_000), clock.after(ms, action));
+  const late = { ...clock, after };
   const { service, rest } = await usedUp(10, late);
 
   expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
@@ -204,7 +206,8 @@ test("a cancellation of a POST while the network code is loading prevents it", a
 test("a cancellation of a POST that waits for the rate limiter prevents it", async () => {
   const cancel = new AbortController();
   const clock = jumpingClock();
-  const cancelling = { ...clock, sleep: async () => (clock.advance(60_000), cancel.abort()) };
+  const after = () => (clock.advance(60_000), queueMicrotask(() => cancel.abort()), () => {});
+  const cancelling = { ...clock, after };
   const { service, rest } = await usedUp(5, cancelling);
 
   expect(await failureOf(service.generate({ topic: "x" }, { signal: cancel.signal }))).toMatchObject({

@@ -1,6 +1,6 @@
 // What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
-import { systemClock } from "../../src/jobs/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/answers.ts";

@@ -1,9 +1,9 @@
 // Checks service, key, rate limit and platforms by the same requests that the server makes.
 
+import { systemClock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
-import { answerSchemas } from "../../service/answers.ts";
+import { type Answer, answerSchemas } from "../../service/answers.ts";
 import { OPERATIONS, ServiceClient } from "../../service/client.ts";
-import type { Answer } from "../../service/http.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
@@ -20,7 +20,7 @@ const OTHER_ADDRESS =
 /** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
 export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
   if (target === undefined) return [];
-  const options = { version: VERSION, now, random: Math.random };
+  const options = { version: VERSION, clock: systemClock, random: Math.random };
   const requests = new RequestSender({ ...options, config: target.service });
   const startedMs = now();
   try {
@@ -54,7 +54,11 @@ function checkFailure(error: BridgeError, target: Target): readonly Check[] {
   const fix = nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)
     return [
-      fail("service", `${addressOf(target.service.baseUrl)} gives no answer: ${error.cause.reason}`, fix),
+      fail(
+        "service",
+        `${addressOf(target.service.baseUrl)} gives no answer: ${error.cause.facts.reason}`,
+        fix,
+      ),
     ];
   const words =
     serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;

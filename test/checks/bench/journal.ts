@@ -48,7 +48,7 @@ async function measure(folder: string, size: Size): Promise<number[]> {
       decide: async () => ({
         intent: { ...VIDEO, fingerprint },
         request: async () => fingerprint,
-        outcomeOf: (jobId: string) => ({ outcome: "done" as const, jobId }),
+        receive: (jobId: string) => ({ outcome: "done" as const, jobId }),
         answerOf: (jobId: string) => jobId,
       }),
     });

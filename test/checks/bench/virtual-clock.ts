@@ -1,6 +1,6 @@
 // A clock that jumps from timer to timer, so that the real poller runs an hour in a second.
 
-import type { Clock } from "../../../src/jobs/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 
 export interface VirtualClock extends Clock {
   /** How many timers are set. */

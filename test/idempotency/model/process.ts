@@ -4,14 +4,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BridgeError, type Outcome } from "../../../src/errors.ts";
+import { BridgeError, DeadlineError, type Outcome } from "../../../src/errors.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/idempotency/journal-files.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
-import type { PostOptions } from "../../../src/service/request-sender.ts";
+import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
 import { entriesOf, keysOf, postedOn } from "./law.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
@@ -232,7 +232,7 @@ class Process {
   /** A paid or public request on its way through the service, sent as often as the real policy allows. */
   async #request<Result>(
     keys: readonly string[],
-    { deadlineMs = 0, onLate, signal }: PostOptions<Result> = {},
+    { deadlineMs = 0, signal }: CallOptions = {},
     resultOf: (entryId: string) => Result,
   ): Promise<Result> {
     const call = this.#caller();
@@ -249,8 +249,10 @@ class Process {
       if (word === "not_sent") throw failure("not_sent");
       if (word === "late") {
         const late = this.#until({ kind: "late", entryId, endsAtMs: endsAtMs + LATE_MS });
-        onLate?.(late.then((end) => (end === "unknown" ? Promise.reject(failure(end)) : resultOf(entryId))));
-        throw failure("unknown");
+        const result = late.then((end) =>
+          end === "unknown" ? Promise.reject(failure(end)) : resultOf(entryId),
+        );
+        throw new DeadlineError(failure("unknown"), result);
       }
       const failed =
         word === "429"

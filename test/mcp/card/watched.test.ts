@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../../src/commands/application.ts";
-import { systemClock } from "../../../src/jobs/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { readConfig } from "../../../src/config.ts";
 import { registerResources } from "../../../src/mcp/resources.ts";
 import { NOTHING_SAVED } from "../../../src/saved-videos/saved-videos.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/jobs/clock.ts";
+import { systemClock } from "../src/clock.ts";
 
 test("the system clock runs due timers, but neither cancelled ones nor one that is due in a hundred days", async () => {
   const ran: string[] = [];

@@ -73,7 +73,7 @@ test("a pool that is destroyed closes the connections too that a timed out TLS h
 
   client.destroy();
 
-  expect(await before).toMatchObject({ kind: "network", sent: true });
+  expect(await before).toMatchObject({ facts: { kind: "network", sent: true } });
 });
 
 /** Cancels a request once the condition is true, and waits for its end. */
@@ -82,5 +82,5 @@ async function giveUp(client: Http, url: string, condition: () => boolean = () =
   const sending = client.send(get(url, { signal: cancel.signal })).catch((error: unknown) => error);
   await until(condition);
   cancel.abort();
-  expect(await sending).toMatchObject({ kind: "cancelled", sent: false });
+  expect(await sending).toMatchObject({ facts: { kind: "cancelled", sent: false } });
 }

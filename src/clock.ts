@@ -14,9 +14,23 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
-  monotonicMs: () => performance.now(),
+  monotonicMs: performance.now.bind(performance),
   after(delayMs, action) {
     const timer = setTimeout(action, Math.min(delayMs, MAX_TIMER_MS)).unref();
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves after this time, or when the signal aborts. Keeps no process alive. */
+export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, end);
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted === true) end();
+  });
+}
