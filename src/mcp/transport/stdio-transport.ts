@@ -3,8 +3,7 @@
 
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
-import { type ErrorResponse, failure, internalError, parseLine } from "./json-rpc.ts";
-import { type Line, LineReader } from "./line-reader.ts";
+import { type ErrorResponse, failure, internalError, type Line, LineReader, parseLine } from "./json-rpc.ts";
 
 export interface StdioTransportOptions {
   readonly input: Readable;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Line, LineReader } from "../../../src/mcp/transport/line-reader.ts";
+import { type Line, LineReader } from "../../../src/mcp/transport/json-rpc.ts";
 import { anyCharacter } from "../../fixtures/any-character.ts";
 
 const TOO_LONG = { problem: "the line is longer than 10 bytes" };
