@@ -1,8 +1,8 @@
 // The parts of the documents that are generated from the code.
 
 import { clientEntry } from "../src/commands/client-config.ts";
-import { cursorInstallLink, FORMATS, vscodeInstallLink } from "../src/commands/client-formats.ts";
-import { launch } from "../src/commands/server-entry.ts";
+import { FORMATS } from "../src/commands/client-formats.ts";
+import { cursorInstallLink, launch, vscodeInstallLink } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
@@ -74,7 +74,7 @@ function installLinks(): string {
 function clientSection(client: ClientName): string {
   const { text, notes } = printedFor(client);
   const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";
-  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or (open this link|run there)/;
+  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or open this link/;
   const lines = notes
     .trimEnd()
     .split("\n")

@@ -62,10 +62,8 @@ export default {
         },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.catalog\.ts|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
-        // What is left of the prompts is loaded by their first use.
-        { name: "prompts", test: /src.prompts./ },
       ],
     },
   },

@@ -5,7 +5,7 @@ import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
 import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
-import { type Entry, FORMATS } from "./client-formats.ts";
+import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
 import {
   EXAMPLE_KEY,
   EXAMPLE_URL,
@@ -56,7 +56,8 @@ export function clientEntry(
   options: LaunchOptions,
   baseUrl: URL | undefined,
 ): ClientEntry {
-  const { where, findsNpx, key, keySource, document, language, hints } = FORMATS[client];
+  const format = FORMATS[client];
+  const { where, findsNpx, key, language, link, hints } = format;
   const { windows, sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
@@ -67,19 +68,21 @@ export function clientEntry(
       env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
     }),
   };
-  const text = print(document(entry), language);
+  const text = print(documentOf(format, entry), language);
+  const keySource = sandbox ? undefined : keySourceOf(format);
   const examples = [
     ...(text.includes(JSON.stringify(EXAMPLE_KEY)) ? [`${EXAMPLE_KEY} with your key`] : []),
     ...(text.includes(JSON.stringify(EXAMPLE_URL)) ? [`${EXAMPLE_URL} with the service's address`] : []),
   ];
   const notes = [
     `This goes into ${where}`,
+    ...(link === undefined || installation !== undefined ? [] : [`Or open this link: ${link(entry)}`]),
     ...(installation === undefined
       ? []
       : [
           "It names Node.js and this installation by their paths: print it again after you move or update either.",
         ]),
-    ...(keySource === undefined || sandbox ? [] : [keySource]),
+    ...(keySource === undefined ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(hints?.(entry) ?? []),
   ];

@@ -1,16 +1,17 @@
-// How each client is configured: its file, the shape of an entry, and where it takes the key from: from an
-// input of its own wherever it has one. Pure.
+// How each client is configured: where it keeps its entries, what an entry looks like, and where it takes the
+// key from: from an input of its own wherever it has one. Pure.
 
 import type { ClientName } from "../command-line.ts";
 import {
+  cursorInstallLink,
   EXAMPLE_KEY,
   EXAMPLE_URL,
   type Launch,
   type LaunchOptions,
   SERVER,
-  type ServerStart,
   VSCODE_INPUTS,
   vscodeEntry,
+  vscodeInstallLink,
 } from "./server-entry.ts";
 
 /** Some clients end a call after 60 s, of which waitSeconds may take 50. */
@@ -20,24 +21,41 @@ const START_SECONDS = 60;
 /** Clients that start servers with a minimal environment don't pass these on. */
 const NETWORK_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
 
-/** How one client is configured. */
-interface ClientFormat {
+export interface ClientFormat {
   /** The name of the application. */
   readonly title: string;
   /** The file, and how to get to it. */
   readonly where: string;
-  /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
-  readonly findsNpx?: true;
-  /** The key's value in env; absent if the entry has none. */
-  readonly key?: string;
-  /** The place from which the client takes the key, unless the entry holds it. */
-  readonly keySource?: string;
-  /** What the file holds. */
-  readonly document: (entry: Entry) => object;
+  /** The files that doctor reads: the one that wins comes first. Each begins with a folder of `foldersOf`. */
+  readonly files: readonly string[];
+  /** The field of the file that holds the entries. Default: mcpServers. */
+  readonly root?: string;
+  /** The field of an entry that holds the variables. Default: env. */
+  readonly envField?: "environment" | "envs";
   /** The language of the file, unless it is JSON. */
   readonly language?: "toml" | "yaml";
+  /** The key's value in the printed entry; absent if the entry has none. */
+  readonly key?: string;
+  /** The place from which the client takes the key. Default: the shell, unless the entry holds the key. */
+  readonly keySource?: string;
+  /** What the client replaces by a variable: the first group is its name, the second its default. */
+  readonly placeholder?: RegExp;
+  /** The fields of the printed entry after program, arguments and variables. */
+  readonly fields?: object;
+  /** What the printed file holds, if it is more than an entry with these fields. */
+  readonly document?: (entry: Entry) => object;
+  /** A link that adds the server, started by npx. */
+  readonly link?: (entry: Entry) => string;
   /** Further notes for the user. */
   readonly hints?: (entry: Entry) => readonly string[];
+  /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
+  readonly findsNpx?: true;
+  /** Whether the client may keep values in a place of its own, which doctor does not read. */
+  readonly hasSecrets?: true;
+  /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
+  readonly hasOwnPath?: true;
+  /** Whether the server also gets the variables of the shell that the client starts from. */
+  readonly inherits?: true;
 }
 
 export interface Entry extends LaunchOptions, Launch {
@@ -46,8 +64,12 @@ export interface Entry extends LaunchOptions, Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const FROM_VARIABLE =
+const DOLLAR_BRACES = /\$\{(\w+)(?::-([^}]*))?\}/;
+const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?/;
+const ENV_BRACES = /\$\{env:(\w+)\}/;
+const FROM_SHELL =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
+
 const declinesHint = ({ sandbox }: Entry): readonly string[] =>
   sandbox
     ? []
@@ -66,56 +88,63 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Claude Desktop",
     where:
       "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
+    files: ["$settings/Claude/claude_desktop_config.json"],
     key: EXAMPLE_KEY,
-    document: servers("mcpServers"),
     hints: networkHint,
+    hasOwnPath: true,
   },
   "claude-code": {
     title: "Claude Code",
     where: ".mcp.json in the project's folder.",
-    keySource: FROM_VARIABLE,
+    files: ["./.mcp.json", "~/.claude.json"],
     key: "${FACELESS_API_KEY}",
-    document: servers("mcpServers", claudeCodeServer),
-    // PowerShell would lose the quotes of the JSON.
-    hints: (entry) => (entry.windows ? [] : [`Or run there: ${claudeMcpAdd(entry)}`]),
+    placeholder: DOLLAR_BRACES,
+    // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
+    fields: { type: "stdio", alwaysLoad: true },
+    inherits: true,
   },
   cursor: {
     title: "Cursor",
     where: "~/.cursor/mcp.json, or .cursor/mcp.json in a project.",
-    keySource: FROM_VARIABLE,
+    files: ["./.cursor/mcp.json", "~/.cursor/mcp.json"],
     key: "${env:FACELESS_API_KEY}",
-    document: servers("mcpServers"),
-    hints: linkHint(
-      (entry) =>
-        `Or open this link${entry.sandbox ? "" : ", which takes the service's address from FACELESS_BASE_URL"}: ${cursorInstallLink(entry)}`,
-    ),
+    placeholder: ENV_BRACES,
+    link: cursorInstallLink,
   },
   vscode: {
     title: "VS Code",
-    findsNpx: true,
     where:
       '.vscode/mcp.json in a project, or the file that the command "MCP: Open User Configuration" opens.',
-    key: "${input:faceless_key}",
+    files: ["./.vscode/mcp.json", "$settings/Code/User/mcp.json"],
+    root: "servers",
     keySource: "VS Code asks for the key and keeps it.",
+    placeholder: ENV_BRACES,
     document: vscodeDocument,
-    hints: linkHint((entry) => `Or open this link: ${vscodeInstallLink(entry)}`),
+    link: vscodeInstallLink,
+    findsNpx: true,
+    inherits: true,
   },
   codex: {
     title: "Codex",
-    findsNpx: true,
     where: "~/.codex/config.toml.",
-    keySource: FROM_VARIABLE,
+    files: ["$codex/config.toml"],
+    root: "mcp_servers",
     language: "toml",
-    document: servers("mcp_servers", ({ command, args, env, sandbox, installation }) => ({
-      command,
-      args,
-      ...(!sandbox && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
-      // Codex gives a server 1 s before the first message, too short for npx, unless the server is required.
-      ...(installation === undefined && { required: true }),
-      startup_timeout_sec: START_SECONDS,
-      tool_timeout_sec: CALL_SECONDS,
-      env,
-    })),
+    keySource: FROM_SHELL,
+    document: ({ command, args, env, sandbox, installation }) => ({
+      mcp_servers: {
+        [SERVER]: {
+          command,
+          args,
+          ...(!sandbox && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+          // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
+          ...(installation === undefined && { required: true }),
+          startup_timeout_sec: START_SECONDS,
+          tool_timeout_sec: CALL_SECONDS,
+          env,
+        },
+      },
+    }),
     hints: (entry) => [
       ...(entry.installation === undefined
         ? [
@@ -124,138 +153,172 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
         : []),
       ...declinesHint(entry),
     ],
+    findsNpx: true,
   },
   gemini: {
     title: "Gemini CLI",
-    findsNpx: true,
     where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
-    keySource: FROM_VARIABLE,
+    files: ["./.gemini/settings.json", "~/.gemini/settings.json"],
     // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
-    document: servers("mcpServers"),
+    placeholder: DOLLAR,
+    findsNpx: true,
   },
   zed: {
     title: "Zed",
-    findsNpx: true,
     where: 'Zed\'s settings.json (the command "zed: open settings").',
+    files: ["./.zed/settings.json", "$config/zed/settings.json"],
+    root: "context_servers",
     key: EXAMPLE_KEY,
-    document: servers("context_servers", (entry) => ({ ...startOf(entry), timeout: CALL_SECONDS })),
+    fields: { timeout: CALL_SECONDS },
+    findsNpx: true,
   },
   cline: {
     title: "Cline",
-    findsNpx: true,
     where:
       "cline_mcp_settings.json: in the editor through MCP Servers, Configure; for the CLI in ~/.cline/data/settings/.",
+    files: [
+      "$settings/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+      "~/.cline/data/settings/cline_mcp_settings.json",
+    ],
     key: EXAMPLE_KEY,
-    document: servers("mcpServers", (entry) => ({
-      ...startOf(entry),
-      disabled: false,
-      autoApprove: [],
-      timeout: CALL_SECONDS,
-    })),
+    placeholder: ENV_BRACES,
+    fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
     hints: networkHint,
+    findsNpx: true,
   },
   windsurf: {
     title: "Windsurf",
     where:
       "~/.codeium/windsurf/mcp_config.json, or in later versions ~/.config/devin/mcp_config.json (%APPDATA%\\devin\\mcp_config.json on Windows) or .devin/mcp_config.json in a project.",
-    keySource: FROM_VARIABLE,
+    files: [
+      "./.devin/mcp_config.json",
+      "$config/devin/mcp_config.json",
+      "~/.codeium/windsurf/mcp_config.json",
+    ],
     key: "${env:FACELESS_API_KEY}",
-    document: servers("mcpServers"),
+    placeholder: ENV_BRACES,
   },
   copilot: {
     title: "Copilot CLI",
     where: "~/.copilot/mcp-config.json, or .mcp.json in a project.",
-    keySource: FROM_VARIABLE,
+    files: ["./.mcp.json", "./.github/mcp.json", "~/.copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
-    document: servers("mcpServers", (entry) => ({ type: "local", ...startOf(entry), tools: ["*"] })),
+    placeholder: DOLLAR,
+    fields: { type: "local", tools: ["*"] },
     hints: declinesHint,
   },
   opencode: {
     title: "opencode",
     where: "~/.config/opencode/opencode.json, or opencode.json in a project.",
-    keySource: FROM_VARIABLE,
+    files: [
+      "./opencode.json",
+      "./opencode.jsonc",
+      "~/.config/opencode/opencode.json",
+      "~/.config/opencode/opencode.jsonc",
+    ],
+    root: "mcp",
+    envField: "environment",
     key: "{env:FACELESS_API_KEY}",
-    document: (entry) => ({
+    placeholder: /\{env:(\w+)\}/,
+    document: ({ command, args, env }) => ({
       $schema: "https://opencode.ai/config.json",
-      ...servers("mcp", ({ command, args, env }) => ({
-        type: "local",
-        command: [command, ...args],
-        environment: env,
-        enabled: true,
-        timeout: CALL_SECONDS * 1000,
-      }))(entry),
+      mcp: {
+        [SERVER]: {
+          type: "local",
+          command: [command, ...args],
+          environment: env,
+          enabled: true,
+          timeout: CALL_SECONDS * 1000,
+        },
+      },
     }),
+    inherits: true,
   },
   continue: {
     title: "Continue",
-    findsNpx: true,
     where:
       ".continue/mcpServers/faceless-video.yaml in a project. In ~/.continue/config.yaml, which the CLI reads, only the list under mcpServers is needed.",
+    files: [
+      "./.continue/mcpServers/faceless-video.yaml",
+      "~/.continue/mcpServers/faceless-video.yaml",
+      "~/.continue/config.yaml",
+    ],
+    language: "yaml",
+    key: "${{ secrets.FACELESS_API_KEY }}",
     keySource:
       "The key is taken from FACELESS_API_KEY in ~/.continue/.env, in .env of the project, or in the environment.",
-    key: "${{ secrets.FACELESS_API_KEY }}",
-    language: "yaml",
-    document: (entry) => ({
+    placeholder: /\$\{\{\s*secrets\.(\w+)\s*\}\}/,
+    document: ({ command, args, env }) => ({
       name: SERVER,
       version: "0.0.1",
       schema: "v1",
-      mcpServers: [{ name: SERVER, type: "stdio", ...startOf(entry) }],
+      mcpServers: [{ name: SERVER, type: "stdio", command, args, env }],
     }),
+    findsNpx: true,
+    hasSecrets: true,
   },
   goose: {
     title: "goose",
     where:
       "~/.config/goose/config.yaml (%APPDATA%\\Block\\goose\\config\\config.yaml on Windows). If it has extensions already, add this one to them.",
+    // The second is its place on Windows.
+    files: ["$config/goose/config.yaml", "$config/Block/goose/config/config.yaml"],
+    root: "extensions",
+    envField: "envs",
+    language: "yaml",
     keySource:
       "The key is taken from the variable FACELESS_API_KEY of the shell that goose starts from, or from goose's own secrets.",
-    language: "yaml",
-    document: servers("extensions", ({ command, args, env, sandbox }) => ({
-      enabled: true,
-      type: "stdio",
-      name: SERVER,
-      description: "Makes and publishes short faceless videos",
-      cmd: command,
-      args,
-      envs: env,
-      ...(!sandbox && { env_keys: ["FACELESS_API_KEY"] }),
-      timeout: CALL_SECONDS,
-    })),
+    document: ({ command, args, env, sandbox }) => ({
+      extensions: {
+        [SERVER]: {
+          enabled: true,
+          type: "stdio",
+          name: SERVER,
+          description: "Makes and publishes short faceless videos",
+          cmd: command,
+          args,
+          envs: env,
+          ...(!sandbox && { env_keys: ["FACELESS_API_KEY"] }),
+          timeout: CALL_SECONDS,
+        },
+      },
+    }),
+    hasSecrets: true,
   },
   "lm-studio": {
     title: "LM Studio",
     where: "~/.lmstudio/mcp.json (Program, Install, Edit mcp.json).",
+    files: ["~/.lmstudio/mcp.json"],
     key: EXAMPLE_KEY,
-    document: servers("mcpServers"),
+    hasOwnPath: true,
   },
   kiro: {
     title: "Kiro",
     where: "~/.kiro/settings/mcp.json, or .kiro/settings/mcp.json in a project.",
-    keySource: `${FROM_VARIABLE} Kiro fills in only variables that its setting "Mcp Approved Env Vars" names.`,
+    files: ["./.kiro/settings/mcp.json", "~/.kiro/settings/mcp.json"],
     key: "${FACELESS_API_KEY}",
-    document: servers("mcpServers"),
+    keySource: `${FROM_SHELL} Kiro fills in only variables that its setting "Mcp Approved Env Vars" names.`,
+    placeholder: DOLLAR_BRACES,
   },
   "visual-studio": {
     title: "Visual Studio",
     where: "%USERPROFILE%\\.mcp.json, or .mcp.json beside the solution.",
-    key: "${input:faceless_key}",
+    files: ["./.mcp.json", "~/.mcp.json"],
+    root: "servers",
     keySource: "Visual Studio asks for the key.",
     document: vscodeDocument,
   },
 };
 
-/** What most clients need of an entry. */
-function startOf({ command, args, env }: Entry): object {
-  return { command, args, env };
+/** The key's place, in a sentence; undefined if the printed entry holds the key. */
+export function keySourceOf({ key, keySource }: ClientFormat): string | undefined {
+  return keySource ?? (key === EXAMPLE_KEY ? undefined : FROM_SHELL);
 }
 
-function servers(root: string, server: (entry: Entry) => object = startOf): (entry: Entry) => object {
-  return (entry) => ({ [root]: { [SERVER]: server(entry) } });
-}
-
-/** Links to an entry with npx. */
-function linkHint(hint: (entry: Entry) => string): (entry: Entry) => readonly string[] {
-  return (entry) => (entry.installation === undefined ? [hint(entry)] : []);
+export function documentOf({ root = "mcpServers", fields, document }: ClientFormat, entry: Entry): object {
+  const { command, args, env } = entry;
+  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...fields } } };
 }
 
 /** VS Code asks for the URL too if it is not known. */
@@ -263,37 +326,4 @@ function vscodeDocument({ baseUrl, ...entry }: Entry): object {
   const url = baseUrl === EXAMPLE_URL ? undefined : baseUrl;
   const inputs = VSCODE_INPUTS.filter(({ password }) => password || url === undefined);
   return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
-}
-
-/** Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist. */
-function claudeCodeServer(entry: Entry): object {
-  return { type: "stdio", ...startOf(entry), alwaysLoad: true };
-}
-
-/** Quoted for a POSIX shell, because Claude Code fills in the variable, not the shell. */
-function claudeMcpAdd(entry: Entry): string {
-  const json = JSON.stringify(claudeCodeServer(entry)).replaceAll("'", String.raw`'\''`);
-  return `claude mcp add-json --scope project ${SERVER} '${json}'`;
-}
-
-/**
- * Adds this server to Cursor with one click, through a web page that redirects to cursor://, because GitHub
- * removes such links from a README. Holds no key: Cursor takes it from the environment.
- */
-export function cursorInstallLink({ command, args, sandbox }: ServerStart): string {
-  const env = {
-    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
-    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
-  };
-  const entry = { command, args, ...(!sandbox && { env }) };
-  const config = Buffer.from(JSON.stringify(entry)).toString("base64");
-  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${encodeURIComponent(config)}`;
-}
-
-/** Adds this server to VS Code, which asks for the key. */
-export function vscodeInstallLink(start: ServerStart): string {
-  const config = encodeURIComponent(JSON.stringify(vscodeEntry(start)));
-  const inputs = encodeURIComponent(JSON.stringify(VSCODE_INPUTS));
-  const link = `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}`;
-  return start.sandbox ? link : `${link}&inputs=${inputs}`;
 }

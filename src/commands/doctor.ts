@@ -2,11 +2,10 @@
 // how to fix what is wrong. Spends nothing and leaves nothing behind.
 
 import type { ClientName } from "../command-line.ts";
-import { type Config, NO_FLAGS, readConfig } from "../config.ts";
+import { type Config, NO_FLAGS, readConfig, type ServiceConfig } from "../config.ts";
 import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
-import type { Machine } from "./doctor/client-files.ts";
-import { type Check, pass, warn } from "./doctor/check.ts";
-import { checkConfig, readTarget, type Target } from "./doctor/environment.ts";
+import { type Check, type Machine, pass, warn } from "./doctor/check.ts";
+import { checkConfig, readTarget } from "./doctor/environment.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { checkSavedVideos } from "./doctor/folder.ts";
 import { cleanCheck, formatReport, redactReport } from "./doctor/report.ts";
@@ -82,7 +81,7 @@ async function checkStart(
 /** Nothing if what the entry names may be used: a cloned project may name an address that collects keys. */
 async function askAboutProject(
   { projectFile, env }: ClientStart,
-  target: Target | undefined,
+  target: ServiceConfig | undefined,
   { env: terminal, trustProject, json, confirm }: DoctorOptions,
 ): Promise<readonly Check[]> {
   if (projectFile === undefined || trustProject) return [];
@@ -99,7 +98,7 @@ async function askAboutProject(
   ];
 }
 
-function describeTarget({ service: { baseUrl, proxies } }: Target): string {
+function describeTarget({ baseUrl, proxies }: ServiceConfig): string {
   const proxy = baseUrl.protocol === "https:" ? proxies.https : proxies.http;
   return `${addressOf(baseUrl)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`;
 }

@@ -1,4 +1,4 @@
-// What every client's entry of this server consists of: its name, how it is started and what it needs. Pure.
+// What an entry of this server, or a link that adds one, consists of. Pure.
 
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
@@ -68,4 +68,26 @@ export function vscodeEntry(
 ): object {
   const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: baseUrl };
   return { type: "stdio", command, args, ...(!sandbox && { env }) };
+}
+
+/**
+ * Adds this server to Cursor with one click, through a web page that redirects to cursor://, because GitHub
+ * removes such links from a README. Holds no key: Cursor takes it from the environment.
+ */
+export function cursorInstallLink({ command, args, sandbox }: ServerStart): string {
+  const env = {
+    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
+    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
+  };
+  const entry = { command, args, ...(!sandbox && { env }) };
+  const config = Buffer.from(JSON.stringify(entry)).toString("base64");
+  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${encodeURIComponent(config)}`;
+}
+
+/** Adds this server to VS Code, which asks for the key. */
+export function vscodeInstallLink(start: ServerStart): string {
+  const config = encodeURIComponent(JSON.stringify(vscodeEntry(start)));
+  const inputs = encodeURIComponent(JSON.stringify(VSCODE_INPUTS));
+  const link = `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}`;
+  return start.sandbox ? link : `${link}&inputs=${inputs}`;
 }

@@ -1,11 +1,9 @@
-// Registers the prompts with the SDK. Listing them needs the catalog only; a prompt is loaded when a client
-// first gets it or completes one of its arguments.
+// Registers the prompts with the SDK.
 
 import { completable, type McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { lazy } from "../lazy.ts";
-import { type CatalogPrompt, PROMPTS } from "../prompts/catalog.ts";
-import type { Prompt, WrittenPrompt } from "../prompts/prompt.ts";
+import { PROMPTS } from "../prompts/catalog.ts";
+import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
 
 const SUGGESTED_JOBS = 20;
@@ -17,49 +15,47 @@ export function registerPrompts(server: McpServer, application: Application): vo
     await application.recallJobs();
     return application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
   };
-  for (const listed of PROMPTS) {
-    const { name, title, description } = listed;
-    const load = lazy(() => listed.load(application.canPublish));
-    const argsSchema = lazySchema(listed, load, recentJobIds);
-    server.registerPrompt(name, { title, description, argsSchema }, (written) => ({
-      description: written.description,
-      messages: [{ role: "user", content: { type: "text", text: written.text } }],
-    }));
+  for (const prompt of PROMPTS) {
+    const { name, title, description } = prompt;
+    server.registerPrompt(
+      name,
+      { title, description, argsSchema: schemaOf(prompt, recentJobIds) },
+      (values) => {
+        const written = prompt.write(values, application.canPublish);
+        return {
+          description: written.description,
+          messages: [{ role: "user", content: { type: "text", text: written.text } }],
+        };
+      },
+    );
   }
 }
 
-/** Lists the arguments from the catalog. Validation, which makes the text, and completion load the prompt. */
-function lazySchema(
-  listed: CatalogPrompt,
-  load: () => Promise<Prompt>,
+function schemaOf(
+  prompt: Prompt,
   recentJobIds: () => Promise<readonly string[]>,
-): StandardSchemaWithJSON<unknown, WrittenPrompt> {
-  const names = Object.keys(listed.arguments);
+): StandardSchemaWithJSON<unknown, Readonly<Record<string, unknown>>> {
+  const args = Object.entries(prompt.arguments);
   const json = {
     type: "object",
     properties: Object.fromEntries(
-      Object.entries(listed.arguments).map(([name, { description }]) => [
-        name,
-        { type: "string", description },
-      ]),
+      args.map(([name, { description }]) => [name, { type: "string", description }]),
     ),
-    required: names.filter((name) => listed.arguments[name]?.required === true),
+    required: args.filter(([, { required }]) => required).map(([name]) => name),
   };
   // A variable, because the type of a schema has no `shape`.
   const schema = {
     "~standard": {
       version: 1 as const,
       vendor: "faceless-video-mcp",
-      validate: async (value: unknown) => (await load()).schema["~standard"].validate(value),
+      validate: (given: unknown) => readArguments(prompt, Object(given)),
       jsonSchema: { input: () => json, output: () => json },
     },
     // The SDK looks here for completable arguments. It uses only their completion, not the schemas.
     shape: Object.fromEntries(
-      names.map((name) => [
+      args.map(([name, { suggest }]) => [
         name,
-        completable(z.string(), async (typed) => [
-          ...((await (await load()).completions[name]?.(typed, recentJobIds)) ?? []),
-        ]),
+        completable(z.string(), async (typed) => [...((await suggest?.(typed, recentJobIds)) ?? [])]),
       ]),
     ),
   };

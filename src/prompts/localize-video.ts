@@ -1,20 +1,17 @@
 // The prompt localize_video: a video's topic, rewritten for another language and its speaking rate.
 
-import * as z from "zod";
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
 import * as craft from "./craft.ts";
-import type { Prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-const schema = z.object({ video: args.video, language: args.newLanguage, duration: args.newDuration });
-
-export const localizeVideo = (canPublish: boolean): Prompt => ({
-  completions: {
-    video: args.completeJobId,
-    language: args.completeNewLanguage,
-    duration: args.completeNewDuration,
-  },
-  schema: schema.transform(({ video, language, duration }) => {
+export const localizeVideo = definePrompt({
+  name: "localize_video",
+  title: "Make a video in another language",
+  description:
+    "Rewrites a video's topic for viewers of another language, in lines that fit its speaking rate. You see it first; the new video is made only if you agree.",
+  arguments: { video: args.video, language: args.newLanguage, duration: args.newDuration },
+  write({ video, language, duration }, canPublish) {
     const target = { language, duration };
     const name = craft.languageOf(target);
     const original =
@@ -48,5 +45,5 @@ ${craft.generateCall(target, { duration: duration ?? same, style: same, pacing: 
 3. ${craft.FOLLOW_THE_JOB}
 4. Give me the link, and ask me to check that the voice speaks ${name} throughout.${craft.publishIfAsked(canPublish)}`,
     };
-  }),
+  },
 });

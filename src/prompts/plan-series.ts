@@ -1,20 +1,23 @@
 // The prompt plan_series: topics on one theme. The user's yes to some of them is the most that is generated.
 
-import * as z from "zod";
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
 import * as craft from "./craft.ts";
-import type { Prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-const schema = z.object({
-  theme: args.requiredText("must say what the series is about", args.SUBJECT_LIMIT),
-  count: args.count,
-  ...args.target,
-});
+const DEFAULT_COUNT = 5;
 
-export const planSeries = (canPublish: boolean): Prompt => ({
-  completions: { count: args.completeCount, ...args.completeTarget },
-  schema: schema.transform(({ theme, count = args.DEFAULT_COUNT, ...target }) => ({
+export const planSeries = definePrompt({
+  name: "plan_series",
+  title: "Plan a series of videos",
+  description:
+    "Turns a theme into a series: a table of titles, first lines and ideas, and a topic for each video. You see everything first, and say how many videos are made.",
+  arguments: {
+    theme: { ...args.subject, description: "What the series is about, in your own words" },
+    count: args.count,
+    ...args.target,
+  },
+  write: ({ theme, count = DEFAULT_COUNT, ...target }, canPublish) => ({
     description: `Series of ${count} videos, ${craft.lengthOf(target)} each in ${craft.languageOf(target)}: ${quote(theme, 80)}`,
     text: `Plan a series of ${count} faceless short videos and show me the plan. Nothing is made before I agree, and never more videos than I agreed to.
 
@@ -36,5 +39,5 @@ ${craft.generateCall(target, { topic: "<the topic of this video>" })}
    Stop at the first call that fails or whose outcome is unknown, and tell me what was started. A failed render, or a video that I don't like, is no yes to another: ask me again.
 3. For each job: ${craft.FOLLOW_THE_JOB}
 4. Give me a table with number, working title and link, or that it failed and its credits are refunded. Each video is decided about on its own.${craft.publishIfAsked(canPublish)}`,
-  })),
+  }),
 });

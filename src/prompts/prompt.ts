@@ -1,6 +1,31 @@
-// The parts of a prompt. Knows neither the SDK nor the service's HTTP.
+// A prompt is one declarative object in one file. The one way to write it: read the arguments, then make the
+// text. Knows neither the SDK nor the service's HTTP.
 
-import type * as z from "zod";
+import { quote } from "../text.ts";
+
+/** Suggestions for an argument of which `typed` has been typed so far. */
+export type Suggest = (typed: string, recentJobIds: () => Promise<readonly string[]>) => Suggestions;
+type Suggestions = readonly string[] | Promise<readonly string[]>;
+
+export interface Argument<Value = unknown> {
+  /** What clients show beside the field. */
+  readonly description: string;
+  readonly required?: true;
+  /** The value of trimmed text that is not blank; undefined if it can't be used. */
+  readonly read: (text: string) => Value | undefined;
+  /** What can be used. Completes "must be …". */
+  readonly allowed: string;
+  /** Words that stand for leaving it out. */
+  readonly absent?: string;
+  readonly suggest?: Suggest;
+}
+
+type Arguments = Readonly<Record<string, Argument>>;
+type Values<Of extends Arguments> = {
+  readonly [Name in keyof Of]: Of[Name] extends { readonly required: true }
+    ? Exclude<ReturnType<Of[Name]["read"]>, undefined>
+    : ReturnType<Of[Name]["read"]>;
+};
 
 export interface WrittenPrompt {
   readonly description: string;
@@ -8,13 +33,37 @@ export interface WrittenPrompt {
   readonly text: string;
 }
 
-/** Suggestions for an argument of which `typed` has been typed so far. */
-export type Complete = (typed: string, recentJobIds: () => Promise<readonly string[]>) => Suggestions;
-type Suggestions = readonly string[] | Promise<readonly string[]>;
+export interface Prompt<Of extends Arguments = Arguments> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** In the order in which clients ask for them. */
+  readonly arguments: Of;
+  // A method, so that prompts of different arguments fit in one list.
+  write(values: Values<Of>, canPublish: boolean): WrittenPrompt;
+}
 
-export interface Prompt {
-  /** Validates the arguments and writes the prompt. The SDK puts an argument's name before its messages. */
-  readonly schema: z.ZodType<WrittenPrompt>;
-  /** An argument without an entry gets no suggestions. */
-  readonly completions: Readonly<Record<string, Complete>>;
+/** Binds the types of the arguments to those of `write`. */
+export function definePrompt<const Of extends Arguments>(prompt: Prompt<Of>): Prompt<Of> {
+  return prompt;
+}
+
+/** The arguments' values, or what is wrong with some of them. Clients send blanks for fields left empty. */
+export function readArguments(
+  { arguments: known }: Prompt,
+  given: Readonly<Record<string, string | undefined>>,
+) {
+  const values: Record<string, unknown> = {};
+  const issues: { readonly path: readonly string[]; readonly message: string }[] = [];
+  for (const [name, { required, read, allowed, absent }] of Object.entries(known)) {
+    const text = (given[name] ?? "").trim();
+    const isAbsent = text === "" || text.toLowerCase() === absent;
+    values[name] = isAbsent ? undefined : read(text);
+    if (values[name] === undefined && (required || !isAbsent))
+      issues.push({
+        path: [name],
+        message: `must be ${allowed}; got ${isAbsent ? "nothing" : quote(text, 60)}`,
+      });
+  }
+  return issues.length > 0 ? { issues } : { value: values };
 }

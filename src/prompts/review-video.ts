@@ -1,13 +1,16 @@
 // The prompt review_video: the model checks what can be read, and the user what is seen and heard.
 
-import * as z from "zod";
 import * as args from "./arguments.ts";
 import * as craft from "./craft.ts";
-import type { Prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-export const reviewVideo = (canPublish: boolean): Prompt => ({
-  completions: { jobId: args.completeJobId },
-  schema: z.object({ jobId: args.jobId }).transform(({ jobId }) => ({
+export const reviewVideo = definePrompt({
+  name: "review_video",
+  title: "Review a video before publishing",
+  description:
+    "Goes through a finished video with you, with a checklist for what only you can see and hear. Publishes and generates nothing unless you ask for it.",
+  arguments: { jobId: args.jobId },
+  write: ({ jobId }, canPublish) => ({
     description: `Review before publishing: ${jobId ?? "the newest video"}`,
     text: `Review one of my videos with me before it is published. Publish nothing and generate nothing unless I ask for it in this chat after the review.
 
@@ -34,5 +37,5 @@ Ask me to watch it once with sound and once without:
 1. Sum up in two sentences: ready or not, and why.
 2. If it is ready, say so.${craft.publishIfAsked(canPublish)}
 3. If something must change: a finished video can't be edited here, and a new one ${craft.WHAT_IT_COSTS}. Show me the changed topic and the settings, and ask. Only when I have agreed, call \`generate_video\`, exactly once. ${craft.FOLLOW_THE_JOB}`,
-  })),
+  }),
 });

@@ -1,19 +1,20 @@
 // The prompt write_video_topic: a wish becomes a topic worth paying for, shown before credits are spent.
 
-import * as z from "zod";
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
 import * as craft from "./craft.ts";
-import type { Prompt } from "./prompt.ts";
+import { definePrompt } from "./prompt.ts";
 
-const schema = z.object({
-  subject: args.requiredText("must say what the video is about", args.SUBJECT_LIMIT),
-  ...args.target,
-});
-
-export const writeVideoTopic = (canPublish: boolean): Prompt => ({
-  completions: args.completeTarget,
-  schema: schema.transform(({ subject, ...target }) => ({
+export const writeVideoTopic = definePrompt({
+  name: "write_video_topic",
+  title: "Write a video topic",
+  description:
+    "Turns a subject into a topic for a faceless short video: a first line that holds, pictures, words that fill the seconds, an ending. You see it first; the video is made only if you agree.",
+  arguments: {
+    subject: { ...args.subject, description: "What the video is about, in your own words" },
+    ...args.target,
+  },
+  write: ({ subject, ...target }, canPublish) => ({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
     text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
@@ -29,5 +30,5 @@ ${craft.writingRules(target)}
 ${craft.generateCall(target)}
 3. ${craft.FOLLOW_THE_JOB}
 4. Give me the link.${craft.publishIfAsked(canPublish)}`,
-  })),
+  }),
 });

@@ -4,7 +4,6 @@
 import { randomUUID } from "node:crypto";
 import { planRender, renderEndsAfterMs, renderStateAt } from "./render.ts";
 import type { RenderPlan, RenderState } from "./render.ts";
-import type { GenerateRequest, PublishRequest, VideosRequest } from "./request-schemas.ts";
 import { rateLimited, ServiceError } from "./service-error.ts";
 import type { RenderEnd } from "./webhook-sender.ts";
 
@@ -49,7 +48,7 @@ export class Account {
     this.#options = options;
   }
 
-  generate(request: GenerateRequest) {
+  generate(request: { readonly topic: string; readonly duration: number }) {
     const { topic, duration } = request;
     if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
     if (topic.includes("[out_of_credits]") || this.#creditsLeft() < 1)
@@ -88,14 +87,14 @@ export class Account {
     };
   }
 
-  publish({ jobId, platforms }: PublishRequest) {
+  publish({ jobId, platforms }: { readonly jobId: string; readonly platforms: readonly string[] }) {
     const { status } = this.#stateOf(this.#find(jobId));
     if (status !== "completed")
       throw new ServiceError(409, "not_ready", `The video can't be published: its status is ${status}.`);
     return { results: [...new Set(platforms)].map((platform) => this.#post(jobId, platform)) };
   }
 
-  videos({ limit, cursor }: VideosRequest) {
+  videos({ limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }) {
     const beforeMs = cursor === undefined ? Infinity : Date.parse(cursor);
     const older = [...this.#jobs.values()].filter(({ createdAtMs }) => createdAtMs < beforeMs).reverse();
     const page = older.slice(0, limit).map((job) => {

@@ -3,17 +3,11 @@
 
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
+import { OPERATIONS } from "./operations.ts";
 import type { Reply } from "./reply.ts";
 import { readBody } from "./request-body.ts";
-import {
-  generateRequestSchema,
-  publishRequestSchema,
-  statusRequestSchema,
-  videosRequestSchema,
-} from "./request-schemas.ts";
 import { envelope, ServiceError } from "./service-error.ts";
 
 export interface McpEndpoint {
@@ -41,31 +35,10 @@ export function createMcpEndpoint(account: Account): McpEndpoint {
 
 function createToolServer(account: Account): McpServer {
   const server = new McpServer({ name: "faceless-video-sandbox", version: "1.0.0" });
-  server.registerTool(
-    "generate_video",
-    { description: "Start a video; costs one credit.", inputSchema: generateRequestSchema },
-    (input) => result(() => account.generate(input)),
-  );
-  server.registerTool(
-    "get_video_status",
-    { description: "The status and clips of a job.", inputSchema: statusRequestSchema },
-    ({ jobId }) => result(() => account.status(jobId)),
-  );
-  server.registerTool(
-    "publish_video",
-    { description: "Publish a completed video to connected platforms.", inputSchema: publishRequestSchema },
-    (input) => result(() => account.publish(input)),
-  );
-  server.registerTool(
-    "list_videos",
-    { description: "The account's videos, newest first.", inputSchema: videosRequestSchema },
-    (input) => result(() => account.videos(input)),
-  );
-  server.registerTool(
-    "list_connected_platforms",
-    { description: "The platforms that the account can publish to.", inputSchema: z.object({}) },
-    () => result(() => account.platforms()),
-  );
+  for (const { name, summary, input, run } of OPERATIONS)
+    server.registerTool(name, { description: `${summary}.`, inputSchema: input }, (given) =>
+      result(() => run(account, given)),
+    );
   return server;
 }
 

@@ -1,49 +1,32 @@
-// The documented REST endpoints: what each reads from the request, and which account operation it calls.
+// The documented REST endpoints: reads each operation's input from the request.
 
 import type { Account } from "./account.ts";
-import type { Route } from "./app.ts";
+import type { Handler, Route, RouteRequest } from "./app.ts";
 import { openApiDocument } from "./openapi-document.ts";
+import { OPERATIONS } from "./operations.ts";
 import { jsonReply } from "./reply.ts";
 import { parseRequest, readJson } from "./request-body.ts";
-import { generateRequestSchema, publishRequestSchema, videosRequestSchema } from "./request-schemas.ts";
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
-  return [
-    {
-      path: /^\/api\/v1\/generate$/,
-      methods: {
-        POST: async ({ incoming }) =>
-          jsonReply(201, account.generate(parseRequest(generateRequestSchema, await readJson(incoming)))),
-      },
-    },
-    {
-      path: /^\/api\/v1\/status\/([^/]+)$/,
-      methods: { GET: ({ match }) => jsonReply(200, account.status(match[1] ?? "")) },
-    },
-    {
-      path: /^\/api\/v1\/publish$/,
-      methods: {
-        POST: async ({ incoming }) =>
-          jsonReply(200, account.publish(parseRequest(publishRequestSchema, await readJson(incoming)))),
-      },
-    },
-    {
-      path: /^\/api\/v1\/videos$/,
-      methods: {
-        GET: ({ url: { searchParams } }) => {
-          const limit = searchParams.get("limit");
-          const cursor = searchParams.get("cursor");
-          const query = {
-            ...(limit !== null && { limit: /^\d+$/.test(limit) ? Number(limit) : limit }),
-            ...(cursor !== null && { cursor }),
-          };
-          return jsonReply(200, account.videos(parseRequest(videosRequestSchema, query)));
-        },
-      },
-    },
-    {
-      path: /^\/api\/v1\/openapi\.json$/,
-      methods: { GET: () => jsonReply(200, openApiDocument(url)) },
-    },
-  ];
+  const routes = OPERATIONS.flatMap(({ endpoint, input, run }) => {
+    if (endpoint === undefined) return [];
+    const { method, path, status } = endpoint;
+    const pattern = new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+    const answer: Handler = async (request) => {
+      const given = method === "GET" ? parametersOf(request) : await readJson(request.incoming);
+      return jsonReply(status, run(account, parseRequest(input, given)));
+    };
+    return [{ path: pattern, methods: { [method]: answer } }];
+  });
+  const document = () => jsonReply(200, openApiDocument(url));
+  return [...routes, { path: /^\/api\/v1\/openapi\.json$/, methods: { GET: document } }];
+}
+
+/** The parameters of path and query. A number is written in digits. */
+function parametersOf({ url, match }: RouteRequest): object {
+  const query = Array.from(url.searchParams, ([name, text]) => [
+    name,
+    /^\d+$/.test(text) ? Number(text) : text,
+  ]);
+  return { ...Object.fromEntries(query), ...match.groups };
 }

@@ -1,13 +1,8 @@
 // Reads and fills in each entry that `config` prints as its client does. e2e/commands.test.ts starts them.
 
-import { readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
 import { runConfig, type Surroundings } from "../../src/commands/client-config.ts";
-import { temporaryFolder } from "../fixtures/folder.ts";
-import { run } from "../fixtures/run.ts";
 import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
 
 const PLACEHOLDER_URL = "https://videos.example.com";
@@ -78,6 +73,16 @@ describe.each(CLIENTS)("For %s", (client) => {
     expect(stderr).not.toContain("open this link");
   });
 
+  test("the entry can be pasted whatever the address and the paths hold", () => {
+    const script = `/it's "\\a" \`b\`; ‘two’ # words: {x}/bin.cjs`;
+    const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(x)'" };
+
+    const { stdout } = config([client, "--installed"], { env, installation: { ...INSTALLATION, script } });
+
+    const start = LOADERS[client](stdout);
+    expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], env.FACELESS_BASE_URL]);
+  });
+
   test("the entry without an address has a placeholder, unless the client asks for it, and notes say what to do", () => {
     const { stdout, stderr } = config([client], { env: {} });
 
@@ -100,26 +105,6 @@ test("Codex waits for a server that npx starts, and not for one that is installe
 
   expect(config(["codex"]).stderr).toContain("starts no session without it");
   expect(stdout + stderr).not.toMatch(/required|starts no session/);
-});
-
-test("the command for Claude Code can be pasted into a shell whatever address and paths hold", async () => {
-  const folder = temporaryFolder();
-  await writeFile(join(folder, "claude"), '#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done\n', {
-    mode: 0o700,
-  });
-  const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(touch pwned)'" };
-  const { stdout, stderr } = config(["claude-code", "--installed"], {
-    env,
-    installation: { ...INSTALLATION, script: `/it's "$(touch pwned)" \`touch pwned\`; ‘two’ words/bin.cjs` },
-  });
-  const command = /^Or run there: (.+)$/m.exec(stderr)?.[1] ?? "";
-
-  const pasted = await run("sh", ["-c", command], { cwd: folder, env: { PATH: `${folder}:/usr/bin:/bin` } });
-
-  const words = pasted.stdout.trimEnd().split("\n");
-  expect(words.slice(0, -1)).toEqual(["mcp", "add-json", "--scope", "project", "faceless-video"]);
-  expect({ mcpServers: { "faceless-video": JSON.parse(words.at(-1) ?? "") } }).toEqual(JSON.parse(stdout));
-  expect(readdirSync(folder)).toEqual(["claude"]);
 });
 
 test("--installed prints no entry for another computer's system", () => {

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
-import { FORMATS } from "../../src/commands/client-formats.ts";
+import { documentOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { launch, SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
@@ -36,7 +36,7 @@ test.each([
   async (client, file) => {
     const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
     const { env = {} } = server;
-    const printed = FORMATS[client].document({
+    const printed = documentOf(FORMATS[client], {
       ...OPTIONS,
       command,
       args: [...args, ...SWITCHES],

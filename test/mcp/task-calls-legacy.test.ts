@@ -1,6 +1,5 @@
 // The experimental tasks of 2025-11-25.
 
-import { ProgressNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
 import { valueAt } from "../../src/mcp/value-at.ts";
 import { connectModern } from "../fixtures/clients.ts";
@@ -35,21 +34,6 @@ test("a legacy client that does not declare tasks sees today's results, whatever
   expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
   for (const method of ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"])
     await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
-});
-
-test("a legacy client with a progress token is notified of each clip and of the end", async () => {
-  const { service, client } = await setUpStarting(connectLegacyWithTasks);
-  const told: unknown[] = [];
-  client.raw.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void told.push(params));
-  const _meta = { progressToken: "video" };
-  await client.ask("tools/call", { name: "generate_video", arguments: TIDES, task: {}, _meta });
-  await expect.poll(() => told).toHaveLength(1);
-  service.become(JOB_ID, completed);
-  await client.end(JOB_ID);
-  expect(told).toEqual([
-    { progressToken: "video", progress: 1, total: 4, message: "1 of 3 clips" },
-    { progressToken: "video", progress: 4, total: 4, message: "Ready: 3 clips" },
-  ]);
 });
 
 test("a legacy client with tasks is answered tasks/result when the video has ended, with the task named", async () => {

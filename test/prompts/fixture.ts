@@ -1,7 +1,7 @@
 // Prompts as a client gets them, without the protocol.
 
 import { PROMPTS } from "../../src/prompts/catalog.ts";
-import type { Prompt, WrittenPrompt } from "../../src/prompts/prompt.ts";
+import { type Prompt, readArguments, type WrittenPrompt } from "../../src/prompts/prompt.ts";
 
 export type PromptArguments = Readonly<Record<string, string>>;
 
@@ -13,24 +13,26 @@ export const REQUIRED: Readonly<Record<string, PromptArguments>> = {
   review_video: {},
 };
 
-export async function loadPrompt(name: string): Promise<Prompt> {
-  const listed = PROMPTS.find((prompt) => prompt.name === name);
-  if (listed === undefined) throw new Error(`There is no prompt ${name}.`);
-  return listed.load(true);
+export function findPrompt(name: string): Prompt {
+  const found = PROMPTS.find((prompt) => prompt.name === name);
+  if (found === undefined) throw new Error(`There is no prompt ${name}.`);
+  return found;
 }
 
-export async function write(name: string, args: PromptArguments = {}): Promise<WrittenPrompt> {
-  return (await loadPrompt(name)).schema.parse({ ...REQUIRED[name], ...args });
+export function write(name: string, args: PromptArguments = {}): WrittenPrompt {
+  const read = readArguments(findPrompt(name), { ...REQUIRED[name], ...args });
+  if ("issues" in read) throw new Error(JSON.stringify(read.issues));
+  return findPrompt(name).write(read.value, true);
 }
 
-export async function textOf(name: string, args: PromptArguments = {}): Promise<string> {
-  return (await write(name, args)).text;
+export function textOf(name: string, args: PromptArguments = {}): string {
+  return write(name, args).text;
 }
 
 /** Why arguments are refused: the argument's name and the message of each problem. */
-export async function refusal(name: string, args: PromptArguments): Promise<string | undefined> {
-  const { error } = (await loadPrompt(name)).schema.safeParse(args);
-  return error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
+export function refusal(name: string, args: PromptArguments): string | undefined {
+  const { issues } = readArguments(findPrompt(name), args);
+  return issues?.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
 }
 
 /** The arguments of generate_video that a prompt ends with. */

@@ -8,8 +8,8 @@ import { callIn, type PromptArguments, textOf } from "./fixture.ts";
 
 const text = (args: PromptArguments = {}) => textOf("write_video_topic", args);
 
-test("without settings the service's defaults are used, and the model chooses among all styles", async () => {
-  const prompt = await text();
+test("without settings the service's defaults are used, and the model chooses among all styles", () => {
+  const prompt = text();
 
   expect(callIn(prompt)).toEqual({
     topic: "<the topic I agreed to>",
@@ -26,9 +26,9 @@ test("without settings the service's defaults are used, and the model chooses am
   }
 });
 
-test("length is measured in characters or syllables where words are not separated", async () => {
-  const japanese = await text({ style: "story", language: "ja" });
-  const thai = await text({ style: "story", language: "th" });
+test("length is measured in characters or syllables where words are not separated", () => {
+  const japanese = text({ style: "story", language: "ja" });
+  const thai = text({ style: "story", language: "th" });
 
   expect(japanese).toContain("128 to 142 characters spoken");
   expect(japanese).toContain("First line: eight to fourteen characters");
@@ -36,8 +36,8 @@ test("length is measured in characters or syllables where words are not separate
   expect(japanese + thai).not.toMatch(/(\d|six) words/);
 });
 
-test.each(STYLES)("write_video_topic has the brief of %s and none of another style", async (style) => {
-  const prompt = await text({ style });
+test.each(STYLES)("write_video_topic has the brief of %s and none of another style", (style) => {
+  const prompt = text({ style });
 
   const { course, telling, pictures, settings } = STYLE_BRIEFS[style];
   for (const sentence of [course, telling, pictures]) expect(prompt).toContain(sentence);
@@ -54,16 +54,16 @@ test.each(
   ),
 )(
   "write_video_topic takes at most 700 tokens, four characters each, with style %j in %s",
-  async (style, language) => {
-    const prompt = await text({ style, language, duration: "90" });
+  (style, language) => {
+    const prompt = text({ style, language, duration: "90" });
 
     expect(prompt.length / 4).toBeLessThanOrEqual(700);
   },
 );
 
-test("localize_video writes for the new language's speaking rate, by default in the same length", async () => {
-  const same = await textOf("localize_video", { language: "de" });
-  const longer = await textOf("localize_video", { language: "Deutsch", duration: "45" });
+test("localize_video writes for the new language's speaking rate, by default in the same length", () => {
+  const same = textOf("localize_video", { language: "de" });
+  const longer = textOf("localize_video", { language: "Deutsch", duration: "45" });
 
   expect(same).toContain("57 to 62 words, numbers as said and brackets aside, fill 30 seconds");
   expect(same).toContain("other lengths in proportion");
@@ -78,9 +78,9 @@ test.each([
   `https://videos.example/watch?job=${JOB_ID}`,
 ])(
   "localize_video takes the jobId %j, and the whole topic from its status, or else from the user",
-  async (video) => {
-    expect(await textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
-    const prompt = await textOf("localize_video", { video });
+  (video) => {
+    expect(textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
+    const prompt = textOf("localize_video", { video });
 
     expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
     expect(prompt).toContain("gives its whole topic and its settings as `arguments`");

@@ -1,4 +1,6 @@
-// The result of one of doctor's checks.
+// The result of one of doctor's checks, and the computer that they look at.
+
+import type { Environment } from "../../config.ts";
 
 export interface Check {
   readonly name: string;
@@ -8,6 +10,16 @@ export interface Check {
   readonly detail: string;
   /** What to do, without a full stop. */
   readonly fix?: string;
+}
+
+/** The computer, and the terminal that doctor was started in. */
+export interface Machine {
+  readonly env: Environment;
+  /** What `~` stands for. */
+  readonly homeDir: string;
+  /** The folder of the project, if there is one. */
+  readonly workingDir: string;
+  readonly platform: NodeJS.Platform;
 }
 
 const finding =

@@ -1,16 +1,16 @@
 // Reads this server's entry from a client's own file, and says what is wrong with it. Shows no value.
 
 import { readFile, realpath, stat } from "node:fs/promises";
-import { isAbsolute, win32 } from "node:path";
+import { isAbsolute, join, win32 } from "node:path";
+import { load as parseYaml } from "js-yaml";
+import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
-import { type Check, fail, pass } from "./check.ts";
-import { CLIENT_FILES, type Machine, pathsOf } from "./client-files.ts";
+import { type Check, fail, type Machine, pass } from "./check.ts";
 import { fillIn, isSetting, settingsOf } from "./entry-variables.ts";
-import { parseFile } from "./parse-file.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
@@ -50,8 +50,7 @@ const entrySchema = z.looseObject({
 const NAME = "entry";
 
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
-  const { title } = FORMATS[client];
-  const { files, root } = CLIENT_FILES[client];
+  const { title, files, root = "mcpServers" } = FORMATS[client];
   const places = pathsOf(files, machine);
   const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
@@ -112,8 +111,7 @@ async function checkEntry(
   entry: z.infer<typeof entrySchema>,
   machine: Machine,
 ): Promise<ClientEntry> {
-  const { title } = FORMATS[client];
-  const { envField, inherits } = CLIENT_FILES[client];
+  const { title, envField = "env", inherits } = FORMATS[client];
   const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
   const flags = readFlags(words);
   const { values, checks } = fillIn(client, entry, machine.env);
@@ -143,7 +141,7 @@ async function checkEntry(
 
 /** Whether it is, by whatever path, one of the client's files outside the working folder. */
 async function isUsersOwn(client: ClientName, file: string, machine: Machine): Promise<boolean> {
-  const elsewhere = CLIENT_FILES[client].files.filter((place) => !place.startsWith("./"));
+  const elsewhere = FORMATS[client].files.filter((place) => !place.startsWith("./"));
   const own = await Promise.all(
     pathsOf(elsewhere, machine)
       .filter((path) => isAbsolute(path))
@@ -159,4 +157,47 @@ async function readText(file: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** The paths of these files on this machine. */
+export function pathsOf(files: readonly string[], machine: Machine): readonly string[] {
+  const folders = foldersOf(machine);
+  return files.map((file) => join(file.replace(/^[.~$]\w*/, (folder) => folders[folder] ?? folder)));
+}
+
+function foldersOf(machine: Machine): Readonly<Record<string, string>> {
+  const { env, homeDir, workingDir } = machine;
+  return {
+    ".": workingDir,
+    "~": homeDir,
+    $settings: settingsDir(machine, "Library/Application Support"),
+    $config: settingsDir(machine, ".config"),
+    $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
+  };
+}
+
+/** The platform's folder for the settings of applications. */
+function settingsDir({ env, homeDir, platform }: Machine, onMac: string): string {
+  if (platform === "win32") return env["APPDATA"] ?? join(homeDir, "AppData/Roaming");
+  if (platform === "darwin") return join(homeDir, onMac);
+  return env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config");
+}
+
+/** Throws where the client could not read the file either. The message quotes the file: show none of it. */
+function parseFile(name: string, text: string): unknown {
+  if (name.endsWith(".toml")) return parseToml(text);
+  return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
+}
+
+/** Clients also allow comments and trailing commas. */
+function parseJson(text: string): unknown {
+  const withoutComments = text
+    .replace(/^\uFEFF/, "")
+    .replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, keepStrings);
+  const json = withoutComments.replace(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g, keepStrings);
+  return json.trim() === "" ? {} : JSON.parse(json);
+}
+
+function keepStrings(part: string): string {
+  return part.startsWith('"') ? part : " ";
 }

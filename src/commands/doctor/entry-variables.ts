@@ -5,10 +5,9 @@ import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { type Check, fail, warn } from "./check.ts";
-import { CLIENT_FILES, type ClientFiles } from "./client-files.ts";
 
 /** The fields of an entry that hold variables, or their names. */
-type Variables = Readonly<Record<ClientFiles["envField"], Readonly<Record<string, string>>>> & {
+type Variables = Readonly<Record<"env" | "environment" | "envs", Readonly<Record<string, string>>>> & {
   readonly env_vars: readonly unknown[];
   readonly env_keys: readonly unknown[];
   /** A file with further variables, which doctor does not read. */
@@ -27,8 +26,7 @@ export function isSetting(name: string): boolean {
 
 /** The variables as the client passes them on, and a check by its name for each that has no value. */
 export function fillIn(client: ClientName, entry: Variables, env: Environment) {
-  const { envField, placeholder, hasSecrets } = CLIENT_FILES[client];
-  const { title } = FORMATS[client];
+  const { title, envField = "env", placeholder, hasSecrets } = FORMATS[client];
   const terminal = settingsOf(env);
   const written = settingsOf(entry[envField]);
   const values: Record<string, string> = {};

@@ -56,22 +56,16 @@ export function checkConfig(
   return [pass("settings", `key and address are set ${where}`)];
 }
 
-/** The service to check, as far as the environment names it. */
-export interface Target {
-  readonly service: ServiceConfig;
-  /** If the user has no key, the service is asked with the example's. */
-  readonly hasKey: boolean;
-}
-
-/** Reads address and key separately, so that one can be checked while the other is wrong. */
-export function readTarget(env: Environment, homeDir: string): Target | undefined {
+/**
+ * The service to check, as far as the environment names it. Address and key are read separately, so that one
+ * can be checked while the other is wrong: without a key the service is asked with the example's.
+ */
+export function readTarget(env: Environment, homeDir: string): ServiceConfig | undefined {
   const network = Object.fromEntries(
     Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),
   );
   const read = (apiKey: string | undefined) =>
     readConfig({ ...network, [KEY]: apiKey }, NO_FLAGS, homeDir).service;
-  const own = read(env[KEY]);
-  const service = own ?? read(EXAMPLE_KEY);
-  if (service === undefined || service.baseUrl.origin === EXAMPLE_URL) return undefined;
-  return { service, hasKey: own !== undefined && own.apiKey !== EXAMPLE_KEY };
+  const service = read(env[KEY]) ?? read(EXAMPLE_KEY);
+  return service?.baseUrl.origin === EXAMPLE_URL ? undefined : service;
 }

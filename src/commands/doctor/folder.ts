@@ -1,8 +1,7 @@
 // Checks whether a folder can be written, or created where it is, and so whether videos can be saved. Leaves
 // nothing behind.
 
-import { randomUUID } from "node:crypto";
-import { access, constants, open, rm, stat } from "node:fs/promises";
+import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../config.ts";
@@ -27,27 +26,15 @@ export function findFolderProblem(folder: string): Promise<string | undefined> {
   return Promise.race([findProblem(folder), sleep(2_000, "no answer within 2 s", { ref: false })]);
 }
 
+/** Some systems show only by writing whether writing is allowed. */
 async function findProblem(folder: string): Promise<string | undefined> {
   try {
-    const nearest = await nearestFolder(folder);
-    await access(nearest, constants.W_OK | constants.X_OK);
-    if (nearest !== folder) return undefined;
-    // Some systems show only by writing whether writing is allowed.
-    const path = join(folder, `doctor-${randomUUID()}`);
-    await (await open(path, "wx", 0o600)).close();
-    await rm(path);
+    await rmdir(await mkdtemp(join(folder, "doctor-")));
     return undefined;
   } catch (error) {
-    return describeFolderError(error);
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    return isMissing && dirname(folder) !== folder
+      ? findProblem(dirname(folder))
+      : describeFolderError(error);
   }
-}
-
-async function nearestFolder(path: string): Promise<string> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" && dirname(path) !== path) return undefined;
-    throw error;
-  });
-  if (found === undefined) return nearestFolder(dirname(path));
-  if (!found.isDirectory()) throw Object.assign(new Error("Not a folder"), { code: "ENOTDIR" });
-  return path;
 }

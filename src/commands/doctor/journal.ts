@@ -5,8 +5,7 @@ import type { Config } from "../../config.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
-import { type Check, fail, pass, warn } from "./check.ts";
-import type { Machine } from "./client-files.ts";
+import { type Check, fail, type Machine, pass, warn } from "./check.ts";
 import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";

@@ -6,8 +6,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { type ClientName, parseCommandLine } from "../../command-line.ts";
 import type { Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
-import { type Check, fail, warn } from "./check.ts";
-import { CLIENT_FILES, type Machine } from "./client-files.ts";
+import { type Check, fail, type Machine, warn } from "./check.ts";
 
 const NAME = "entry";
 
@@ -17,7 +16,7 @@ export async function checkProgram(
   words: readonly string[],
   machine: Machine,
 ): Promise<readonly Check[]> {
-  const { title, findsNpx } = FORMATS[client];
+  const { title, findsNpx, hasOwnPath } = FORMATS[client];
   const onWindows = machine.platform === "win32";
   // Opening a file on another computer would show it who this computer's user is.
   if (onWindows && words.some((word) => /^[\\/](?:[\\/]|\?\?)/.test(word))) return [];
@@ -45,7 +44,7 @@ export async function checkProgram(
       ),
     ];
   // Windows has one list of folders for all.
-  const mayLookElsewhere = CLIENT_FILES[client].hasOwnPath === true && !onWindows;
+  const mayLookElsewhere = hasOwnPath === true && !onWindows;
   const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
   return mayLookElsewhere && !isAbsolute(command) && path.startsWith(machine.homeDir)
     ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]

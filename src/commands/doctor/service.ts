@@ -7,9 +7,10 @@ import { OPERATIONS, ServiceClient } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import { cleanServiceText } from "../../text.ts";
+import type { ServiceConfig } from "../../config.ts";
 import { VERSION } from "../../version.ts";
+import { EXAMPLE_KEY } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
-import type { Target } from "./environment.ts";
 
 // Together well below the 20 s that such a request has in the server.
 const ANSWER_MS = 8_000;
@@ -18,27 +19,31 @@ const OTHER_ADDRESS =
   "Set FACELESS_BASE_URL to the service's address without /api/v1, not to that of its website. On a public network, sign in to the network first";
 
 /** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
-export async function checkService(target: Target | undefined, now: () => number): Promise<readonly Check[]> {
-  if (target === undefined) return [];
+export async function checkService(
+  config: ServiceConfig | undefined,
+  now: () => number,
+): Promise<readonly Check[]> {
+  if (config === undefined) return [];
+  const hasKey = config.apiKey !== EXAMPLE_KEY;
   const options = { version: VERSION, clock: systemClock, random: Math.random };
-  const requests = new RequestSender({ ...options, config: target.service });
+  const requests = new RequestSender({ ...options, config });
   const startedMs = now();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const tookMs = now() - startedMs;
-    if (!answerSchemas(target.service.baseUrl).videoPage.safeParse(answer.json).success)
+    if (!answerSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
       return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
     return [
-      pass("service", `${addressOf(target.service.baseUrl)} answers (${tookMs} ms)`),
-      ...(target.hasKey ? [pass("key", "the service accepts it")] : []),
+      pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
+      ...(hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRequests(answer),
-      ...(target.hasKey
-        ? [await checkPlatforms(new ServiceClient({ ...options, connect: async () => target.service }))]
+      ...(hasKey
+        ? [await checkPlatforms(new ServiceClient({ ...options, connect: async () => config }))]
         : []),
     ];
   } catch (error) {
-    if (error instanceof BridgeError) return checkFailure(error, target);
+    if (error instanceof BridgeError) return checkFailure(error, addressOf(config.baseUrl), hasKey);
     throw error;
   } finally {
     requests.close();
@@ -49,24 +54,16 @@ export function addressOf(baseUrl: URL): string {
   return baseUrl.href.replace(/\/$/, "");
 }
 
-function checkFailure(error: BridgeError, target: Target): readonly Check[] {
+function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
   const { code, status, nextStep, serviceWords } = error.facts;
   const fix = nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)
-    return [
-      fail(
-        "service",
-        `${addressOf(target.service.baseUrl)} gives no answer: ${error.cause.facts.reason}`,
-        fix,
-      ),
-    ];
+    return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
   const words =
     serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
-  const answers = pass("service", `${addressOf(target.service.baseUrl)} answers`);
-  if (code === "unauthorized") {
-    return target.hasKey ? [answers, fail("key", detail, fix)] : [answers];
-  }
+  const answers = pass("service", `${address} answers`);
+  if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
   if (code === "out_of_credits")
     return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
   if (code === "rate_limited") return [answers, fail("requests", detail, fix)];

@@ -39,14 +39,10 @@ export class JobTasks {
     this.#application = application;
   }
 
-  /**
-   * The task of a job that generate_video has just named; undefined if that has ended, as no work is in
-   * progress. `onChange` is called with each change of the job until its task ends, the end included.
-   */
-  start(jobId: string, onChange?: (job: Job) => void): Task | undefined {
+  /** The task of a job that generate_video has just named; undefined if the job has ended. */
+  start(jobId: string): Task | undefined {
     if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
     this.#follow(jobId);
-    if (onChange !== undefined) this.#reportChanges(jobId, onChange);
     return this.get(jobId);
   }
 
@@ -129,20 +125,6 @@ export class JobTasks {
     const { poller, savedVideos } = this.#application;
     this.#followed.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
     savedVideos.saveWhenFinished(jobId);
-  }
-
-  /** Calls `onChange` until the task ends. */
-  #reportChanges(jobId: string, onChange: (job: Job) => void): void {
-    const { jobs } = this.#application;
-    const followed = this.#followed.get(jobId);
-    const stop = jobs.on("change", (changed) => {
-      if (changed !== jobId) return;
-      if (this.#followed.get(jobId) !== followed || followed?.cancellation.signal.aborted === true)
-        return stop();
-      const job = jobs.get(jobId)?.job;
-      if (job !== undefined) onChange(job);
-      if (this.get(jobId).status !== "working") stop();
-    });
   }
 
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {

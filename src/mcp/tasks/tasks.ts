@@ -14,16 +14,14 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Job } from "../../service/answers.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { ProgressReporter } from "../progress.ts";
 import { successResult } from "../tool-result.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
 import { JobTasks } from "./job-tasks.ts";
 
-type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify">;
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
@@ -83,8 +81,7 @@ export class Tasks {
     const isModern = request.envelope !== undefined;
     if (isModern ? !declaresExtension(request) : valueAt(request, "_meta", TASK_REQUESTED) === undefined)
       return result;
-    // A legacy call's progress token is good until its task ends; a modern one's until its answer.
-    const task = this.#jobTasks.start(jobId, isModern ? undefined : this.#reportTo(request));
+    const task = this.#jobTasks.start(jobId);
     if (task === undefined) return result;
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
@@ -94,14 +91,6 @@ export class Tasks {
 
   close(): void {
     this.#jobTasks.close();
-  }
-
-  #reportTo(request: McpRequest): (job: Job) => void {
-    const progress = new ProgressReporter(request, this.#application.clock);
-    return (job) => {
-      progress.report(job);
-      void progress.finish(job);
-    };
   }
 
   /** tasks/result and tasks/list are not in the extension: the SDK refuses them. */

@@ -4,7 +4,8 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
-import { CLIENT_FILES, pathsOf } from "../../../src/commands/doctor/client-files.ts";
+import { FORMATS } from "../../../src/commands/client-formats.ts";
+import { pathsOf } from "../../../src/commands/doctor/client-entry.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { envelope } from "../../fixtures/scripted-service.ts";
 import {
@@ -138,7 +139,7 @@ test.each(CLIENTS)(
   "the entry that `config %s` prints is found healthy in about ten lines",
   async (client) => {
     const machine = { env: {}, homeDir: "home", workingDir: "work", platform: process.platform };
-    const file = pathsOf(CLIENT_FILES[client].files, machine).at(-1) ?? "";
+    const file = pathsOf(FORMATS[client].files, machine).at(-1) ?? "";
     const { url } = await service();
     const text = printed(client, url).replace("fl_example", CANARY);
     const home = await homeWith(file.replace(/^home\//, ""), text);

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CLIENTS } from "../../../src/command-line.ts";
 import type { DoctorOptions } from "../../../src/commands/doctor.ts";
-import { CLIENT_FILES } from "../../../src/commands/doctor/client-files.ts";
+import { FORMATS } from "../../../src/commands/client-formats.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { doctor, good, homeWith, printed, problems, servers, service, write } from "./client-files.ts";
 
 const env = { FACELESS_API_KEY: CANARY, GITHUB_TOKEN: "ghp_secret" };
 const PROJECT_PLACES = CLIENTS.flatMap((client) =>
-  CLIENT_FILES[client].files.filter((file) => file.startsWith("./")).map((file) => ({ client, file })),
+  FORMATS[client].files.filter((file) => file.startsWith("./")).map((file) => ({ client, file })),
 );
 
 test.each(PROJECT_PLACES)(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/client-formats.ts";
+import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/server-entry.ts";
 import { ADDRESS, fillInputs, KEY, promptSchema, vscodeServer } from "./client-loaders.ts";
 
 const usual = { command: "npx", args: ["-y", "faceless-video-mcp"], sandbox: false };
