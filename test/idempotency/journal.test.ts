@@ -28,14 +28,16 @@ test("An entry is on disk before its request is sent, where another process read
   ]);
 });
 
-test("A known outcome stays known, whatever older line of the entry is read later", async () => {
+test.each([
+  ["an older line of the entry", {}],
+  ["a line with another outcome", { outcome: "rejected" }],
+])("A known outcome stays known when %s is read later", async (_, change) => {
   const folder = temporaryFolder();
   const { journal } = openJournal(openDisk(folder));
   const { own } = await journal.begin(VIDEO);
-  const older = readFileSync(join(folder, TODAY));
   await journal.end(own, { outcome: "done", jobId: "job-1" });
   await journal.entries();
-  writeFileSync(join(folder, TODAY), older);
+  writeFileSync(join(folder, TODAY), JSON.stringify({ ...own, ...change }));
 
   expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", endedAtMs: NOON }]);
 });
@@ -195,20 +197,20 @@ test.runIf(process.getuid?.() === 0)("No file of another user is read or written
   });
 });
 
-test.each(["journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl", "journal-copy-2026-11-20.jsonl"])(
-  "A copy that a program for synchronising made counts like the file itself: %s",
-  async (name) => {
-    const folder = temporaryFolder();
-    await openJournal(openDisk(folder)).journal.begin(VIDEO);
-    renameSync(join(folder, TODAY), join(folder, name));
-    const { journal } = openJournal(openDisk(folder), { epochMs: NOON - DAY_MS });
-    expect(await topics(journal)).toEqual(["Tides"]);
-    await journal.begin(VIDEO);
+test.each([
+  "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl",
+  "journal-copy-of-journal-2026-11-22.jsonl",
+])("A copy that a program for synchronising made counts like the file itself: %s", async (name) => {
+  const folder = temporaryFolder();
+  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  renameSync(join(folder, TODAY), join(folder, name));
+  const { journal } = openJournal(openDisk(folder), { epochMs: NOON - DAY_MS });
+  expect(await topics(journal)).toEqual(["Tides"]);
+  await journal.begin(VIDEO);
 
-    const day = name.includes("copy") ? "2026-11-20" : "2026-11-21";
-    expect(readdirSync(folder).sort()).toEqual([`journal-${day}.jsonl`, name].sort());
-  },
-);
+  const day = name.includes("copy") ? "2026-11-20" : "2026-11-21";
+  expect(readdirSync(folder).sort()).toEqual([`journal-${day}.jsonl`, name].sort());
+});
 
 test("A look reads only what was added since the last one, and nothing that was read is forgotten", async () => {
   const folder = temporaryFolder();
