@@ -43,7 +43,7 @@ export function expectedOf({ point: { expected }, via }: FaultCase): "none" | Ex
 }
 
 /** A valid answer to any request of the bridge. */
-export function validAnswer(request: string): string {
+function validAnswer(request: string): string {
   const body = request.includes("/api/v1/videos")
     ? { videos: [{ jobId: JOB_ID, status: "processing" }] }
     : request.startsWith(PUBLISH)

@@ -6,11 +6,9 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/answers.ts";
-import { RateLimiter } from "../../src/service/rate-limiter.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { ENDS } from "../fixtures/constants.ts";
-import { createLimitedService } from "../fixtures/rate-limit.ts";
 
 const START_MS = Date.UTC(2026, 10, 20);
 
@@ -173,24 +171,5 @@ export class PolledWorld {
 
   watchAll(...jobIds: string[]): (() => void)[] {
     return jobIds.map((jobId) => this.poller.watch(jobId));
-  }
-}
-
-/** The same behind the real rate limiter, with a service that counts requests. */
-export class LimitedWorld extends PolledWorld {
-  protected readonly rateLimiter = new RateLimiter({ clock: this.clock });
-  protected readonly service;
-
-  constructor({ limit, ...options }: WorldOptions & { readonly limit: number }) {
-    super(options);
-    this.service = createLimitedService({ limit, windowMs: 60_000, encoding: "remaining seconds" });
-  }
-
-  protected override backgroundWaitMs(): number {
-    return this.rateLimiter.waitMs("background");
-  }
-
-  protected override hasSpare(): boolean {
-    return this.rateLimiter.hasSpare();
   }
 }

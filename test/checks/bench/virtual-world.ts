@@ -1,9 +1,11 @@
 // Measures what watching costs: the real poller behind the real rate limiter, with a service that answers
 // after a delay and counts requests in fixed windows.
 
+import { RateLimiter } from "../../../src/service/rate-limiter.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { DURATIONS, type JobEnd, type Random, seededRandom } from "../../fixtures/durations.ts";
-import { failure, LimitedWorld } from "../../jobs/polled-service.ts";
+import { createLimitedService } from "../../fixtures/rate-limit.ts";
+import { failure, PolledWorld } from "../../jobs/polled-service.ts";
 
 export interface WatchedWorldOptions {
   readonly random: Random;
@@ -14,19 +16,23 @@ export interface WatchedWorldOptions {
   readonly webhooks?: boolean;
 }
 
+const MINUTE_MS = 60_000;
 /** The time from the end of a job to its webhook. */
 const DELIVERY_MS = 200;
 const LATENCY_MS = 150;
 
-export class WatchedWorld extends LimitedWorld {
+export class WatchedWorld extends PolledWorld {
   polls = 0;
   /** 429s that the rate limiter should have prevented. */
   refused = 0;
   readonly #random: Random;
   readonly #hasWebhooks: boolean;
+  readonly #rateLimiter = new RateLimiter({ clock: this.clock });
+  readonly #service;
 
-  constructor({ webhooks = false, ...options }: WatchedWorldOptions) {
+  constructor({ webhooks = false, limit, ...options }: WatchedWorldOptions) {
     super(options);
+    this.#service = createLimitedService({ limit, windowMs: MINUTE_MS, encoding: "remaining seconds" });
     this.#random = options.random;
     this.#hasWebhooks = webhooks;
   }
@@ -53,6 +59,14 @@ export class WatchedWorld extends LimitedWorld {
     return { jobId, endsMs };
   }
 
+  protected override backgroundWaitMs(): number {
+    return this.#rateLimiter.waitMs("background");
+  }
+
+  protected override hasSpare(): boolean {
+    return this.#rateLimiter.hasSpare();
+  }
+
   protected override async send<T>(
     _: string,
     { background = false }: CallOptions,
@@ -61,12 +75,12 @@ export class WatchedWorld extends LimitedWorld {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
     const priority = background ? "background" : "user";
-    let permit = this.rateLimiter.tryAcquire(priority);
-    for (; "retryInMs" in permit; permit = this.rateLimiter.tryAcquire(priority))
+    let permit = this.#rateLimiter.tryAcquire(priority);
+    for (; "retryInMs" in permit; permit = this.#rateLimiter.tryAcquire(priority))
       await this.pass(permit.retryInMs);
     if (background) this.polls += 1;
     await this.pass(LATENCY_MS);
-    const { status, headers } = this.service.answer(this.clock.now());
+    const { status, headers } = this.#service.answer(this.clock.now());
     permit.release({ status, headers });
     if (status === 200) return answer();
     this.refused += 1;
@@ -85,7 +99,6 @@ export function delaysOf(seconds: readonly number[]): Delays {
   return { mean: sum / sorted.length, p95: sorted[Math.floor(0.95 * sorted.length)] ?? Number.NaN };
 }
 
-const MINUTE_MS = 60_000;
 const MEASURED_MINUTES = 30;
 
 /** Keeps `count` jobs watched at a rate limit of 60 per minute and measures 30 minutes of it. */

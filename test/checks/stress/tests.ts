@@ -51,11 +51,6 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
       promised: "right outcome, POST sent once, clear text",
       ...larger("test/faults/matrix.test.ts", {}),
     },
-    {
-      test: "10000 runs with random faults",
-      promised: "nothing sent twice, no wrong outcome, no key shown",
-      ...larger("test/faults/random.test.ts", { RUNS: "10000" }),
-    },
   ],
   fuzz: () => [
     {

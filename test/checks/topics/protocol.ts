@@ -111,7 +111,7 @@ function textOf(arm: string): string {
 }
 
 /** How often a topic of the first text was ranked before one of the second: "11 of 16". */
-export function countWins(
+function countWins(
   verdicts: readonly Pick<Verdict, "ranks">[],
   [first, second]: readonly [string, string],
 ): string {
@@ -125,6 +125,6 @@ export function countWins(
 }
 
 /** Each two of the texts, in their order. */
-export function pairsOf(texts: readonly string[]): readonly (readonly [string, string])[] {
+function pairsOf(texts: readonly string[]): readonly (readonly [string, string])[] {
   return texts.flatMap((first, index) => texts.slice(index + 1).map((second) => [first, second] as const));
 }
