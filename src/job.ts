@@ -8,10 +8,6 @@ const URI_PREFIX = "faceless://jobs/";
 /** An RFC 6570 template. */
 export const JOB_URI_TEMPLATE = `${URI_PREFIX}{jobId}`;
 
-export function isJobId(text: string): boolean {
-  return JOB_ID.test(text);
-}
-
 /** The one job's id in a text such as a resource URI or a link, in lower case as services write UUIDs. */
 export function readJobId(text: string): string | undefined {
   const ids = text.toLowerCase().match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
@@ -27,7 +23,7 @@ export function jobUri(jobId: string): string {
 /** The job whose resource has this URI; undefined if it is no job's. */
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
-  return isJobId(jobId) ? readJobId(jobId) : undefined;
+  return JOB_ID.test(jobId) ? readJobId(jobId) : undefined;
 }
 
 /** How long the service may neither list nor know a job that it has started. */
