@@ -110,10 +110,7 @@ export function createApplication(options: ApplicationOptions): Application {
             yield* (await downloader()).download(request);
           },
           watch: (jobId) => poller.watch(jobId),
-          async lookUpLinks() {
-            const { videos } = await service.listNewestVideos({ background: true });
-            jobs.updateFromPage(videos, { isFirstPage: true });
-          },
+          lookUpLinks: () => reader.refreshFromList(0),
           clock,
           log,
         });

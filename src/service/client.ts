@@ -192,7 +192,7 @@ export class ServiceClient {
   readonly #connect = lazy(async (): Promise<Connection> => {
     try {
       const config = await this.#options.connect();
-      const requests = new RequestSender({ ...this.#options, config });
+      const requests = await RequestSender.open({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
       return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };

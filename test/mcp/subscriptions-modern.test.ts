@@ -5,7 +5,6 @@ import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, OTHER_STATUS, STATUS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
-import { jobIdOf } from "../fixtures/soak-service.ts";
 import { completed, jobService, type JobService, processing, setUp } from "./job-service.ts";
 
 test("a modern client may name URIs that are not jobs, which are ignored", async () => {
