@@ -14,7 +14,6 @@ export function readJobId(text: string): string | undefined {
   return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
 }
 
-/** The URI of the job's resource. */
 export function jobUri(jobId: string): string {
   // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
   return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
@@ -51,7 +50,6 @@ export function meaningOf(status: string): Meaning {
   return MEANINGS.get(status) ?? "unclear";
 }
 
-/** Whether a job with this status has ended. */
 export function isEnded(status: string): boolean {
   return IS_END[meaningOf(status)];
 }

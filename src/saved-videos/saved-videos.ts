@@ -15,7 +15,6 @@ export type SavedVideo =
 
 export interface DownloadRequest {
   readonly url: string;
-  /** Ends the download at once. */
   readonly signal: AbortSignal;
 }
 

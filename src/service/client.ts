@@ -168,7 +168,6 @@ export class ServiceClient {
     });
   }
 
-  /** The origin of the service's URL. */
   async origin(): Promise<string> {
     return (await this.#connect()).baseUrl.origin;
   }
@@ -183,7 +182,6 @@ export class ServiceClient {
     return this.#requests?.limiter.hasSpare() ?? true;
   }
 
-  /** Closes every connection at once. */
   close(): void {
     this.#isClosed = true;
     this.#requests?.close();

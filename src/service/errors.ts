@@ -204,7 +204,6 @@ export function outOfTimeError({ verb }: Operation): BridgeError {
   });
 }
 
-/** The caller cancelled the call. */
 export function cancelledError(operation: Operation, outcome: Outcome = "not_sent"): BridgeError {
   const when = { not_sent: " before it was sent", rejected: "", unknown: " after it was sent" }[outcome];
   return requestError(operation, {
