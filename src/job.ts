@@ -8,17 +8,12 @@ const URI_PREFIX = "faceless://jobs/";
 /** An RFC 6570 template. */
 export const JOB_URI_TEMPLATE = `${URI_PREFIX}{jobId}`;
 
-export function isJobId(text: string): boolean {
-  return JOB_ID.test(text);
-}
-
 /** The one job's id in a text such as a resource URI or a link, in lower case as services write UUIDs. */
 export function readJobId(text: string): string | undefined {
   const ids = text.toLowerCase().match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
   return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
 }
 
-/** The URI of the job's resource. */
 export function jobUri(jobId: string): string {
   // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
   return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
@@ -27,7 +22,7 @@ export function jobUri(jobId: string): string {
 /** The job whose resource has this URI; undefined if it is no job's. */
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
-  return isJobId(jobId) ? readJobId(jobId) : undefined;
+  return JOB_ID.test(jobId) ? readJobId(jobId) : undefined;
 }
 
 /** How long the service may neither list nor know a job that it has started. */
@@ -55,7 +50,6 @@ export function meaningOf(status: string): Meaning {
   return MEANINGS.get(status) ?? "unclear";
 }
 
-/** Whether a job with this status has ended. */
 export function isEnded(status: string): boolean {
   return IS_END[meaningOf(status)];
 }

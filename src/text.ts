@@ -131,6 +131,6 @@ export function describeAge(ms: number): string {
 
 /** "tiktok", "tiktok and youtube", "tiktok, youtube and x". */
 export function inWords(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length <= 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+  // British English has no comma before the "and".
+  return new Intl.ListFormat("en-GB").format(names);
 }

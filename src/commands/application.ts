@@ -84,9 +84,7 @@ export function createApplication(options: ApplicationOptions): Application {
     ...guarded,
     maxGenerations: config.maxGenerations,
     lookAtJob,
-    knownJobIds: () => jobs.ids(),
-    onListed: (videos) => jobs.updateFromPage(videos, { isFirstPage: true }),
-    onStarted: ({ jobId, status }, topic) => jobs.addStarted(jobId, topic, status),
+    jobs,
   });
   const publishOnce = new PublishOnce(guarded);
   const downloader = lazy(async () => {
@@ -110,10 +108,7 @@ export function createApplication(options: ApplicationOptions): Application {
             yield* (await downloader()).download(request);
           },
           watch: (jobId) => poller.watch(jobId),
-          async lookUpLinks() {
-            const { videos } = await service.listNewestVideos({ background: true });
-            jobs.updateFromPage(videos, { isFirstPage: true });
-          },
+          lookUpLinks: () => reader.refreshFromList(0),
           clock,
           log,
         });

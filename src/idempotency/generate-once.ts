@@ -26,12 +26,14 @@ export interface GenerateOnceOptions {
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
-  /** The jobs that this process knows at the moment. */
-  readonly knownJobIds: () => ReadonlySet<string>;
-  /** Called with the newest videos, as the service has just listed them. */
-  readonly onListed: (videos: readonly Video[]) => void;
-  /** Called for each job that is started, also where the answer comes after the call's end. */
-  readonly onStarted: (generation: Generation, topic: string) => void;
+  /** What this process knows of jobs. */
+  readonly jobs: {
+    ids(): ReadonlySet<string>;
+    /** Called for each job that is started, also where the answer comes after the call's end. */
+    addStarted(jobId: string, topic: string, status: string): void;
+    /** Called with the newest videos, as the service has just listed them. */
+    updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
+  };
 }
 
 export interface CallerOptions {
@@ -84,7 +86,7 @@ export class GenerateOnce {
     request: GenerationRequest,
     { confirmDuplicate, signal, ask }: GenerateOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
-    const { service, sender, knownJobIds, onStarted } = this.#options;
+    const { service, sender, jobs } = this.#options;
     const fingerprint = generationFingerprint(request);
     let known: ReadonlySet<string> = new Set();
     const call: GuardedCall<GenerationEntry, Generation, NewlyStarted | AlreadyStarted> = {
@@ -99,16 +101,16 @@ export class GenerateOnce {
         if (earlier !== undefined) return { answer: earlier };
         this.#checkLimit(look.entries);
         // Taken before the request: while it is under way, a look at the video list may make its job known.
-        known = knownJobIds();
+        known = jobs.ids();
         return {
           question: repeated &&
             ask && { key: code, ask: () => ask({ key: `generate ${code}`, ageMs: sender.ageMs(repeated) }) },
           intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
           check: (ahead) => this.#checkLimit(ahead),
           request: (options) => service.generate(request, options),
-          receive: (generation) => {
-            onStarted(generation, request.topic);
-            return { outcome: "done", jobId: generation.jobId };
+          receive: ({ jobId, status }) => {
+            jobs.addStarted(jobId, request.topic, status);
+            return { outcome: "done", jobId };
           },
           answerOf: (generation) => ({ alreadyStarted: false, generation }),
         };
@@ -153,9 +155,9 @@ export class GenerateOnce {
     ageMs: number,
     known: ReadonlySet<string | undefined>,
   ): Promise<BridgeError> {
-    const { service, onListed } = this.#options;
+    const { service, jobs } = this.#options;
     const listed = await service.listVideos({}, { deadlineMs: LIST_MS }).catch(() => undefined);
-    if (listed !== undefined) onListed(listed.videos);
+    if (listed !== undefined) jobs.updateFromPage(listed.videos, { isFirstPage: true });
     const videos = listed?.videos.filter(({ jobId }) => !known.has(jobId));
     return withCandidates(failure, ageMs, videos);
   }

@@ -127,14 +127,6 @@ export class JobReader {
     return this.readRecent(jobId, maxAgeMs, { background: false, signal });
   }
 
-  /** Looks up the final video of an ended job, which may read the job itself. Rejects as `read` does. */
-  async lookUpFinalVideo(jobId: string, signal: AbortSignal): Promise<void> {
-    const { store, clock } = this.#options;
-    const { job, fetchedAtMs } = store.get(jobId) ?? {};
-    if (job === undefined || fetchedAtMs === undefined) await this.read(jobId, { background: false, signal });
-    else await untilAborted(this.#lookUpLink(job, clock.monotonicMs() - fetchedAtMs), signal);
-  }
-
   /**
    * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
    * Sent as a user's request. Never rejects, but resolves to false if the list could not be read.

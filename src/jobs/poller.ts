@@ -19,8 +19,6 @@ export interface PollerOptions {
   readonly log: Log;
 }
 
-const MAX_WATCHED = 200;
-const TOO_MANY = `Not watched. The limit of ${MAX_WATCHED} watched jobs is reached.`;
 const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
@@ -52,20 +50,9 @@ export class Poller {
     this.#unsubscribe = options.store.on("change", (jobId) => this.#removeIfEnded(jobId));
   }
 
-  /**
-   * Polls the job until it ends or every caller has unsubscribed. A job that is known to have ended is not
-   * polled, nor is one beyond the limit: its watch ends at once.
-   */
+  /** Polls the job until it ends, unless it is known to have, or every caller has unsubscribed. */
   watch(jobId: string): Unsubscribe {
-    const { store, clock, log } = this.#options;
-    if (this.#isClosed || store.get(jobId)?.job?.done === true) return () => {};
-    if (!this.#jobs.has(jobId) && this.#jobs.size >= MAX_WATCHED) {
-      // Not before the caller is ready to be notified.
-      return clock.after(0, () => {
-        log.warn(`${jobId}: ${TOO_MANY}`);
-        store.endWatch(jobId, TOO_MANY);
-      });
-    }
+    if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
     this.#setTimer();
@@ -221,19 +208,11 @@ export class Poller {
     this.#setTimer();
   }
 
-  /** A service may need a moment until it lists a job that it has just started. */
-  #describeUnknown({ jobId }: WatchedJob): string {
-    const isOwn = this.#options.store.get(jobId)?.topic !== undefined;
-    return isOwn
-      ? "Watching ended: this computer started the video, but the service does not list it, or not yet."
-      : "Watching ended: the service says that it knows no such job.";
-  }
-
   #statusFailed(job: WatchedJob, error: unknown): void {
-    const { code, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
+    const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
     job.notFoundCount = code === "not_found" ? job.notFoundCount + 1 : 0;
     if (job.notFoundCount > 1 && this.#jobs.get(job.jobId) === job)
-      return this.#endWatch(job, this.#describeUnknown(job));
+      return this.#endWatch(job, `Watching ended. ${message}`);
     job.backOff(retryAfterSeconds * 1000);
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }

@@ -44,7 +44,10 @@ export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job>
   let cancelTimer = () => {};
   const timeIsUp = new Promise<void>((resolve) => (cancelTimer = clock.after(FINAL_VIDEO_MS, resolve)));
   // The end without the final video is better than an error.
-  await Promise.race([timeIsUp, reader.lookUpFinalVideo(job.jobId, signal).catch(() => {})]);
+  await Promise.race([
+    timeIsUp,
+    reader.readRecent(job.jobId, Infinity, { background: false, signal }).catch(() => {}),
+  ]);
   cancelTimer();
   return latest();
 }

@@ -24,36 +24,27 @@ const SPECIAL = blockList([
   "2001::/32",
   "2002::/16",
 ]);
-/** Everything else of IPv6 is link-local, multicast or reserved. */
-const GLOBAL_IPV6 = blockList(["2000::/3"]);
+/** The internet. Everything else of IPv6 is link-local, multicast or reserved. */
+const GLOBAL = blockList(["0.0.0.0/0", "2000::/3"]);
 
 /** Takes an IPv4 or IPv6 address, without brackets. */
 export function networkOf(address: string): Network {
-  const bare = address.replace(/%.*$/, "");
-  const ip = isIPv6(bare) ? (embeddedIPv4(bare) ?? bare) : bare;
+  const ip = address.replace(/%.*$/, "");
   const family = isIPv6(ip) ? "ipv6" : "ipv4";
   if (LOOPBACK.check(ip, family)) return "loopback";
   if (PRIVATE.check(ip, family)) return "private";
-  const isGlobal = family === "ipv4" || GLOBAL_IPV6.check(ip, family);
-  return SPECIAL.check(ip, family) || !isGlobal ? "special" : "public";
+  return SPECIAL.check(ip, family) || !GLOBAL.check(ip, family) ? "special" : "public";
 }
 
-/** The IPv4 address that an IPv6 address stands for: one that is mapped, or one that NAT64 translates. */
-function embeddedIPv4(address: string): string | undefined {
-  // The URL parser writes every address in its one shortest form.
-  const { hostname } = new URL(`http://[${address}]`);
-  const groups = /^\[(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(hostname)?.slice(1);
-  return groups
-    ?.map((group) => Number.parseInt(group, 16))
-    .flatMap((group) => [group >> 8, group & 255])
-    .join(".");
-}
-
+/** Holds an IPv4 subnet also as IPv6 addresses stand for it: mapped ones, and those that NAT64 translates. */
 function blockList(subnets: readonly string[]): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) {
     const [address = "", bits] = subnet.split("/");
-    list.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
+    if (isIPv6(address)) list.addSubnet(address, Number(bits), "ipv6");
+    else
+      for (const prefix of ["::ffff:", "64:ff9b::"])
+        list.addSubnet(`${prefix}${address}`, 96 + Number(bits), "ipv6");
   }
   return list;
 }

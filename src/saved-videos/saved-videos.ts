@@ -15,7 +15,6 @@ export type SavedVideo =
 
 export interface DownloadRequest {
   readonly url: string;
-  /** Ends the download at once. */
   readonly signal: AbortSignal;
 }
 
@@ -37,8 +36,8 @@ export interface SavedVideosOptions {
   readonly download: (request: DownloadRequest) => AsyncIterable<Uint8Array>;
   /** Polls the job until it ends or the returned function is called. May throw. */
   readonly watch: (jobId: string) => Unsubscribe;
-  /** Updates the store from the newest page of the video list, which has the links. */
-  readonly lookUpLinks: () => Promise<void>;
+  /** Updates the store from the newest page of the video list, which has the links. Never rejects. */
+  readonly lookUpLinks: () => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -166,11 +165,11 @@ export class SavedVideos {
 
   #lookUpLater(video: PendingVideo): void {
     if (video.state === "waiting for its link" || video.lookups === LOOKUPS.max) return;
-    const { clock, lookUpLinks, log } = this.#options;
+    const { clock, lookUpLinks } = this.#options;
     video.stopWaiting();
     video.state = "waiting for its link";
     const lookUp = async () => {
-      await lookUpLinks().catch((error: unknown) => log.debug("The links could not be listed.", error));
+      await lookUpLinks();
       if (this.#pending.get(video.jobId) !== video || video.state !== "waiting for its link") return;
       video.state = "rendering";
       this.#advance(video);
@@ -193,7 +192,7 @@ export class SavedVideos {
       await this.#readFolder();
       if (!this.#saved.has(this.#idPart(jobId))) {
         // A link that failed may have expired.
-        if (video.problem !== "") await lookUpLinks().catch(() => {});
+        if (video.problem !== "") await lookUpLinks();
         await this.#download(video);
         // A read that began before has not seen the file.
         await this.#folderRead;

@@ -28,19 +28,14 @@ const MAX_VALUES = 50_000;
 const MAX_ITEMS = 1_000;
 const MAX_DEPTH = 20;
 
-export interface JsonReader {
-  /** The parsed text, cleaned; undefined if it is not JSON or has far too many values. */
-  parse(text: string): unknown;
-  /** The same JSON without nulls (properties and array elements), invisible characters and the key. */
-  clean(value: unknown): unknown;
-}
-
 /** Everything that the service says passes here before anything is checked, cut or shown. */
-export function jsonReader(redact: Redact): JsonReader {
+export function jsonReader(redact: Redact) {
   // Most texts are plain ASCII. Invisible characters go first, since they could hide the key.
   const cleanText = (text: string) => redact(/^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text));
+  /** The same JSON without nulls (properties and array elements), invisible characters and the key. */
   const clean = (value: unknown) => cleanJson(value, cleanText);
-  const parse = (text: string) => {
+  /** The parsed text, cleaned; undefined if it is not JSON or has far too many values. */
+  const parse = (text: string): unknown => {
     if (countSeparators(text) > MAX_SEPARATORS) return undefined;
     try {
       return clean(JSON.parse(text));
@@ -50,6 +45,8 @@ export function jsonReader(redact: Redact): JsonReader {
   };
   return { parse, clean };
 }
+
+export type JsonReader = ReturnType<typeof jsonReader>;
 
 /** Commas and opening brackets, in texts too: at least as many as the JSON has values beside the first. */
 export function countSeparators(text: string): number {

@@ -50,35 +50,30 @@ const UNKNOWN_JOB = {
 export const OPERATIONS = {
   generate: {
     verb: "start the video",
-    activity: "start videos",
     method: "POST",
     whenUnknown:
       "Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.",
   },
   getJob: {
     verb: "read the job's status",
-    activity: "read the status of jobs",
     method: "GET",
     notFound: UNKNOWN_JOB,
   },
   publish: {
     verb: "publish the video",
-    activity: "publish videos",
     method: "POST",
     dependsOnJob: true,
     whenUnknown:
       "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
     notFound: UNKNOWN_JOB,
   },
-  listVideos: { verb: "list the videos", activity: "list videos", method: "GET" },
+  listVideos: { verb: "list the videos", method: "GET" },
   readOpenApi: {
     verb: "read the service's OpenAPI document",
-    activity: "read the service's OpenAPI document",
     method: "GET",
   },
   listConnectedPlatforms: {
     verb: "list the connected platforms",
-    activity: "list the connected platforms",
     method: "GET",
     notFound: {
       message: "The service offers no list of the connected platforms.",
@@ -164,16 +159,8 @@ export class ServiceClient {
       // Loaded here: the MCP client behind it is needed for this operation alone.
       const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
       const { platformsUrl } = discovery;
-      const readPath = async (url: URL) =>
-        readPlatforms((await requests.perform(operation, { url }, rest)).json);
       const listed =
-        platformsUrl &&
-        (await readPath(platformsUrl).catch((error: unknown) => {
-          // The document declares a path that the service doesn't have: the MCP endpoint may have it.
-          if (error instanceof BridgeError && [404, 405, 501].includes(error.facts.status ?? 0))
-            return undefined;
-          throw error;
-        }));
+        platformsUrl && readPlatforms((await requests.perform(operation, { url: platformsUrl }, rest)).json);
       const { signal } = options;
       const { version, clock } = this.#options;
       const call = { operation, requests, version, clock, endsAtMs, signal };
@@ -181,7 +168,6 @@ export class ServiceClient {
     });
   }
 
-  /** The origin of the service's URL. */
   async origin(): Promise<string> {
     return (await this.#connect()).baseUrl.origin;
   }
@@ -196,7 +182,6 @@ export class ServiceClient {
     return this.#requests?.limiter.hasSpare() ?? true;
   }
 
-  /** Closes every connection at once. */
   close(): void {
     this.#isClosed = true;
     this.#requests?.close();
@@ -205,7 +190,7 @@ export class ServiceClient {
   readonly #connect = lazy(async (): Promise<Connection> => {
     try {
       const config = await this.#options.connect();
-      const requests = new RequestSender({ ...this.#options, config });
+      const requests = await RequestSender.open({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
       return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };

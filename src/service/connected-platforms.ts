@@ -104,11 +104,10 @@ function timeLeftMs({ endsAtMs, clock }: McpCall): number {
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
 async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<ReadAnswer> {
   const { operation, requests, endsAtMs } = call;
-  const http = await requests.http();
   const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: call.signal });
   let answer: ReadAnswer | undefined;
   try {
-    const received = await http.send({
+    const received = await requests.http.send({
       method: "POST",
       url: requests.address(ENDPOINT),
       headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },

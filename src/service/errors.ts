@@ -11,8 +11,6 @@ import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure
 export interface Operation {
   /** A verb phrase that follows "to": "start the video". */
   readonly verb: string;
-  /** The same in general, for what a key may do: "start videos". */
-  readonly activity: string;
   readonly method: Method;
   /** Set if a refusal may be about the state of a job, which changes by itself. */
   readonly dependsOnJob?: true;
@@ -55,7 +53,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
 
 /** Explains an answer that is not 2xx, or refuses by the error envelope. */
 export function statusError(operation: Operation, answer: ReadAnswer, retryAfterMs?: number): BridgeError {
-  const { verb, activity, method, notFound } = operation;
+  const { verb, method, notFound } = operation;
   const { status } = answer;
   const words = readServiceWords(answer.json);
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : wholeSeconds(retryAfterMs);
@@ -98,7 +96,7 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
   if (status === 403)
     return error(
       "unauthorized",
-      `This API key is not allowed to ${activity}.`,
+      `This API key is not allowed to ${verb}.`,
       "Check in the service's account settings, section API, what the key may do.",
       { ...refused, isForUser: true },
     );
@@ -206,7 +204,6 @@ export function outOfTimeError({ verb }: Operation): BridgeError {
   });
 }
 
-/** The caller cancelled the call. */
 export function cancelledError(operation: Operation, outcome: Outcome = "not_sent"): BridgeError {
   const when = { not_sent: " before it was sent", rejected: "", unknown: " after it was sent" }[outcome];
   return requestError(operation, {

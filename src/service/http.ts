@@ -19,7 +19,6 @@ export interface HttpRequest {
   readonly body?: string;
   /** Covers everything, the answer's body included. */
   readonly deadlineMs: number;
-  /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /**
    * What was paid for must not be lost: once it was sent, a cancellation is ignored, and the failure at its
@@ -46,7 +45,6 @@ const AGENT_OPTIONS: Agent.Options = {
   allowH2: false,
 };
 
-/** Sends requests to one origin. */
 export class Http {
   readonly #origin: string;
   readonly #proxies: Proxies;

@@ -8,27 +8,15 @@ const COMMON = (
   "en-GB en-US es-419 es-MX fr-CA pt-BR zh-Hans zh-Hant yue"
 ).split(" ");
 
-/** Other names that users may write. */
+/** Other English names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  ar: ["عربي"],
   bn: ["Bengali"],
-  cs: ["česky"],
-  es: ["castellano", "Castilian"],
+  es: ["Castilian"],
   fa: ["Farsi"],
   fil: ["Tagalog"],
-  hi: ["हिंदी"],
-  id: ["Bahasa Indonesia"],
-  ms: ["Bahasa Melayu"],
-  nl: ["Flemish", "Vlaams"],
-  "pt-BR": ["português brasileiro", "português do Brasil"],
-  ru: ["русский язык"],
-  sk: ["slovensky"],
+  nl: ["Flemish"],
   sl: ["Slovene"],
-  sr: ["srpski"],
-  th: ["ภาษาไทย"],
-  uz: ["o'zbek"],
-  yue: ["廣東話"],
-  zh: ["Mandarin", "Mandarin Chinese", "汉语", "普通话", "國語"],
+  zh: ["Mandarin", "Mandarin Chinese"],
 };
 
 /**

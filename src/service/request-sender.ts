@@ -3,8 +3,7 @@
 
 import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
-import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
-import { lazy } from "../lazy.ts";
+import { type BridgeError, DeadlineError } from "../errors.ts";
 import { createRedact } from "../redact.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
@@ -70,14 +69,21 @@ export class RequestSender {
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
+  readonly http: Http;
   readonly #options: SenderOptions;
   readonly #clock: Clock;
   readonly #minAttemptMs: Readonly<Record<Method, number>>;
-  readonly #closing = new AbortController(); // aborted by `close`, before or after http.ts is loaded
 
-  constructor(options: SenderOptions) {
+  /** Loads the HTTP client first. */
+  static async open(options: SenderOptions): Promise<RequestSender> {
+    const { Http } = await import("./http.ts");
+    return new RequestSender(options, new Http(options.config.baseUrl.origin, options.config.proxies));
+  }
+
+  private constructor(options: SenderOptions, http: Http) {
     const { config, version, clock, minAttemptMs = MIN_ATTEMPT_MS } = options;
     this.#options = options;
+    this.http = http;
     this.#clock = clock;
     this.#minAttemptMs = minAttemptMs;
     this.json = jsonReader(createRedact(config.apiKey));
@@ -97,21 +103,6 @@ export class RequestSender {
       if (value !== undefined) url.searchParams.set(name, value);
     return url;
   }
-
-  readonly http = lazy(async (): Promise<Http> => {
-    const { baseUrl, proxies } = this.#options.config;
-    const { signal } = this.#closing;
-    try {
-      const { Http } = await import("./http.ts");
-      const loaded = new Http(baseUrl.origin, proxies);
-      if (signal.aborted) loaded.destroy();
-      signal.addEventListener("abort", () => loaded.destroy(), { once: true });
-      return loaded;
-    } catch (error) {
-      // This server's files are gone, for example after an update: nothing was sent.
-      throw toBridgeError(error, "not_sent");
-    }
-  });
 
   /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
   async acquire(
@@ -162,7 +153,7 @@ export class RequestSender {
 
   /** Closes every connection at once. */
   close(): void {
-    this.#closing.abort();
+    this.http.destroy();
   }
 
   async #perform<Result>(
@@ -182,11 +173,10 @@ export class RequestSender {
       signal,
       finishOnceSent: method === "POST",
     };
-    const http = await this.http();
     for (let attempt = 1; ; attempt++) {
       const kind = background ? "background" : "user";
       const permit = await this.acquire(operation, { kind, endsAtMs, signal });
-      const sending = http.send({
+      const sending = this.http.send({
         ...request,
         deadlineMs: Math.max(1, endsAtMs - this.#clock.monotonicMs()),
       });

@@ -108,9 +108,11 @@ export class Computer {
       sender,
       maxGenerations: undefined,
       lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
-      knownJobIds: () => new Set(),
-      onListed: () => {},
-      onStarted: ({ jobId }) => void this.started.push(jobId),
+      jobs: {
+        ids: () => new Set(),
+        updateFromPage() {},
+        addStarted: (jobId) => void this.started.push(jobId),
+      },
       ...changes,
     };
     const generateOnce = new GenerateOnce(options);

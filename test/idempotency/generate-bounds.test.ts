@@ -119,7 +119,7 @@ const lostWith = (videos: { jobId: string; status: string }[] | Error, known: st
           generate: fails("unknown"),
           listVideos: async () => (videos instanceof Error ? Promise.reject(videos) : { videos }),
         },
-        knownJobIds: () => new Set(known),
+        jobs: { ids: () => new Set(known), updateFromPage() {}, addStarted() {} },
       })
       .generate(TIDES),
   );

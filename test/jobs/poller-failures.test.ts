@@ -3,7 +3,7 @@ import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const KEY = "Watching ended: the service does not accept the API key.";
 const UNKNOWN =
-  "Watching ended: this computer started the video, but the service does not list it, or not yet.";
+  "Watching ended. This computer started the video 20 seconds ago, and the service does not list it yet.";
 const HOUR = "Watching ended after 60 minutes: ask with get_video_status how far the job is.";
 
 /** Job a, watched and polled at this interval. */

@@ -167,16 +167,6 @@ test("polling ends for all jobs when the connection closes, and no job can be wa
   expect(world.clock.pending()).toBe(0);
 });
 
-test("two hundred jobs at most are watched: watching another one ends at once, and says so", async () => {
-  const world = new PolledWorld();
-  world.watchAll(...ids("j", 200), "j0", "one more");
-  expect(world.changes).toEqual([]);
-  await world.until(0.1);
-
-  expect(world.changes).toEqual(["0 one more Not watched. The limit of 200 watched jobs is reached."]);
-  expect(world.requests()).not.toContain("0 one more");
-});
-
 test("at most four polls are in flight", async () => {
   const world = new PolledWorld();
   world.found(...ids("j", 9));

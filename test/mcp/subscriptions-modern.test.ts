@@ -5,24 +5,7 @@ import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, OTHER_STATUS, STATUS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
-import { jobIdOf } from "../fixtures/soak-service.ts";
 import { completed, jobService, type JobService, processing, setUp } from "./job-service.ts";
-
-/** As many as one server watches. */
-const MANY = Array.from({ length: 200 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
-
-test("a modern client reads that a 201st job is not watched, and why", async () => {
-  const { client } = await setUp(connectModern, processing(), 3600);
-  await client.subscribe(...MANY, JOB_URI);
-  await client.updated(JOB_URI);
-  expect(await client.read(JOB_URI)).toEqual({
-    jobId: JOB_ID,
-    done: false,
-    ...processing(),
-    watchEnded: "Not watched. The limit of 200 watched jobs is reached.",
-  });
-  expect(client.stderr()).toContain(`${JOB_ID}: Not watched. The limit of 200 watched jobs`);
-});
 
 test("a modern client may name URIs that are not jobs, which are ignored", async () => {
   const { service, client } = await setUp(connectModern, completed);

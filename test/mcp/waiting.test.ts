@@ -103,11 +103,11 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test.each([
-    [401, "the service does not accept the API key"],
-    [404, "the service says that it knows no such job"],
+    [401, "Watching ended: the service does not accept the API key."],
+    [404, "Watching ended. The service knows no job with this jobId."],
   ])(
     "a call gets the last known state, and why the wait is over, once HTTP %i ends it",
-    async (status, reason) => {
+    async (status, watchEnded) => {
       const { service, wait } = await setUp({ json: processing(1) });
       const result = wait({ waitSeconds: 50 });
       await service.polled(JOB_ID);
@@ -115,7 +115,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
       const { structuredContent } = await result;
 
-      const watchEnded = `Watching ended: ${reason}.`;
       expect(structuredContent?.["summary"]).toContain(watchEnded);
       expect(factsOf(structuredContent)).toEqual({
         jobId: JOB_ID,

@@ -70,14 +70,13 @@ test("a REST path in the OpenAPI document is asked instead of the MCP endpoint",
   expect(rest.lines()).toEqual([DOCUMENT, REST]);
 });
 
-test.each<[string, Reply]>([
-  ["404", envelope(404, "not_found", "No such path.")],
-  ["405", { status: 405 }],
-  ["501", { status: 501 }],
-  ["something else", { json: { count: 2 } }],
-])("a REST path that answers with %s is replaced by the MCP endpoint", async (_, reply) => {
+test("a REST path that answers with something else is replaced by the MCP endpoint", async () => {
   const endpoint = modernEndpoint(() => RESULT);
-  const { service } = await bridge({ [DOCUMENT]: DECLARED, [REST]: reply, [MCP]: endpoint });
+  const { service } = await bridge({
+    [DOCUMENT]: DECLARED,
+    [REST]: { json: { count: 2 } },
+    [MCP]: endpoint,
+  });
 
   expect(await service.listConnectedPlatforms()).toEqual(LIST);
 });

@@ -8,7 +8,7 @@ test.each([
   ["日本語", "ja"],
   ["हिन्दी", "hi"],
   ["Brazilian  Portuguese", "pt-BR"],
-  ["português do Brasil", "pt-BR"],
+  ["português (Brasil)", "pt-BR"],
   ["Mandarin", "zh"],
   ["Lao", "lo"],
 ])("The language %s is understood as its code %s", (text, code) => {

@@ -27,9 +27,7 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const computer = new Computer();
-  const process = computer.process({
-    onStarted: ({ jobId, status }, topic) => jobs.addStarted(jobId, topic, status),
-  });
+  const process = computer.process({ jobs });
   const context: ToolContext = {
     config: { sandbox: false, confirmPublish: "on" },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed },

@@ -26,7 +26,7 @@ export async function checkService(
   if (config === undefined) return [];
   const hasKey = config.apiKey !== EXAMPLE_KEY;
   const options = { version: VERSION, clock: systemClock, random: Math.random };
-  const requests = new RequestSender({ ...options, config });
+  const requests = await RequestSender.open({ ...options, config });
   const startedMs = now();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });

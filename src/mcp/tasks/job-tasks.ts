@@ -2,7 +2,7 @@
 // here is which jobs a client follows, or no longer follows. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isEnded, isJobId, jobUri } from "../../job.ts";
+import { isEnded, JOB_ID, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
 import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
 import type { Job } from "../../service/answers.ts";
@@ -48,13 +48,13 @@ export class JobTasks {
 
   /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
   async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
-    if (!isJobId(taskId)) throw unknownTask(taskId);
+    if (!JOB_ID.test(taskId)) throw unknownTask(taskId);
     const { jobs, reader, recallJobs } = this.#application;
     await recallJobs();
     const known = jobs.get(taskId)?.job;
     try {
       // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
-      if (known?.done !== false) await reader.lookUpFinalVideo(taskId, signal);
+      if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
     } catch (error) {
       if (known?.done !== true) throw this.#protocolError(taskId, toBridgeError(error, "rejected"));
     }

@@ -43,12 +43,12 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests of the client that are neither answered nor cancelled. */
-  readonly #inFlight = new Set<RequestId>();
+  readonly #inFlight = new Set<unknown>();
   /** Requests that are not delivered yet, the oldest first, with the lengths of their lines. */
   readonly #waiting: { readonly request: JSONRPCRequest; readonly characters: number }[] = [];
   #waitingCharacters = 0;
-  /** Functions to call when a request is answered. */
-  readonly #onAnswered = new Map<RequestId, (id: RequestId) => void>();
+  /** Hooks that wait for the answer to a request. */
+  readonly #answering = new Map<RequestId, Hook>();
   /** "ending": the input has ended; what can be answered at once still is. */
   #state: "new" | "open" | "ending" | "closed" = "new";
   #receives = true;
@@ -74,8 +74,9 @@ export class StdioTransport implements Transport {
    */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#state === "closed") throw new Error("The connection is closed");
-    this.#trackOutbound(message);
-    this.#callOutboundHook(message);
+    // One more may be delivered now. Not at once: the SDK may be in the middle of its own sending.
+    queueMicrotask(this.#deliverLines);
+    this.#noteOutbound(message);
     this.#write(message);
   }
 
@@ -165,8 +166,8 @@ export class StdioTransport implements Transport {
 
   /** Whether the message cancels a waiting request, which is then neither delivered nor answered. */
   #cancelWaiting(message: JSONRPCMessage): boolean {
-    if (!("method" in message) || message.method !== "notifications/cancelled") return false;
-    const index = this.#waiting.findIndex(({ request }) => request.id === message.params?.["requestId"]);
+    const cancelled = cancelledId(message);
+    const index = this.#waiting.findIndex(({ request }) => request.id === cancelled);
     if (index === -1) return false;
     for (const { characters } of this.#waiting.splice(index, 1)) this.#waitingCharacters -= characters;
     return true;
@@ -185,36 +186,31 @@ export class StdioTransport implements Transport {
   }
 
   #trackInbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
     // The SDK doesn't answer a cancelled request.
-    if (message.method === "notifications/cancelled") forget(this.#inFlight, message.params?.["requestId"]);
+    this.#inFlight.delete(cancelledId(message));
     // A listen request is answered when its subscription ends; the SDK limits how many there are.
-    else if ("id" in message && message.method !== "subscriptions/listen") this.#inFlight.add(message.id);
-  }
-
-  #trackOutbound(message: JSONRPCMessage): void {
-    if (!("method" in message)) forget(this.#inFlight, message.id);
-    // One more may be delivered now. Not at once: the SDK may be in the middle of its own sending.
-    queueMicrotask(this.#deliverLines);
+    if ("method" in message && "id" in message && message.method !== "subscriptions/listen")
+      this.#inFlight.add(message.id);
   }
 
   #callInboundHook(message: JSONRPCMessage): JSONRPCMessage {
     const hook = "method" in message ? this.#options.hooks?.[message.method] : undefined;
     const delivered = hook?.inbound?.(message) ?? message;
     if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
-      this.#onAnswered.set(message.id, (id) => hook.answered?.(id));
+      this.#answering.set(message.id, hook);
     return delivered;
   }
 
   /** A failing hook must not cost the client its answer. */
-  #callOutboundHook(message: JSONRPCMessage): void {
+  #noteOutbound(message: JSONRPCMessage): void {
     try {
-      if ("method" in message) this.#options.hooks?.[message.method]?.outbound?.(message);
-      const id = "method" in message ? undefined : message.id;
+      if ("method" in message) return this.#options.hooks?.[message.method]?.outbound?.(message);
+      const { id } = message;
       if (id === undefined) return;
-      const answered = this.#onAnswered.get(id);
-      this.#onAnswered.delete(id);
-      answered?.(id);
+      this.#inFlight.delete(id);
+      const hook = this.#answering.get(id);
+      this.#answering.delete(id);
+      hook?.answered?.(id);
     } catch (error) {
       this.#report(error);
     }
@@ -246,6 +242,8 @@ export class StdioTransport implements Transport {
   }
 }
 
-function forget(ids: Set<RequestId>, id: unknown): void {
-  if (typeof id === "string" || typeof id === "number") ids.delete(id);
+/** The request that a message cancels, which may be anything. */
+function cancelledId(message: JSONRPCMessage): unknown {
+  const isCancellation = "method" in message && message.method === "notifications/cancelled";
+  return isCancellation ? message.params?.["requestId"] : undefined;
 }

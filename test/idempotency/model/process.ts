@@ -179,9 +179,7 @@ class Process {
       },
       maxGenerations: this.#program.maxGenerations,
       lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
-      knownJobIds: () => new Set(),
-      onListed: () => {},
-      onStarted: () => {},
+      jobs: { ids: () => new Set(), updateFromPage() {}, addStarted() {} },
     });
     const publish = new PublishOnce({
       sender,
