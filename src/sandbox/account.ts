@@ -35,6 +35,8 @@ const CONNECTED_PLATFORMS = [
 /** Listed as connected, but every post to it fails. */
 const EXPIRED_PLATFORM = "instagram";
 
+const NO_CREDITS = "No credits remain on this account. A restarted sandbox has new ones.";
+
 /** How long a topic with [rate_limit] is refused. */
 const TOPIC_REFUSAL_MS = 2000;
 
@@ -52,7 +54,7 @@ export class Account {
     const { topic, duration } = request;
     if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
     if (topic.includes("[out_of_credits]") || this.#creditsLeft() < 1)
-      throw new ServiceError(402, "out_of_credits", "No credits remain on this account.");
+      throw new ServiceError(402, "out_of_credits", NO_CREDITS);
     const startedAtMs = this.#options.now();
     const newest = [...this.#jobs.values()].at(-1);
     const job: Job = {

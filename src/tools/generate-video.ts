@@ -2,7 +2,6 @@
 
 import * as z from "zod";
 import { jobUri, meaningOf, UNLISTED_MS } from "../job.ts";
-import { BridgeError } from "../errors.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import {
   CATALOG_VOICES,
@@ -99,11 +98,11 @@ export const generateVideo = defineTool({
     const ask = async (repeat: ConfirmedRepeat) => {
       isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
     };
-    const started = await generateOnce
-      .run(request, { confirmDuplicate: confirmDuplicate || undefined, signal, ask })
-      .catch((error: unknown) => {
-        throw config.sandbox ? withSandboxCredits(error) : error;
-      });
+    const started = await generateOnce.run(request, {
+      confirmDuplicate: confirmDuplicate || undefined,
+      signal,
+      ask,
+    });
     if (!started.alreadyStarted) {
       const { generation } = started;
       const { summary, nextStep } = await describeStarted(started, request, context);
@@ -208,13 +207,6 @@ function describeSeen(job: AlreadyStarted["job"]): string {
     case "unclear":
       return `the service gives its status as ${quote(job.status, 60)}`;
   }
-}
-
-/** Credits can't be added in the sandbox. */
-function withSandboxCredits(error: unknown): unknown {
-  if (!(error instanceof BridgeError) || error.facts.code !== "out_of_credits") return error;
-  const nextStep = "Restart this server: each sandbox begins with new credits.";
-  return new BridgeError({ ...error.facts, nextStep }, error);
 }
 
 function notALanguage(text: unknown): string {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
-import { BridgeError } from "../../src/errors.ts";
-import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
+import { errorOf, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
 const FOLLOW = "Follow it with get_video_status.";
@@ -115,23 +114,6 @@ test("generate_video says that a code is not valid, and takes an empty one as no
     alreadyStarted: true,
   });
   expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
-});
-
-test("generate_video says in a sandbox without credits that a restart brings new ones", async () => {
-  const outOfCredits = new BridgeError({
-    ...failure("rejected").facts,
-    isForUser: true,
-    code: "out_of_credits",
-  });
-  const { call } = benchFor(generateVideo, {
-    config: { sandbox: true, confirmPublish: "on" },
-    generateOnce: { run: () => Promise.reject(outOfCredits) },
-  });
-
-  expect(await errorOf(call({ topic: "Tides" }))).toMatchObject({
-    nextStep: expect.stringContaining("Restart this server"),
-    isForUser: true,
-  });
 });
 
 test("generate_video starts a second video with the code, which is not sent to the service", async () => {
