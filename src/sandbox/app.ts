@@ -20,8 +20,9 @@ export interface RouteRequest {
 export type Handler = (request: RouteRequest) => Reply | Promise<Reply>;
 
 export interface Route {
+  readonly methods: readonly string[];
   readonly path: RegExp;
-  readonly methods: Readonly<Record<string, Handler>>;
+  readonly handler: Handler;
 }
 
 export interface AppOptions {
@@ -34,7 +35,7 @@ export interface AppOptions {
 /** A web page that rebinds its name to this computer would use the sandbox by that name. */
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 const WRONG_HOST = new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
-const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path.");
+const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path, or not with this method.");
 
 export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
   const wrongKey = new ServiceError(
@@ -54,28 +55,15 @@ export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
       if (key !== apiKey) throw wrongKey;
       rateLimit.acquire();
     }
-    return route(routes, { incoming, url, signal });
+    for (const { methods, path, handler } of routes) {
+      const match = methods.includes(incoming.method ?? "") ? path.exec(url.pathname) : null;
+      if (match !== null) return handler({ incoming, url, match, signal });
+    }
+    throw NO_SUCH_PATH;
   }
 
   return async (incoming, signal) => {
     const reply = await answer(incoming, signal).catch(errorReply);
     return { ...reply, headers: { ...reply.headers, ...rateLimit.headers() } };
   };
-}
-
-/** The answer of the first route whose path matches. Throws a 404 for none, a 405 if it lacks the method. */
-async function route(routes: readonly Route[], request: Omit<RouteRequest, "match">): Promise<Reply> {
-  for (const { path, methods } of routes) {
-    const match = path.exec(request.url.pathname);
-    if (match === null) continue;
-    const method = request.incoming.method ?? "";
-    const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (handler === undefined) {
-      throw new ServiceError(405, "method_not_allowed", `This path doesn't support ${method}.`, {
-        Allow: Object.keys(methods).join(", "),
-      });
-    }
-    return handler({ ...request, match });
-  }
-  throw NO_SUCH_PATH;
 }

@@ -12,14 +12,14 @@ export function restRoutes(account: Account, url: string): readonly Route[] {
     if (endpoint === undefined) return [];
     const { method, path, status } = endpoint;
     const pattern = new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-    const answer: Handler = async (request) => {
+    const handler: Handler = async (request) => {
       const given = method === "GET" ? parametersOf(request) : await readJson(request.incoming);
       return jsonReply(status, run(account, parseRequest(input, given)));
     };
-    return [{ path: pattern, methods: { [method]: answer } }];
+    return [{ methods: [method], path: pattern, handler }];
   });
   const document = () => jsonReply(200, openApiDocument(url));
-  return [...routes, { path: /^\/api\/v1\/openapi\.json$/, methods: { GET: document } }];
+  return [...routes, { methods: ["GET"], path: /^\/api\/v1\/openapi\.json$/, handler: document }];
 }
 
 /** The parameters of path and query. A number is written in digits. */

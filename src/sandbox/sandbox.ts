@@ -68,8 +68,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const app = createApp({
     routes: [
       ...restRoutes(account, url),
-      { path: /^\/api\/mcp$/, methods: { POST: serveMcp, GET: serveMcp, DELETE: serveMcp } },
-      { path: /^\/media\//, methods: { GET: serveMedia, HEAD: serveMedia } },
+      { methods: ["POST", "GET", "DELETE"], path: /^\/api\/mcp$/, handler: serveMcp },
+      { methods: ["GET", "HEAD"], path: /^\/media\//, handler: serveMedia },
     ],
     apiKey: API_KEY,
     rateLimit: new RateLimit(requestsPerMinute, now),

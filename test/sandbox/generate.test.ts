@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { refusal, testSandbox } from "./fixture.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const outOfCredits = refusal(402, "out_of_credits", "No credits remain on this account. A restarted sandbox has new ones.");
+const outOfCredits = refusal(
+  402,
+  "out_of_credits",
+  "No credits remain on this account. A restarted sandbox has new ones.",
+);
 
 test("POST /api/v1/generate answers at once with a job that is processing", async () => {
   const sandbox = await testSandbox();

@@ -49,24 +49,20 @@ test.each([
   expect(answer.statusCode).toBe(status);
 });
 
-test.each(["/", "/api/v1/generate/", "//x"])("%s is no path of the service", async (path) => {
-  const sandbox = await testSandbox();
-
-  expect(await sandbox.get(path)).toMatchObject(refusal(404, "not_found", "No such path."));
-});
-
 test.each([
-  ["GET", GENERATE, "POST"],
-  ["DELETE", VIDEOS, "GET"],
-  ["POST", "/media/final/x.mp4", "GET, HEAD"],
-  ["PUT", "/api/mcp", "POST, GET, DELETE"],
-])("%s %s is not allowed, and the Allow header lists what is", async (method, path, allow) => {
+  ["GET", "/"],
+  ["GET", "/api/v1/generate/"],
+  ["GET", "//x"],
+  ["GET", GENERATE],
+  ["DELETE", VIDEOS],
+  ["POST", "/media/final/x.mp4"],
+  ["PUT", "/api/mcp"],
+])("%s %s is no path of the service", async (method, path) => {
   const sandbox = await testSandbox();
 
-  const answer = await sandbox.get(path, { method });
-
-  expect(answer).toMatchObject(refusal(405, "method_not_allowed", `This path doesn't support ${method}.`));
-  expect(answer.headers.get("Allow")).toBe(allow);
+  expect(await sandbox.get(path, { method })).toMatchObject(
+    refusal(404, "not_found", "No such path, or not with this method."),
+  );
 });
 
 test("a body of another content type is refused", async () => {
@@ -127,7 +123,7 @@ test("the rate limit is in the headers of every response, whatever its status", 
     [200, "10", "9", RESET],
     [404, "10", "8", RESET],
     [400, "10", "7", RESET],
-    [405, "10", "6", RESET],
+    [404, "10", "6", RESET],
     [405, "10", "5", RESET],
     // Nothing is counted without the key.
     [401, "10", "5", RESET],

@@ -97,7 +97,15 @@ test("/api/mcp answers a refusal as a tool error in the service's words, and spe
   await generate({});
   expect(await generate({})).toMatchObject({
     isError: true,
-    content: [{ type: "text", text: "out_of_credits: No credits remain on this account. A restarted sandbox has new ones." }],
-    structuredContent: envelope("out_of_credits", "No credits remain on this account. A restarted sandbox has new ones."),
+    content: [
+      {
+        type: "text",
+        text: "out_of_credits: No credits remain on this account. A restarted sandbox has new ones.",
+      },
+    ],
+    structuredContent: envelope(
+      "out_of_credits",
+      "No credits remain on this account. A restarted sandbox has new ones.",
+    ),
   });
 });
