@@ -54,8 +54,8 @@ export const COMMANDS = [
     options: {
       sandbox:
         "use the built-in sandbox instead of the service: no account, no credits, nothing is published",
-      "read-only": "hide generate_video and publish_video, so that nothing can be started, spent or posted",
-      "no-publish": "hide publish_video, so that nothing can be posted",
+      "read-only": "offer only tools that read, so that nothing can be started, spent or posted",
+      "no-publish": "offer no tool that posts",
     },
   },
   {

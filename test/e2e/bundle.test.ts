@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SERVER_NODE, textOf } from "../fixtures/clients.ts";
-import { GENERATE, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
+import { GENERATE, KEY, ON_TIKTOK, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -102,7 +102,7 @@ test.each([
   "the bundle with settings that are %s lists every tool, and a call names what is missing",
   async (_how, values) => {
     const client = await install(values);
-    expect((await client.listTools()).tools).toHaveLength(5);
+    expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
     const result = await generate(client);
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set/);

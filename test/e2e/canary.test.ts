@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { CALLS, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
@@ -59,10 +59,7 @@ test.each(["legacy", "modern"] as const)(
 
     for (let index = 0; index < ECHOES.length + 4; index++)
       await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
-    await call("get_video_status", { jobId: JOB_ID });
-    await call("list_videos");
-    await call("list_connected_platforms");
-    await call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
+    for (const [name, args] of Object.entries(CALLS)) await call(name, args);
     await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
     await server.ask("resources/list");
     await server.ask("resources/read", { uri: `faceless://jobs/${JOB_ID}` });
@@ -71,7 +68,7 @@ test.each(["legacy", "modern"] as const)(
     const { code, stdout, stderr, journal } = await finish();
 
     expect(code).toBe(0);
-    expect(rest.lines(GENERATE).length).toBe(ECHOES.length + 4);
+    expect(rest.lines(GENERATE).length).toBe(ECHOES.length + 5);
     expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
     expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
     // The echoes did reach the server.

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { TOOLS } from "../fixtures/constants.ts";
 import { run } from "../fixtures/run.ts";
 
 test("the demo ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
@@ -11,7 +12,7 @@ test("the demo ends with a finished and published sandbox video, in plain lines,
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   for (const words of [
-    /generate_video, get_video_status, publish_video, list_videos, list_connected_platforms/,
+    new RegExp(TOOLS.join(", ")),
     /Job [0-9a-f-]{36}/,
     /completed: 4 clips/,
     /http:\/\/127\.0\.0\.1:\d+\/media\/clips\/[0-9a-f-]{36}\/4\.mp4/,

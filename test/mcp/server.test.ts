@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import { CALLS, JOB_URI, TOOLS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 
@@ -132,18 +133,10 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const client = await connect({
       env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "${FACELESS_BASE_URL}" },
     });
-    expect((await client.raw.listTools()).tools).toHaveLength(5);
+    expect((await client.raw.listTools()).tools).toHaveLength(TOOLS.length);
     expect((await client.raw.listPrompts()).prompts).toHaveLength(4);
     expect((await client.raw.listResources()).resources).toHaveLength(1);
-    const jobId = "00000000-0000-4000-8000-000000000000";
-    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
-      ["generate_video", { topic: "x" }],
-      ["get_video_status", { jobId }],
-      ["publish_video", { jobId, platforms: ["tiktok"] }],
-      ["list_videos", {}],
-      ["list_connected_platforms", {}],
-    ];
-    for (const [name, args] of calls) {
+    for (const [name, args] of Object.entries(CALLS)) {
       const result = await client.call(name, args);
       expect(result).toMatchObject({
         isError: true,
@@ -153,7 +146,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
         /FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set.*account settings of the service, section API/,
       );
     }
-    await expect(client.raw.readResource({ uri: `faceless://jobs/${jobId}` })).rejects.toMatchObject({
+    await expect(client.raw.readResource({ uri: JOB_URI })).rejects.toMatchObject({
       message: expect.stringContaining("FACELESS_API_KEY"),
     });
   });
@@ -190,6 +183,6 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     });
     server.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect(result?.["protocolVersion"]).toBe(version);
-    expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: 5 } });
+    expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: TOOLS.length } });
   },
 );

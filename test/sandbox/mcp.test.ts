@@ -6,6 +6,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { TOOLS } from "../fixtures/constants.ts";
 import { envelope, testSandbox } from "./fixture.ts";
 import type { TestSandbox } from "./fixture.ts";
 
@@ -37,30 +38,21 @@ const startedSchema = z.object({ structuredContent: z.object({ jobId: z.string()
 test.each([
   ["2025-11-25", legacyClient],
   ["2026-07-28", modernClient],
-])(
-  "/api/mcp in protocol version %s offers the five tools, and lists the platforms",
-  async (version, connect) => {
-    const connected = await connect(await testSandbox());
-    const { tools } = await connected.client.listTools();
+])("/api/mcp in protocol version %s offers every tool, and lists the platforms", async (version, connect) => {
+  const connected = await connect(await testSandbox());
+  const { tools } = await connected.client.listTools();
 
-    expect(connected.version).toBe(version);
-    expect(tools.map(({ name }) => name)).toEqual([
-      "generate_video",
-      "get_video_status",
-      "publish_video",
-      "list_videos",
-      "list_connected_platforms",
-    ]);
-    const platforms = [
-      { platform: "tiktok", account: "@sandbox.clips", connectedAt: "2026-01-12T09:00:00.000Z" },
-      { platform: "youtube", account: "Sandbox Clips", connectedAt: "2026-01-12T09:05:00.000Z" },
-      { platform: "instagram", account: "@sandbox.reels", connectedAt: "2026-01-12T09:10:00.000Z" },
-    ];
-    expect(
-      await connected.client.callTool({ name: "list_connected_platforms", arguments: {} }),
-    ).toMatchObject(both({ platforms }));
-  },
-);
+  expect(connected.version).toBe(version);
+  expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+  const platforms = [
+    { platform: "tiktok", account: "@sandbox.clips", connectedAt: "2026-01-12T09:00:00.000Z" },
+    { platform: "youtube", account: "Sandbox Clips", connectedAt: "2026-01-12T09:05:00.000Z" },
+    { platform: "instagram", account: "@sandbox.reels", connectedAt: "2026-01-12T09:10:00.000Z" },
+  ];
+  expect(await connected.client.callTool({ name: "list_connected_platforms", arguments: {} })).toMatchObject(
+    both({ platforms }),
+  );
+});
 
 test("/api/mcp generates, reports the status, lists and publishes on the account of the REST API", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });

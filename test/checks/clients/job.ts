@@ -1,18 +1,12 @@
 // The job of each client: from a topic to a published video. Goes by what the model is offered and shown.
 
+import { TOOLS } from "../../fixtures/constants.ts";
 import type { Reply, Turn } from "./scripted-model.ts";
 
 export const PROMPT =
   "Make a 15-second video about why the sea is salty, and publish it on my first connected account.";
 const TOPIC = "Why the sea is salty: rain, rock and four billion years";
 
-const TOOLS = [
-  "generate_video",
-  "get_video_status",
-  "publish_video",
-  "list_videos",
-  "list_connected_platforms",
-];
 /** How the model's last words begin. */
 export const JOB_IS_OVER = "The job is over";
 /** A video that takes longer than this many calls is not waited for. */
