@@ -33,7 +33,7 @@ export interface ApplicationOptions {
   readonly redact: Redact;
 }
 
-/** A call has 38 s, of which a paid request needs at least ten. */
+/** A call has 38 s, and a paid request needs at least ten of them. */
 const LOOK_AT_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {

@@ -46,7 +46,7 @@ export function runConfig(
 export interface ClientEntry {
   /** The entry itself, for stdout. */
   readonly text: string;
-  /** The place where it goes and what is left to do, for stderr. */
+  /** Where the entry goes and what is left to do, for stderr. */
   readonly notes: string;
 }
 

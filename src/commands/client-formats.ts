@@ -1,5 +1,5 @@
 // How each client is configured: where it keeps its entries, what an entry looks like, and where it takes the
-// key from: from an input of its own wherever it has one. Pure.
+// key from. A client that can ask for the key itself does so. Pure.
 
 import type { ClientName } from "../command-line.ts";
 import {
@@ -14,7 +14,7 @@ import {
   vscodeInstallLink,
 } from "./server-entry.ts";
 
-/** Some clients end a call after 60 s, of which waitSeconds may take 50. */
+/** Some clients end a call after 60 s, and waitSeconds may take 50 of them. */
 const CALL_SECONDS = 120;
 /** Some clients give npx 10 s, in which it may have to download the package. */
 const START_SECONDS = 60;

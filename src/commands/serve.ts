@@ -32,7 +32,7 @@ export interface Server {
   end(patienceMs: number): Promise<void>;
 }
 
-/** How long the end may take to remove what is half saved; the next start removes it too. */
+/** The time for removing unfinished downloads at the end; otherwise the next start removes them. */
 const CLEAN_UP_MS = 50;
 
 /** Serves until the client leaves, then calls `onClosed`. */

@@ -3,7 +3,7 @@
 
 import { quote } from "../text.ts";
 
-/** Suggestions for an argument of which `typed` has been typed so far. */
+/** Suggestions that complete `typed`. */
 export type Suggest = (typed: string, recentJobIds: () => Promise<readonly string[]>) => Suggestions;
 type Suggestions = readonly string[] | Promise<readonly string[]>;
 
@@ -37,7 +37,7 @@ export interface Prompt<Of extends Arguments = Arguments> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** In the order in which clients ask for them. */
+  /** Clients ask for them in this order. */
   readonly arguments: Of;
   // A method, so that prompts of different arguments fit in one list.
   write(values: Values<Of>, canPublish: boolean): WrittenPrompt;

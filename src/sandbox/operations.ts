@@ -13,7 +13,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject> {
   /** Absent if only MCP has the operation. */
   readonly endpoint?: {
     readonly method: "GET" | "POST";
-    /** Under /api/v1, with parameters in braces. */
+    /** The path after /api/v1, with parameters in braces. */
     readonly path: string;
     readonly status: number;
     /** What the answer holds. */

@@ -105,7 +105,7 @@ function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
       nextStep: "Tell the user. The same video can be generated again if they still want it.",
     };
   return {
-    summary: `The render failed again: it was try ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
+    summary: `The render failed again: this was attempt ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
     nextStep:
       "Tell the user, and suggest another topic, or to stop: the same order would probably fail again.",
   };

@@ -7,9 +7,9 @@ import type { Job, PublishRequest } from "../service/answers.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** Before the request there is time. */
+/** The time for looking before the request. */
 const LOOK_FIRST_MS = 10_000;
-/** A call has 45 s in all, of which the request may have taken 38. */
+/** A call has 45 s in all, and the request may have taken 38 of them. */
 const LOOK_AFTER_MS = 5_000;
 
 /** Users and models call the platforms by these names too. */
@@ -57,7 +57,7 @@ export async function findObstacle(
   };
 }
 
-/** Adds the reason to the service's refusal, whose codes are not documented, if it can be found out. */
+/** Adds the reason to a refusal, if it can be found out: the service's codes are not documented. */
 export async function explainRefusal(
   refusal: unknown,
   request: PublishRequest,
@@ -83,7 +83,7 @@ export function unusableError(
     message: `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
     nextStep:
       connected === undefined
-        ? "Take the ids that list_connected_platforms gives, such as tiktok."
+        ? "Use the ids that list_connected_platforms gives, such as tiktok."
         : describeConnected(unusable, connected),
     outcome: "not_sent",
     retryable: false,
@@ -144,7 +144,7 @@ function missingError(
   });
 }
 
-/** The accounts that are connected, and what the caller probably meant by those that are not. */
+/** Names the connected accounts, and what the caller probably meant by the missing ones. */
 export function describeConnected(missing: readonly string[], connected: readonly string[]): string {
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first: none is.";

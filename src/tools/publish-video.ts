@@ -31,7 +31,7 @@ export const publishVideo = defineTool({
     z.strictObject({
       jobId: jobIdArgument(),
       platforms: z
-        // Any text passes: what is no id is answered with the platforms that are connected.
+        // Any text passes, so that a wrong id can be answered with the connected platforms.
         .array(
           z.string().trim().toLowerCase().min(1, "must not be empty").meta({ pattern: PLATFORM_ID.source }),
         )
@@ -110,7 +110,7 @@ function questionFor(
 function cannotAskError(): BridgeError {
   return new BridgeError({
     code: "declined",
-    message: "Nothing may be published here without the user's yes, for which this client can't ask.",
+    message: "Here nothing is published without the user's yes, and this client can't ask for it.",
     nextStep:
       "Publish from a client that can ask, on the service's website, or without FACELESS_CONFIRM_PUBLISH=always in this server's settings, which only you can change.",
     isForUser: true,

@@ -86,8 +86,8 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "the address of the example",
     env: () => ({ FACELESS_BASE_URL: "https://videos.example.com" }),
     name: "FACELESS_BASE_URL",
-    detail: /^it is the address of the example$/,
-    fix: /^Replace it with the address of your service$/,
+    detail: /^it is the example address$/,
+    fix: /^Replace it with your service's address$/,
   },
   {
     what: "an address with a wrong path",
@@ -181,7 +181,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "journal",
     detail:
       /\/file\/state can't be written: a part of the folder's path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
-    fix: /^Give yourself the right to write it, .+ FACELESS_STATE_DIR=off switches this guard off$/,
+    fix: /^Give yourself write permission for it, .+ FACELESS_STATE_DIR=off switches this guard off$/,
   },
   {
     what: "a folder for videos that can't be written",
@@ -215,7 +215,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "journal",
     status: "warn",
-    detail: /^other users may write to \/.+, and so make this server refuse or forget requests$/,
+    detail: /^other users may write to \/.+, so they could make this server refuse or forget requests$/,
     fix: /^Run chmod go-w on this folder$/,
   },
 ];

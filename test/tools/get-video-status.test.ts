@@ -117,7 +117,7 @@ test("A second failure of the same order is said to be one, and another topic is
 
   expect(once).toEqual([expect.stringContaining("refunded"), expect.stringContaining("generated again")]);
   expect(again).toEqual([
-    expect.stringMatching(/failed again.* try 2 .*refunded/),
+    expect.stringMatching(/failed again.* attempt 2 .*refunded/),
     expect.stringMatching(/^Tell the user, and suggest another topic, or to stop/),
   ]);
 });

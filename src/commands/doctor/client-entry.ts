@@ -73,7 +73,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
   }
   const bundle = ". If you installed the bundle, look at its settings page: doctor can't read it";
   return failed(
-    `${title} has none in ${places.join(", ")}`,
+    `${title} has no entry of this server in ${places.join(", ")}`,
     `${printAgain}${client === "claude-desktop" ? bundle : ""}`,
   );
 }

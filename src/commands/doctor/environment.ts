@@ -39,13 +39,13 @@ export function checkConfig(
       ? [
           fail(
             KEY,
-            "it is the key of the example",
+            "it is the example key",
             "Replace it with your own key: account settings of the service, section API",
           ),
         ]
       : []),
     ...(config.service?.baseUrl.origin === EXAMPLE_URL
-      ? [fail(BASE_URL, "it is the address of the example", "Replace it with the address of your service")]
+      ? [fail(BASE_URL, "it is the example address", "Replace it with your service's address")]
       : []),
   ];
   if (checks.length > 0 || hidden.length > 0) return checks;

@@ -37,12 +37,12 @@ export async function checkJournal(
     return fail(
       NAME,
       `${folder} can't be written: ${problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-      "Give yourself the right to write it, and the disk some space. FACELESS_STATE_DIR=off switches this guard off",
+      "Give yourself write permission for it, and make sure that the disk has space. FACELESS_STATE_DIR=off switches this guard off",
     );
   if (platform !== "win32" && (await mayOthersWrite(folder)))
     return warn(
       NAME,
-      `other users may write to ${folder}, and so make this server refuse or forget requests`,
+      `other users may write to ${folder}, so they could make this server refuse or forget requests`,
       "Run chmod go-w on this folder",
     );
   return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice`);

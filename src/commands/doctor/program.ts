@@ -31,7 +31,7 @@ export async function checkProgram(
     return [
       fail(
         NAME,
-        `the entry starts ${isMissing ? script : command}, which is not there`,
+        `the entry starts ${isMissing ? script : command}, which does not exist`,
         `${printed}. npx comes with Node.js, from https://nodejs.org`,
       ),
     ];
@@ -66,11 +66,11 @@ function exists(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** The flags that the server reads, or what is wrong with them. Another program's words are skipped. */
+/** The server's flags, or what is wrong with them. The words of a program before the server are skipped. */
 export function readFlags(words: readonly string[]): Flags | { readonly problem: string } {
   const start = words.findLastIndex((word) => /faceless-video-mcp(?:@[\w.-]+)?$|\.[cm]?js$/.test(word));
   const commandLine = parseCommandLine(start === -1 ? [] : words.slice(start + 1));
   if ("usageError" in commandLine) return { problem: commandLine.usageError };
   if (commandLine.command.name === "serve") return commandLine.command.flags;
-  return { problem: `the command ${commandLine.command.name} is no server` };
+  return { problem: `the command ${commandLine.command.name} does not start the server` };
 }

@@ -23,7 +23,7 @@ export function cleanCheck({ name, status, detail, fix }: Check): Check {
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
 
-/** `client` is the one whose entry was checked. */
+/** Formats the report on the entry of `client`, or on this terminal. */
 export function formatReport(
   { ok, checks, skipped }: Report,
   client: ClientName | undefined,

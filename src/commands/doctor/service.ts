@@ -97,7 +97,7 @@ async function checkPlatforms(service: ServiceClient): Promise<Check> {
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     const reason = error.facts.message.replace(/\.$/, "");
-    return warn("platforms", reason, "See on the service's website which accounts are connected");
+    return warn("platforms", reason, "Check on the service's website which accounts are connected");
   } finally {
     service.close();
   }

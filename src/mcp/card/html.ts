@@ -6,7 +6,7 @@ import { build } from "rolldown";
 
 const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
 
-/** Fields of Card and Host, whose names no host, server or browser knows: they are shortened. */
+/** Fields of Card and Host that are shortened: no host, server or browser knows their names. */
 const OWN_FIELDS =
   "accounts|armTimer|armedAt|can|chosen|failures|host|isBusy|isInView|isReading|isSearching|job|misses|notice|notify|order|outcomes|readTimer|remark|request|show|trouble";
 

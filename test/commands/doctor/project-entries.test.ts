@@ -93,7 +93,9 @@ test("doctor reads no file without an end, and survives what no entry should hol
   ];
 
   expect(reports.map(({ lines }) => problems(lines))).toEqual(reports.map(() => ["entry"]));
-  expect(reports.at(-1)?.lines.join("\n")).toContain("(the entry starts ok all is well, which is not there)");
+  expect(reports.at(-1)?.lines.join("\n")).toContain(
+    "(the entry starts ok all is well, which does not exist)",
+  );
 });
 
 test("on Windows doctor opens no file on another computer that a project's entry names", async () => {

@@ -20,7 +20,7 @@ async function openCard(): Promise<void> {
     "tool-input": (params) => {
       card.order = params["arguments"] ?? {};
       card.show();
-      // A call whose result is late is a task, whose result comes when the video is ready.
+      // A late result means that the call is a task: its result comes when the video is ready.
       card.readTimer = setTimeout(settle, READ_MS, card, card.notice, "", true);
     },
     "tool-result": (params) => {
@@ -75,7 +75,7 @@ function applyContext({ theme, styles, containerDimensions }: McpUiHostContext =
   const { style } = document.documentElement;
   if (theme) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) style.setProperty(name, value ?? null);
-  // A host cuts the card at its own height: what is below the video stays above that.
+  // A host may cut the card at a height of its own. The video shrinks to leave room for the rest.
   const maxHeight = (containerDimensions as { maxHeight?: number } | undefined)?.maxHeight;
   if (maxHeight) style.setProperty("--max", `${maxHeight}px`);
 }

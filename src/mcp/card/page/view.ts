@@ -93,7 +93,7 @@ export function createView(card: Card): () => void {
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
-  // DisplayNames throws at what is no language tag.
+  // DisplayNames throws if the text is not a language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
   const length = duration && `${parseFloat(`${duration}`)} s`;
