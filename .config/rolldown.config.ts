@@ -62,7 +62,7 @@ export default {
         },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

@@ -14,7 +14,7 @@ import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config, ServiceConfig } from "../config.ts";
 import { createRedact } from "../redact.ts";
 import { VERSION } from "../version.ts";
-import { createApplication } from "./application.ts";
+import { createApplication } from "./create-application.ts";
 
 /** What the server has of its process. */
 export interface Streams {

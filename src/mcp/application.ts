@@ -1,4 +1,4 @@
-// State that outlives connections. commands/application.ts makes it once; the servers share it.
+// State that outlives connections. commands/create-application.ts makes it once; the servers share it.
 
 import type { Config } from "../config.ts";
 import type { Clock } from "../clock.ts";

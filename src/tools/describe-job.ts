@@ -68,7 +68,8 @@ function earlierTries(jobId: string, orders: readonly Order[], jobs: JobContext[
   return orders
     .slice(0, Math.max(0, index))
     .filter(({ fingerprint }) => fingerprint === orders[index]?.fingerprint)
-    .filter((order) => order.jobId !== undefined && jobs.get(order.jobId)?.status !== "completed").length;
+    .filter(({ jobId }) => jobId !== undefined && meaningOf(jobs.get(jobId)?.status ?? "") !== "ready")
+    .length;
 }
 
 export interface StatusFacts {

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
-import { createApplication } from "../../src/commands/application.ts";
+import { createApplication } from "../../src/commands/create-application.ts";
 import { type Proxies, readConfig } from "../../src/config.ts";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
-import { createApplication } from "../../src/commands/application.ts";
+import { createApplication } from "../../src/commands/create-application.ts";
 import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";

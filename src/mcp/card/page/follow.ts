@@ -42,7 +42,7 @@ async function follow(card: Card, isResumed = false): Promise<void> {
 
 function isOver({ job, failures, misses }: Card): unknown {
   if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
-  return job?.done ? job.finalVideoUrl || meaningOf(job.status) === "refunded" : job?.watchEnded;
+  return job?.done ? job.finalVideoUrl || meaningOf(job.status) !== "ready" : job?.watchEnded;
 }
 
 export async function read(card: Card): Promise<void> {
