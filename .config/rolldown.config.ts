@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "rolldown";
 import licensePlugin from "rollup-plugin-license";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
-import { ADVERTISED } from "../src/mcp/advertised.ts";
+import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
 import { unusedSchemas } from "./unused-schemas.ts";
 import { vendoredNotices } from "./vendored-notices.ts";
 
@@ -13,7 +13,7 @@ const license = licensePlugin as unknown as typeof licensePlugin.default;
 const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 /** Modules that the build replaces with their results. */
 const WORKED_OUT = new Map([
-  [source("mcp/advertised.ts"), `export const ADVERTISED = ${JSON.stringify(ADVERTISED)};`],
+  [source("mcp/tool-schemas.ts"), `export const TOOL_SCHEMAS = ${JSON.stringify(TOOL_SCHEMAS)};`],
   [source("mcp/card/html.ts"), `export const CARD_HTML = ${JSON.stringify(CARD_HTML)};`],
 ]);
 /** Parts of undici that are not used here, loaded as empty: without them the package is a seventh smaller. */

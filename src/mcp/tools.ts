@@ -1,11 +1,11 @@
 // Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like any
-// other failure; to the SDK a schema is only what it advertises.
+// other failure: the SDK only lists the schemas.
 
 import type { McpServer, ServerContext, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type ToolContext } from "../tools/tool.ts";
-import { ADVERTISED } from "./advertised.ts";
+import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
@@ -51,9 +51,9 @@ export function registerTools(server: McpServer, application: Application, tasks
 }
 
 function schemas(name: string) {
-  const json = ADVERTISED[name];
+  const json = TOOL_SCHEMAS[name];
   if (json === undefined) throw new TypeError(`${name} has no schemas.`);
-  return { inputSchema: advertised(json.input), outputSchema: advertised(json.output) };
+  return { inputSchema: schemaFrom(json.input), outputSchema: schemaFrom(json.output) };
 }
 
 function toolContext(
@@ -87,8 +87,8 @@ function toolContext(
   };
 }
 
-/** A schema that advertises itself and lets every value through. */
-function advertised(json: Record<string, unknown>): StandardSchemaWithJSON {
+/** A schema that is listed, and lets every value through. */
+function schemaFrom(json: Record<string, unknown>): StandardSchemaWithJSON {
   return {
     "~standard": {
       version: 1,

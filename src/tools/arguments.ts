@@ -36,17 +36,10 @@ export function asOneOf(values: readonly string[]): (value: unknown) => unknown 
 /** "tiktok", "tiktok, youtube" and the text of a JSON array as lists. */
 export function asList(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  if (/^\s*\[/.test(value)) return parsedArray(value) ?? value;
-  return value.split(",").filter((item) => item.trim() !== "");
-}
-
-function parsedArray(text: string): unknown[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  return value
+    .replace(/[[\]"]/g, "")
+    .split(",")
+    .filter((item) => item.trim() !== "");
 }
 
 /** A resource URI or a link as the id of its job. */

@@ -4,19 +4,17 @@
 import * as z from "zod";
 import { toolsFor } from "../tools/catalog.ts";
 
-export interface AdvertisedSchemas {
-  readonly input: Record<string, unknown>;
-  readonly output: Record<string, unknown>;
-}
+type JsonSchema = Record<string, unknown>;
 
-export const ADVERTISED: Readonly<Record<string, AdvertisedSchemas>> = Object.fromEntries(
-  toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [
-    name,
-    { input: toJson(input(), "input"), output: toJson(output(), "output") },
-  ]),
-);
+export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", JsonSchema>>>> =
+  Object.fromEntries(
+    toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [
+      name,
+      { input: toJson(input(), "input"), output: toJson(output(), "output") },
+    ]),
+  );
 
-function toJson(schema: z.ZodObject, io: "input" | "output"): Record<string, unknown> {
+function toJson(schema: z.ZodObject, io: "input" | "output"): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
