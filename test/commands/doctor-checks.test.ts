@@ -8,7 +8,6 @@ import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { proxyServer } from "../service/proxy-server.ts";
 import { doctor, NO_VIDEOS, serviceWith } from "./run-doctor.ts";
 
 const reportSchema = z.strictObject({
@@ -76,13 +75,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Add --client and the name of your client, .+; or set what is missing in this terminal$/,
   },
   {
-    what: "no key",
-    env: async () => ({ ...(await healthy()), FACELESS_API_KEY: "" }),
-    name: "settings",
-    detail: /^this terminal does not set FACELESS_API_KEY, and/,
-    fix: /^Add --client/,
-  },
-  {
     what: "the address of the example",
     env: () => ({ FACELESS_BASE_URL: "https://videos.example.com" }),
     name: "FACELESS_BASE_URL",
@@ -111,16 +103,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Check (the spelling of the host in FACELESS_BASE_URL|that this computer is online)/,
   },
   {
-    what: "a proxy that refuses",
-    env: async () => ({
-      FACELESS_BASE_URL: "https://videos.test",
-      https_proxy: (await proxyServer(403)).url,
-    }),
-    name: "service",
-    detail: /: the proxy refused the connection$/,
-    fix: /^Ask the operator of the proxy to allow this host/,
-  },
-  {
     what: "a key that is refused",
     env: () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
     name: "key",
@@ -133,13 +115,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "credits",
     detail: /no credits left \(HTTP 402/,
     fix: /^Add credits to the account/,
-  },
-  {
-    what: "a service that is down",
-    env: () => at({ status: 503 }),
-    name: "service",
-    detail: /\(HTTP 503\)$/,
-    fix: /^Try again in a minute$/,
   },
   {
     what: "a redirect to another origin",

@@ -4,7 +4,14 @@ import { readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { connectLegacy, connectModern, TEST_CLIENTS, textOf } from "../fixtures/clients.ts";
+import {
+  type ClientStart,
+  connectLegacy,
+  connectModern,
+  TEST_CLIENTS,
+  type TestClient,
+  textOf,
+} from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
@@ -63,9 +70,10 @@ test("a video of another process is saved when a call waits for it, and not when
   const { service, finalVideoUrl } = await finishedVideo();
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
-  const client = await connectModern({ env });
+  const client = await connectModern({ env, cards: true });
   const looked = await client.call("get_video_status", { jobId: JOB_ID });
   await client.call("list_videos");
+  await client.read(JOB_URI);
   expect({ text: textOf(looked).includes("sav"), files: filesIn(folder) }).toEqual({
     text: false,
     files: {},
@@ -81,12 +89,16 @@ test("a video of another process is saved when a call waits for it, and not when
   expect(downloads.map(({ headers }) => tracesOf(CANARY, JSON.stringify(headers)))).toEqual([[]]);
 });
 
-test("a video that a client subscribes to is saved", async () => {
+test.each<[string, ClientStart, (client: TestClient) => Promise<unknown>]>([
+  ["a client subscribes to", {}, (client) => client.subscribe(JOB_URI)],
+  ["a card follows", { cards: true }, (client) => client.read(JOB_URI)],
+])("a video that %s is saved", async (_, start, follow) => {
   const { service, finalVideoUrl } = await finishedVideo();
   const processing = { json: { status: "processing", videoUrls: [] } };
   service.on(STATUS, [processing, { json: { status: "completed", videoUrls: [], finalVideoUrl } }]);
   const folder = temporaryFolder();
   const client = await connectLegacy({
+    ...start,
     env: {
       FACELESS_API_KEY: CANARY,
       FACELESS_BASE_URL: service.url,
@@ -95,7 +107,7 @@ test("a video that a client subscribes to is saved", async () => {
     },
   });
 
-  await client.subscribe(JOB_URI);
+  await follow(client);
 
   await until(() => hasVideo(folder));
   expect(Object.values(filesIn(folder))).toEqual(["the video"]);

@@ -14,7 +14,6 @@ const MAX_LINES_PER_RUN = 200;
 const RUNS_PER_ROUND = Math.max(5, LINES / 2_000);
 /** Ends the wait for a server that never answers. */
 const HANG_MS = 60_000;
-const MEGABYTE = 1024 * 1024;
 const CHUNK_SIZES = fc.oneof(
   { weight: 20, arbitrary: fc.array(fc.integer({ min: 100, max: 70_000 }), { minLength: 1, maxLength: 3 }) },
   { weight: 2, arbitrary: fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 3 }) },
@@ -63,45 +62,6 @@ describe.each(CONNECTIONS)("%s", (_name, open) => {
     2 * HANG_MS + LINES,
   );
 });
-
-test(
-  "lines of any length and depth are answered, and the server keeps running",
-  async () => {
-    const server = await start((opened) => opened.open("legacy"));
-    const line = (id: string, bytes: number) => {
-      const empty = JSON.stringify(server.request(id, "no/such", { pad: "" })).length;
-      return `${JSON.stringify(server.request(id, "no/such", { pad: "x".repeat(bytes - empty) }))}\n`;
-    };
-    const deep = (opening: string, closing: string) =>
-      `${opening.repeat(100_000)}1${closing.repeat(100_000)}`;
-    const bytes = Buffer.from(
-      [
-        line("exactly 4 MB", 4 * MEGABYTE),
-        line("a byte more", 4 * MEGABYTE + 1),
-        line("11 MB", 11 * MEGABYTE),
-        `${"é".repeat(3 * MEGABYTE)}\n`,
-        `${"\0".repeat(MEGABYTE)}\n`,
-        `${deep('{"a":', "}")}\n`,
-        `${"[".repeat(100_000)}\n`,
-        `{"jsonrpc":"2.0","id":${deep("[", "]")},"method":"ping"}\n`,
-        `{"jsonrpc":"2.0","id":"deep","method":"no/such","params":{"deep":${deep("[", "]")}}}\n`,
-        `{"jsonrpc":"2.0","id":"deep call","method":"tools/call","params":{"name":"list_videos","arguments":${deep('{"a":', "}")}}}\n`,
-        "\n".repeat(MEGABYTE),
-      ].join(""),
-    );
-    const expected: Answers = new Map([
-      ['["exactly 4 MB","any"]', 1],
-      ['["deep","any"]', 1],
-      ['["deep call","any"]', 1],
-      ["[null,-32700]", 5],
-      ["[null,-32600]", 2],
-    ]);
-
-    expect(await answersTo(server, bytes, [65_536], expected)).toEqual({ answers: expected, other: [] });
-    expect((await server.ask("tools/list")).result).toHaveProperty("tools");
-  },
-  2 * HANG_MS,
-);
 
 async function start(open: Opening): Promise<RawServer> {
   const server = startRaw({ env: { FACELESS_LOG_LEVEL: "silent" } });

@@ -29,22 +29,6 @@ function waitFor(world: PolledWorld, forSeconds: number, from: Job = job("a")) {
   return { answer, changes, answeredAt: () => answeredAt, cancel: () => controller.abort() };
 }
 
-test("a call that waits for a job returns when the job ends and reports each change until then", async () => {
-  const world = runningWorld();
-  const wait = waitFor(world, 60);
-  const clips = (completed: number) => ({ progress: { total: 4, completed, failed: 0 } });
-  world.change("a", clips(1));
-  await world.until(20);
-  world.change("a", { ...clips(4), status: "completed", finalVideoUrl: FINAL });
-  await world.until(60);
-
-  const ended = job("a", { ...clips(4), status: "completed", finalVideoUrl: FINAL });
-  expect(await wait.answer).toEqual(ended);
-  expect(wait.changes).toEqual([job("a", clips(1)), ended]);
-  expect(wait.answeredAt()).toBeLessThan(60);
-  expect(world.clock.pending()).toBe(0);
-});
-
 test("a call that waits for a job returns the final video although the status has none", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 50);
@@ -54,17 +38,6 @@ test("a call that waits for a job returns the final video although the status ha
 
   expect(await wait.answer).toEqual(job("a", { status: "completed", finalVideoUrl: FINAL }));
   expect(world.requests()).toEqual(["12 a", "12 list user"]);
-  expect(world.clock.pending()).toBe(0);
-});
-
-test.each([
-  ["the job has ended", job("a", { status: "failed" }), 50],
-  ["there is no time", job("a"), 0],
-])("a call that waits for a job returns immediately if %s", async (_, from, forSeconds) => {
-  const world = runningWorld();
-
-  expect(await waitFor(world, forSeconds, from).answer).toBe(from);
-  expect(world.requests()).toEqual([]);
   expect(world.clock.pending()).toBe(0);
 });
 
@@ -197,16 +170,5 @@ test("a wait does not begin if the call was cancelled before", async () => {
 
   expect(await waitForEnd(world, { job: job("a"), forMs: 1_000, signal, onChange() {} })).toEqual(job("a"));
   expect(world.requests()).toEqual([]);
-  expect(world.clock.pending()).toBe(0);
-});
-
-test("a wait returns when the job is no longer polled", async () => {
-  const world = runningWorld();
-  const wait = waitFor(world, 50);
-  world.failing.set("a", failure("unauthorized", { status: 401 }));
-  await world.until(12);
-
-  expect(await wait.answer).toEqual(job("a"));
-  expect(world.requests()).toEqual(["12 a"]);
   expect(world.clock.pending()).toBe(0);
 });

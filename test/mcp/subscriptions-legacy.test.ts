@@ -45,14 +45,3 @@ test("a legacy client that subscribes twice is notified once, and not after one 
   await service.letPollsPass(client);
   expect({ updates: client.updates, polls: service.polls(JOB_ID) }).toEqual({ updates: [JOB_URI], polls });
 });
-
-test("a legacy client is notified of an end once, even if it subscribes again after each update", async () => {
-  const { service, client } = await setUp(connectLegacy, completed);
-  for (let time = 0; time < 3; time += 1) {
-    const unsubscribe = await client.subscribe(JOB_URI);
-    await client.updated(JOB_URI);
-    await unsubscribe();
-  }
-  await service.letPollsPass(client);
-  expect(client.updates).toEqual([JOB_URI]);
-});

@@ -30,16 +30,6 @@ test("a modern client is still notified by one of two listens to a job after it 
   expect(await client.read(JOB_URI)).toEqual({ jobId: JOB_ID, done: true, ...completed });
 });
 
-test("a modern client is notified again of an end when it listens again", async () => {
-  const { service, client } = await setUp(connectModern, completed);
-  const close = await client.subscribe(JOB_URI);
-  await client.updated(JOB_URI);
-  await close();
-  await client.subscribe(JOB_URI);
-  await client.updated(JOB_URI, JOB_URI);
-  expect(service.polls(JOB_ID)).toBe(1);
-});
-
 test("a modern client is not notified of list changes unless it listens to them", async () => {
   const client = await connectModern({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
   await client.call("generate_video", { topic: "Waves" });

@@ -119,31 +119,18 @@ test("the links of a job answer 404 for an unknown job and for files that a job 
 });
 
 test.each([
-  ["bytes=0-99", 0, 99],
-  ["bytes=100-", 100, undefined],
-])("a file is sent in part for the range %s", async (Range, first, last) => {
+  ["bytes=0-99", 206, 0, 100],
+  ["bytes=100-", 206, 100, undefined],
+  // Invalid, or not supported.
+  ["bytes=0-1,5-6", 200, 0, undefined],
+  ["bytes=999999999-", 200, 0, undefined],
+])("a file for the range %s is sent with %i", async (Range, status, first, end) => {
   const { final } = await finished();
-  const whole = await load(final);
-  const part = whole.bytes.subarray(first, (last ?? Infinity) + 1);
+  const whole = (await load(final)).bytes;
 
-  const { bytes, ...answer } = await load(final, { headers: { Range } });
+  const sent = await load(final, { headers: { Range } });
 
-  expect({ ...answer, isPart: bytes.equals(part) }).toEqual({
-    status: 206,
-    type: "video/mp4",
-    length: part.length,
-    range: `bytes ${first}-${first + part.length - 1}/${whole.length}`,
-    isPart: true,
-  });
+  const bytes = whole.subarray(first, end);
+  const range = status === 200 ? null : `bytes ${first}-${first + bytes.length - 1}/${whole.length}`;
+  expect(sent).toEqual({ status, type: "video/mp4", length: bytes.length, range, bytes });
 });
-
-test.each(["bytes=0-1,5-6", "bytes=999999999-"])(
-  "a file is sent whole for the invalid or unsupported range %s",
-  async (Range) => {
-    const { final } = await finished();
-
-    const { status, range, length, bytes } = await load(final, { headers: { Range } });
-
-    expect({ status, range, sent: bytes.length }).toEqual({ status: 200, range: null, sent: length });
-  },
-);

@@ -8,7 +8,7 @@ const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.unknown().optional() }))),
 });
 
-test("the OpenAPI document describes the endpoints, and none that lists the platforms", async () => {
+test("the OpenAPI document describes the endpoints, none that lists the platforms, and how to page", async () => {
   const sandbox = await testSandbox();
 
   const { status, body } = await sandbox.get("/api/v1/openapi.json");
@@ -31,14 +31,7 @@ test("the OpenAPI document describes the endpoints, and none that lists the plat
     ]),
   });
   expect(JSON.stringify(paths)).not.toContain("listConnectedPlatforms");
-});
-
-test("the OpenAPI document names the paging parameters with their bounds", async () => {
-  const sandbox = await testSandbox();
-
-  const { body } = await sandbox.get("/api/v1/openapi.json");
-
-  expect(documentSchema.parse(body).paths["/api/v1/videos"]?.["get"]?.parameters).toEqual([
+  expect(paths["/api/v1/videos"]?.["get"]?.parameters).toEqual([
     {
       name: "limit",
       in: "query",

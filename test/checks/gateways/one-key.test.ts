@@ -46,13 +46,6 @@ test("twelve processes on one key pay for each video once and see its end, with 
   expect(refused).toBeLessThanOrEqual(MAX_REFUSED);
 });
 
-test("one of twelve processes that are asked for the same video at once pays, and all get its job", async () => {
-  const { clients, sent } = await startProcesses();
-  const started = await Promise.all(clients.map((client) => start(client, "The topic of all")));
-  expect(new Set(started.map(({ jobId }) => jobId)).size).toBe(1);
-  expect(paid(sent)).toHaveLength(1);
-});
-
 /** All run on one computer, so they share a journal. */
 async function startProcesses(): Promise<{ clients: LegacyClient[]; sent: readonly Sent[] }> {
   const sent: Sent[] = [];

@@ -14,22 +14,26 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { table } from "../../../.config/docs-parts.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { JUDGES, JUDGING, WRITING } from "./briefs.ts";
-import {
-  dealLetters,
-  describeWish,
-  listVerdicts,
-  type Round,
-  showTopic,
-  summarize,
-  type Topics,
-  type Verdict,
-  type Wish,
-} from "./protocol.ts";
 import wishes from "./wishes.json" with { type: "json" };
 
 type Half = keyof typeof wishes;
+type Wish = (typeof wishes)[Half][number];
+/** Topics by arm and the wish's id. */
+type Topics = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What one judge thought of one wish's topics. */
+interface Verdict {
+  readonly judge: string;
+  /** The wish's id. */
+  readonly wish: string;
+  /** The arms, best first. */
+  readonly ranks: readonly string[];
+  /** The reasons by arm. */
+  readonly reasons: Readonly<Record<string, string>>;
+}
 
 /** One way to write topics: the texts that identify it, and all that its writer may see. */
 interface Arm {
@@ -105,7 +109,7 @@ async function promptFor(client: Client, { wish, language, duration, style }: Wi
 function identify(texts: readonly string[]) {
   const tokens = texts.map(({ length }) => Math.ceil(length / 4)).sort((a, b) => a - b);
   const range = [...new Set([tokens.at(0), tokens.at(-1)])].join(" to ");
-  return { sha256: createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16), tokens: range };
+  return { sha256: sha256(texts.join("\n")).slice(0, 16), tokens: range };
 }
 
 function writeJudges(name: Half, seed: number): void {
@@ -128,34 +132,53 @@ function writeJudges(name: Half, seed: number): void {
 
 function count(name: Half, title: string): void {
   const { seed, arms } = mixSchema.parse(read(`mix-${name}.json`));
-  const round: Round = {
-    title,
-    wishes: wishes[name],
-    arms,
-    verdicts: Object.keys(JUDGES).flatMap((judge) => readVerdicts(name, judge, { seed, arms })),
-    texts: textsSchema.parse(read(`texts-${name}.json`)),
-    topics: readTopics(name),
-  };
+  const verdicts = Object.keys(JUDGES).flatMap((judge) => readVerdicts(name, judge, { seed, arms }));
+  const texts = textsSchema.parse(read(`texts-${name}.json`));
+  const names = [...new Set(arms.map(textOf))];
+  const compared = names.map((text) => [text, texts[text]?.sha256 ?? "", texts[text]?.tokens ?? ""]);
+  const pairs = names.flatMap((first, index) =>
+    names.slice(index + 1).map((second) => [first, second] as const),
+  );
+  const wins = pairs.map((pair) => [pair.join(" before "), countWins(verdicts, pair)]);
+  const summary = [
+    table(["text", "SHA-256", "tokens (characters / 4)"], compared),
+    table(["wins", "of all comparisons"], wins),
+  ].join("\n\n");
   const date = new Date().toISOString().slice(0, 10);
-  const summary = summarize(round);
   const path = fileURLToPath(new URL(`protocol/${date}-${title}.md`, import.meta.url));
   mkdirSync(join(path, ".."), { recursive: true });
   const heading = `# ${title}\n\n${date}, the ${name} half of the wishes, letters dealt with seed ${seed}.`;
+  const record = [heading, summary, ...listVerdicts(name, arms, verdicts)].join("\n\n");
   // A protocol is never overwritten.
-  writeFileSync(path, `${heading}\n\n${summary}\n${listVerdicts(round)}`, { flag: "wx" });
+  writeFileSync(path, `${record}\n`, { flag: "wx" });
   process.stdout.write(`${summary}\nWritten: ${path}\n`);
+}
+
+/** What the figures were counted from, in Markdown. */
+function listVerdicts(name: Half, arms: readonly string[], verdicts: readonly Verdict[]): string[] {
+  const topics = readTopics(name);
+  return wishes[name].flatMap((wish) => [
+    describeWish(wish),
+    ...verdicts.filter((verdict) => verdict.wish === wish.id).map(describeVerdict),
+    ...arms.map((arm) => showTopic(`Topic of ${arm}:`, topics[arm]?.[wish.id])),
+  ]);
+}
+
+function describeVerdict({ judge, ranks, reasons }: Verdict): string {
+  const lines = ranks.map((arm, index) => `${index + 1}. ${arm}: ${reasons[arm] ?? ""}`);
+  return `Judge ${judge}:\n\n${lines.join("\n")}`;
 }
 
 function readVerdicts(name: Half, judge: string, { seed, arms }: z.output<typeof mixSchema>): Verdict[] {
   const answer = ranksSchema.parse(read(`ranks-${judge}-${name}.json`));
-  return wishes[name].map(({ id, language }) => {
+  return wishes[name].map(({ id }) => {
     const letters = dealLetters(arms, { seed, judge, wish: id });
     const { ranks, reasons } = answer[id] ?? { ranks: [], reasons: {} };
     if ([...ranks].sort().join() !== [...letters.keys()].join())
       throw new Error(`ranks-${judge}-${name}.json must rank ${[...letters.keys()].join(", ")} of ${id}`);
     const armOf = (letter: string) => letters.get(letter) ?? letter;
     const named = Object.entries(reasons).map(([letter, reason]) => [armOf(letter), reason] as const);
-    return { judge, wish: id, language, ranks: ranks.map(armOf), reasons: Object.fromEntries(named) };
+    return { judge, wish: id, ranks: ranks.map(armOf), reasons: Object.fromEntries(named) };
   });
 }
 
@@ -188,4 +211,44 @@ function save(file: string, contents: string | object): void {
 
 function isHalf(name: string | undefined): name is Half {
   return name === "tuning" || name === "blind";
+}
+
+function describeWish({ id, wish, language, duration, style }: Wish): string {
+  return `## ${id}\n\n“${wish}”\n\nSettings: language ${language}, duration ${duration} seconds, style ${style}`;
+}
+
+/** Keeps the lines as its writer broke them. */
+function showTopic(heading: string, topic = ""): string {
+  return `${heading}\n\n\`\`\`text\n${topic}\n\`\`\``;
+}
+
+/** Which arm stands behind each letter: dealt anew for each seed, judge and wish. */
+function dealLetters(arms: readonly string[], deal: { seed: number; judge: string; wish: string }) {
+  const { seed, judge, wish } = deal;
+  const hashOf = (arm: string) => sha256(JSON.stringify([seed, judge, wish, arm]));
+  const dealt = [...arms].sort((a, b) => hashOf(a).localeCompare(hashOf(b)));
+  return new Map(dealt.map((arm, index) => [String.fromCodePoint(65 + index), arm]));
+}
+
+/** What several writers wrote from: `prompt` for the arms prompt1 and prompt2. */
+function textOf(arm: string): string {
+  return arm.replace(/\d+$/, "");
+}
+
+/** How often a topic of the first text was ranked before one of the second: "11 of 16". */
+function countWins(
+  verdicts: readonly Pick<Verdict, "ranks">[],
+  [first, second]: readonly [string, string],
+): string {
+  const pairs = verdicts.flatMap(({ ranks }) =>
+    ranks.flatMap((better, index) =>
+      ranks.slice(index + 1).map((worse) => `${textOf(better)} ${textOf(worse)}`),
+    ),
+  );
+  const wins = pairs.filter((pair) => pair === `${first} ${second}`).length;
+  return `${wins} of ${wins + pairs.filter((pair) => pair === `${second} ${first}`).length}`;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
