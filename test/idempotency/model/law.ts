@@ -6,7 +6,8 @@ import type { Answer, CarriedOut, Line, ProcessState, Sent, State } from "./type
 const UNDER_WAY_MS = 6 * 60_000;
 
 /**
- * The service carries a request out. The law: nothing is carried out twice unless a code that was given with
+ * The service carries a request out. It does so as soon as it has it: only this law sees what was carried
+ * out, and it finds the same whichever of two requests comes first. The law: nothing is carried out twice unless a code that was given with
  * all of it known confirms that, and no more videos are made than the limit allows.
  */
 export function carryOut(
@@ -45,7 +46,7 @@ export function carryOut(
 export function answer(
   state: State,
   { pending, read, unread }: ProcessState,
-  { call, keys, code, failure }: Answer,
+  { call, keys, code, decidedBy, failure }: Answer,
 ): State {
   if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
   if (code === undefined) return state;
@@ -59,7 +60,7 @@ export function answer(
       (state.wallMs - entry.atMs < UNDER_WAY_MS ||
         pending.some((operation) => "entryId" in operation && operation.entryId === entry.id)),
   );
-  const codes = { ...state.codes, [call]: { code, known: entries.map(({ id }) => id) } };
+  const codes = { ...state.codes, [call]: { code, known: entries.map(({ id }) => id), madeOf: decidedBy } };
   if (underWay === undefined) return { ...state, codes };
   const violation = `${call} was given a code while the request of ${callOf({ entryId: underWay.id })} is under way.`;
   return { ...state, codes, violation };

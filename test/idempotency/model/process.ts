@@ -18,8 +18,6 @@ import { Call, type Client, type Program, type Line, type Surroundings, type Ope
 import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
-/** How long an answer is awaited after its call's end. */
-const LATE_MS = 5 * 60_000;
 
 /** One for all processes: each further one slows every await down. */
 const current = new AsyncLocalStorage<Call>();
@@ -37,11 +35,11 @@ export async function goOn(
   state: ProcessState,
   operation: number,
   word: Word,
-  { files, wallMs, machineMs }: Surroundings,
+  { files, wallMs }: Surroundings,
 ): Promise<Next> {
   const seen = state.pending[operation]?.kind === "look" ? files.id : "";
-  const key = `${operation} ${word} ${seen} ${wallMs} ${machineMs}`;
-  const step = { before: state.step, operation, word, around: { files, wallMs, machineMs } };
+  const key = `${operation} ${word} ${seen} ${wallMs}`;
+  const step = { before: state.step, operation, word, around: { files, wallMs } };
   const next = state.next.get(key) ?? (await run(state.program, state, step));
   state.next.set(key, next);
   return next;
@@ -57,7 +55,9 @@ async function run(program: Program, before: ProcessState | undefined, last: Ste
   const key = createHash("sha256").update(JSON.stringify(held)).digest("base64");
   const state = program.states.get(key) ?? { ...held, program, step: last, next: new Map() };
   program.states.set(key, state);
-  if (running.size < MAX_RUNNING) running.set(state, process);
+  running.set(state, process);
+  const [oldest] = running.keys();
+  if (oldest !== undefined && running.size > MAX_RUNNING) running.delete(oldest);
   return { state, answers };
 }
 
@@ -73,7 +73,7 @@ class Process {
   readonly #program: Program;
   readonly #calls: Call[] = [];
   #waiting: { readonly operation: Operation; readonly goOn: (word: Word) => void }[] = [];
-  #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0, machineMs: 0 };
+  #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0 };
   readonly #read = new Map<string, Line>();
   readonly #written = new Map<string, Line>();
   #newest: string | undefined;
@@ -117,7 +117,7 @@ class Process {
       this.#calls.push(call);
       void current.run(call, async () => {
         await run(client).catch((error: unknown) =>
-          this.answers.push({ call: name, keys: [], failure: String(error) }),
+          this.answers.push({ call: name, keys: [], decidedBy: [], failure: String(error) }),
         );
         call.isOver = true;
       });
@@ -126,7 +126,6 @@ class Process {
 
   #client(): Client {
     const now = () => this.#around.wallMs;
-    const machineMs = () => this.#around.machineMs;
     let ids = 0;
     const journal = new Journal({
       disk: this.#disk(),
@@ -142,19 +141,20 @@ class Process {
     const sender = new GuardedSender({
       journal,
       now,
-      monotonicMs: () => (this.#caller().isLate ? Infinity : machineMs()),
+      monotonicMs: () => (this.#caller().isLate ? Infinity : 0),
       sleep: async () => {
         const call = this.#caller();
         call.seen = [];
-        const word = await this.#until({ kind: "wait", endsAtMs: call.isLate ? 0 : call.endsAtMs });
+        const word = await this.#until({ kind: "wait", isLate: call.isLate });
         if (word === "time over") call.isLate = true;
       },
     });
     this.#finish = () => sender.finish();
     const run = sender.run.bind(sender);
     sender.run = (guarded) => {
-      this.#caller().begin(machineMs());
+      this.#caller().begin();
       const decide: typeof guarded.decide = async (look) => {
+        this.#caller().decidedBy = look.same.map(keyOf);
         const decision = await guarded.decide(look);
         if ("answer" in decision) return decision;
         const check: typeof decision.check = (ahead) => {
@@ -190,7 +190,7 @@ class Process {
           })),
       },
     });
-    const agree = async ({ key }: { readonly key: string }) => this.#caller().begin(machineMs(), key);
+    const agree = async () => this.#caller().begin(this.#caller().decidedBy);
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
@@ -223,7 +223,7 @@ class Process {
         return { code: /confirmDuplicate: "(\w+)"/.exec(error.facts.nextStep)?.[1], keys };
       },
     );
-    this.answers.push({ call: call.name, ...answer });
+    this.answers.push({ call: call.name, decidedBy: call.decidedBy, ...answer });
     return answer.code;
   }
 
@@ -236,17 +236,16 @@ class Process {
     const call = this.#caller();
     const { code, entryId, seen } = call;
     // These have decided that it is sent, and matter no more.
-    Object.assign(call, { code: undefined, seen: [], endsAtMs: Infinity, isLate: false });
-    const endsAtMs = this.#around.machineMs + deadlineMs;
+    Object.assign(call, { code: undefined, seen: [], isLate: false });
     for (let attempt = 1; ; attempt += 1) {
-      const latestMs = endsAtMs - MIN_ATTEMPT_MS.POST;
-      const ask = { kind: "ask", keys, entryId, seen, code, latestMs } as const;
-      const word = signal?.aborted === true ? "not_sent" : await this.#until(ask);
+      // As the request sender does.
+      const isTooLate = signal?.aborted === true || deadlineMs < MIN_ATTEMPT_MS.POST;
+      const word = isTooLate ? "not_sent" : await this.#until({ kind: "ask", keys, entryId, seen, code });
       if (word === "carried out") return resultOf(entryId);
       call.hasFailed = word === "not_sent";
       if (word === "not_sent") throw failure("not_sent");
       if (word === "late") {
-        const late = this.#until({ kind: "late", entryId, endsAtMs: endsAtMs + LATE_MS });
+        const late = this.#until({ kind: "late", entryId });
         const result = late.then((end) =>
           end === "unknown" ? Promise.reject(failure(end)) : resultOf(entryId),
         );
@@ -256,8 +255,8 @@ class Process {
         word === "429"
           ? ({ kind: "status", status: 429, retryAfterMs: 0 } as const)
           : ({ kind: "transport", sent: true, final: false } as const);
-      const remainingMs = endsAtMs - this.#around.machineMs;
-      const delayMs = retryDelayMs({ method: "POST", attempt, failure: failed, remainingMs }, () => 0);
+      const attempted = { method: "POST", attempt, failure: failed, remainingMs: deadlineMs } as const;
+      const delayMs = retryDelayMs(attempted, () => 0);
       if (delayMs === undefined) throw failure(word === "429" ? "rejected" : "unknown");
     }
   }
@@ -310,7 +309,7 @@ class Process {
   }
 }
 
-function keyOf({ id, outcome }: Line): string {
+function keyOf({ id, outcome }: { readonly id: string; readonly outcome?: string | undefined }): string {
   return `${id} ${outcome}`;
 }
 

@@ -42,17 +42,21 @@ export const PAIRS: readonly Scenario[] = [
   },
 ];
 
+const PROCESSES = { P: "Q", P1: "Q1", P2: "Q2" };
+
 /** Two calls of each process. */
 export const FOURS: readonly Scenario[] = [
   {
     name: "the same video twice from each of two processes",
     calls: { P: [generate(), generateWithCode], Q: [generate(), generateWithCode] },
+    twins: PROCESSES,
   },
   {
     name: "overlapping platforms twice from each of two processes",
     calls: {
       P: [publish("a"), publishWithCode("a", "b")],
-      Q: [publish("b"), publishWithCode("a", "b")],
+      Q: [publish("b"), publishWithCode("b", "a")],
     },
+    twins: { ...PROCESSES, a: "b" },
   },
 ];

@@ -40,7 +40,6 @@ export interface Files {
 export interface Surroundings {
   readonly files: Files;
   readonly wallMs: number;
-  readonly machineMs: number;
 }
 
 /** A request that the service has. */
@@ -65,19 +64,17 @@ export interface Ask extends Omit<Sent, "confirmed"> {
   readonly kind: "ask";
   /** Confirms it. */
   readonly code: string | undefined;
-  /** When it is sent at the latest, on the machine's clock. */
-  readonly latestMs: number;
 }
 
 /** What a call waits for. */
 export type Operation = { readonly call: string } & (
   | { readonly kind: "look" }
-  /** For another request; at most until then, on the machine's clock. */
-  | { readonly kind: "wait"; readonly endsAtMs: number }
+  /** For another request, unless its time is over. */
+  | { readonly kind: "wait"; readonly isLate: boolean }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
   | Ask
-  /** The answer that comes after the call's end; awaited until then, on the machine's clock. */
-  | { readonly kind: "late"; readonly entryId: string; readonly endsAtMs: number }
+  /** The answer that comes after the call's end. */
+  | { readonly kind: "late"; readonly entryId: string }
 );
 export type Wanted = Operation extends infer One
   ? One extends Operation
@@ -97,10 +94,19 @@ export type Word =
   | "late"
   | "end";
 
+/** A code, and the entries that were known when it was given. */
+export interface Code {
+  readonly code: string;
+  readonly known: readonly string[];
+  /** What it was made of: the entries of the same request, and their outcomes. */
+  readonly madeOf: readonly string[];
+}
+
 /** What a call was answered. */
 export interface Answer {
   readonly call: string;
   readonly code?: string | undefined;
+  readonly decidedBy: readonly string[];
   /** What the code confirms. */
   readonly keys: readonly string[];
   /** An error that the model did not cause. */
@@ -133,11 +139,12 @@ export class Call {
   keys: readonly string[] = [];
   /** By which the request that it is about to send is confirmed. */
   code: string | undefined;
-  /** When its time is over, on the machine's clock, if it is not over already. */
-  endsAtMs = 0;
+  /** Its time is over. */
   isLate = false;
-  /** What the user has agreed to. */
-  plan: string | undefined;
+  /** What it last decided by: the entries of the same request, and their outcomes. */
+  decidedBy: readonly string[] = [];
+  /** What that was when the user agreed. */
+  agreedTo: readonly string[] | undefined;
   /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
   seen: readonly string[] = [];
   /** Its own entry that has no outcome yet. */
@@ -150,14 +157,11 @@ export class Call {
     this.name = name;
   }
 
-  /** Its time begins, also anew when the user has agreed to a plan. */
-  begin(machineMs: number, plan?: string): void {
-    Object.assign(this, { isLate: false, plan, seen: [], endsAtMs: machineMs + CALL_MS });
+  /** Its time begins, also anew when the user has agreed. */
+  begin(agreedTo?: readonly string[]): void {
+    Object.assign(this, { isLate: false, agreedTo, seen: [] });
   }
 }
-
-/** A call waits and sends for so long. */
-const CALL_MS = 38_000;
 
 export interface Step {
   readonly before: Step | undefined;
@@ -177,6 +181,8 @@ export interface Scenario {
   /** By the process that makes them. All calls of a process run at once. */
   readonly calls: Readonly<Record<string, readonly Run[]>>;
   readonly maxGenerations?: number;
+  /** Names that can be exchanged, all at once, for their counterparts: the scenario is then the same. */
+  readonly twins?: Readonly<Record<string, string>>;
 }
 
 export interface State {
@@ -184,15 +190,12 @@ export interface State {
   readonly processes: Readonly<Record<string, ProcessState | undefined>>;
   readonly files: Files;
   readonly wallMs: number;
-  readonly machineMs: number;
   readonly faultsLeft: number;
-  /** What the service still works on though nobody awaits its answer; until then, on the machine's clock. */
-  readonly atService: readonly (Sent & { readonly untilMs: number })[];
   readonly carriedOut: readonly CarriedOut[];
   /** Entries that were on the disk when it was emptied: other processes can't know them. */
   readonly lost: readonly string[];
-  /** The last code that each call was given, and the entries that were known then. */
-  readonly codes: Readonly<Record<string, { readonly code: string; readonly known: readonly string[] }>>;
+  /** The last code that each call was given. */
+  readonly codes: Readonly<Record<string, Code>>;
   /** Why the law is broken, in one sentence. */
   readonly violation?: string | undefined;
 }

@@ -3,7 +3,7 @@
 
 import { answer, carryOut, entriesOf, processOf } from "./law.ts";
 import { goOn, start } from "./process.ts";
-import type { Ask, Files, Line, Next, Operation, Program, Run } from "./types.ts";
+import type { Ask, Files, Line, Next, Operation, ProcessState, Program, Run } from "./types.ts";
 import type { Scenario, Sent, State, Word } from "./types.ts";
 
 /** One thing that can happen next. */
@@ -24,21 +24,24 @@ type Choice = readonly [string, Word?, Partial<State>?];
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How old a request is at most when the service carries it out, and how long it counts as under way. */
+/** How long a request counts as under way. */
 const UNDER_WAY_MS = 6 * MINUTE_MS;
 
 export class World {
   readonly #scenario: Scenario;
   readonly #files = new Map<string, Files>();
-  /** Makes the calls of the scenario anew, after all others. */
-  readonly #later: Program;
+  /** These make calls of the scenario anew, after all others: those of one process, or of the other. */
+  readonly #later: readonly Program[];
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
-    const run: Run = async (client) => {
-      for (const call of Object.values(scenario.calls).flat().slice(0, 2)) await call(client);
-    };
-    this.#later = this.#program("R", new Map([["R", run]]));
+    const calls = Object.values(scenario.calls);
+    this.#later = [calls, calls.toReversed()].map((order) => {
+      const run: Run = async (client) => {
+        for (const call of order.flat().slice(0, 2)) await call(client);
+      };
+      return this.#program("R", new Map([["R", run]]));
+    });
   }
 
   /** The state in which all calls begin. A run may have so many crashes, lost answers and other faults. */
@@ -47,9 +50,7 @@ export class World {
       processes: {},
       files: this.#filesOf(new Map(), []),
       wallMs: Date.UTC(2026, 10, 21, 8),
-      machineMs: 5_000_000,
       faultsLeft: faults,
-      atService: [],
       carriedOut: [],
       lost: [],
       codes: {},
@@ -63,37 +64,23 @@ export class World {
 
   /** What can happen next; nothing when all is over. */
   actions(state: State): readonly Action[] {
-    const { maxGenerations } = this.#scenario;
-    const pending = Object.values(state.processes).flatMap((process) => process?.pending ?? []);
-    const late = state.atService
-      .filter(({ untilMs }) => state.machineMs < untilMs)
-      .map((sent) => ({
-        label: `The service carries out the request of ${sent.entryId.replace(/-.*/, "")}`,
-        apply: async () => ({
-          ...state,
-          ...carryOut(state, sent, maxGenerations),
-          atService: state.atService.filter((other) => other !== sent),
-        }),
+    const alive = Object.values(state.processes).filter((process) => process !== undefined);
+    // Once nothing fails any more, a process whose only call asks the service, or gets a late answer, does what
+    // no other process can see or prevent. So it need not be tried after what others do as well.
+    const unseen = alive.find(({ pending: [first, ...others], isEnding }) => {
+      const isUnseen = first?.kind === "ask" || first?.kind === "late";
+      return state.faultsLeft === 0 && isUnseen && others.length === 0 && !isEnding;
+    });
+    if (unseen !== undefined) return this.#steps(state, unseen);
+    const steps = alive.flatMap((process) => this.#steps(state, process));
+    const ends = alive
+      .filter(({ isEnding }) => isEnding)
+      .map(({ program: { name } }) => ({
+        label: `${name} ends`,
+        apply: async () => this.#withoutProcess(state, name),
       }));
-    const actions = pending.flatMap((operation) =>
-      this.#choices(state, operation)
-        .filter(([, , { faultsLeft = 0 } = {}]) => faultsLeft >= 0)
-        .map(([label, word = "", change = {}]) => ({
-          label: `${operation.call} ${label}`,
-          apply: async () => {
-            const name = processOf(operation.call);
-            const next = await this.#goOn({ ...state, ...change }, name, operation, word);
-            // When a wait ends matters only for the look that follows, so both are one step.
-            const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
-            return look === undefined ? next : this.#goOn(next, name, look, "");
-          },
-        })),
-    );
-    const ends = aliveIn(state)
-      .filter((name) => state.processes[name]?.isEnding)
-      .map((name) => ({ label: `${name} ends`, apply: async () => withoutProcess(state, name) }));
-    const canFail = pending.length > 0 && state.faultsLeft > 0;
-    return [...late, ...actions, ...ends, ...(canFail ? this.#faults(state) : [])];
+    const canFail = alive.length > 0 && state.faultsLeft > 0;
+    return [...steps, ...ends, ...(canFail ? this.#faults(state) : [])];
   }
 
   /** What must hold when all processes are over: the same calls can be made a while later. */
@@ -101,17 +88,35 @@ export class World {
     const alive = aliveIn(state);
     if (alive.length > 0 && this.actions(state).length > 0) return undefined;
     if (alive.length > 0) return { law: `A call of ${alive[0]} never ends.`, steps: [] };
-    for (const minutes of [2, 11]) {
-      const later = { ...state, ...passed(state, minutes * MINUTE_MS), faultsLeft: 0 };
-      let end = afterStep(later, "R", await start(this.#later, later));
-      const steps = [`${minutes} minutes pass, and R makes the calls of the others anew`];
-      for (let next = this.actions(end).at(-1); next !== undefined; next = this.actions(end).at(-1)) {
-        end = await next.apply();
-        steps.push(next.label);
-        if (end.violation !== undefined) return { law: end.violation, steps };
+    for (const program of this.#later)
+      for (const minutes of [5, 7]) {
+        const later = { ...state, wallMs: state.wallMs + minutes * MINUTE_MS, faultsLeft: 0 };
+        let end = afterStep(later, "R", await start(program, later));
+        const steps = [`${minutes} minutes pass, and R makes calls of the others anew`];
+        for (let next = this.actions(end).at(-1); next !== undefined; next = this.actions(end).at(-1)) {
+          end = await next.apply();
+          steps.push(next.label);
+          if (end.violation !== undefined) return { law: end.violation, steps };
+        }
       }
-    }
     return undefined;
+  }
+
+  /** How the operations of a process can go on. */
+  #steps(state: State, { program: { name }, pending }: ProcessState): Action[] {
+    return pending.flatMap((operation) =>
+      this.#choices(state, operation)
+        .filter(([, , { faultsLeft = 0 } = {}]) => faultsLeft >= 0)
+        .map(([label, word = "", change = {}]) => ({
+          label: `${operation.call} ${label}`,
+          apply: async () => {
+            const next = await this.#goOn({ ...state, ...change }, name, operation, word);
+            // When a wait ends matters only for the look that follows, so both are one step.
+            const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
+            return look === undefined ? next : this.#goOn(next, name, look, "");
+          },
+        })),
+    );
   }
 
   #choices(state: State, operation: Operation): readonly Choice[] {
@@ -122,7 +127,7 @@ export class World {
       case "wait":
         // A process looks at the journal for one call at a time.
         if (lookOf(state, processOf(operation.call)) !== undefined) return [];
-        if (operation.endsAtMs <= state.machineMs) return [["looks again"]];
+        if (operation.isLate) return [["looks again"]];
         return [["looks again"], ["looks again when its time is over", "time over"]];
       case "record": {
         const { file, text, line } = operation;
@@ -139,8 +144,6 @@ export class World {
         ];
       }
       case "ask": {
-        // As the request sender does.
-        if (state.machineMs > operation.latestMs) return [["is too late to ask the service", "not_sent"]];
         const sent = sentBy(state, operation);
         const { maxGenerations } = this.#scenario;
         const done = carryOut(state, sent, maxGenerations);
@@ -150,19 +153,17 @@ export class World {
           ["asks the service, which carries it out and answers", "carried out", done],
           ["asks the service, which carries out a part and answers 429", "429", { ...part, ...fault }],
           ["asks the service, which carries it out and answers late", "late", { ...done, ...fault }],
-          [
-            "asks the service, and loses the connection while the service works on it",
-            "unknown",
-            { ...withAtService(state, [sent]), ...fault },
-          ],
+          ["asks the service, which carries it out, and loses the answer", "unknown", { ...done, ...fault }],
+          ["is too late to ask the service", "not_sent", fault],
           ...(isEnding ? [["asks nothing, as its process ends", "not_sent"] as const] : []),
         ];
       }
       case "late":
-        break;
+        return [
+          ["gets the late answer", "carried out"],
+          ["awaits its answer no longer", "unknown", fault],
+        ];
     }
-    if (state.machineMs >= operation.endsAtMs) return [["awaits its answer no longer", "unknown"]];
-    return [["gets the late answer", "carried out"]];
   }
 
   /** What goes wrong with processes, clocks and the disk. */
@@ -171,15 +172,14 @@ export class World {
     const { wallMs, files, lost } = state;
     const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
     const faults: [string, () => State | Promise<State>][] = [
+      // As it does where the computer sleeps.
       ["The clock jumps six hours forward", () => ({ ...state, wallMs: wallMs + 6 * HOUR_MS })],
       ["The clock jumps a day back", () => ({ ...state, wallMs: wallMs - 24 * HOUR_MS })],
-      ["2 minutes pass", () => ({ ...state, ...passed(state, 2 * MINUTE_MS) })],
-      ["7 minutes pass", () => ({ ...state, ...passed(state, 7 * MINUTE_MS) })],
     ];
     const emptied = { ...state, files: this.#filesOf(new Map(), []), lost: ids };
     if (files.lines.length > 0) faults.push(["The state folder is removed", () => emptied]);
     for (const name of aliveIn(state)) {
-      faults.push([`${name} crashes`, () => withoutProcess(state, name)]);
+      faults.push([`${name} crashes`, () => this.#withoutProcess(state, name)]);
       if (state.processes[name]?.isEnding !== true)
         faults.push([`${name} is told to end`, () => this.#goOn(state, name, undefined, "end")]);
     }
@@ -197,6 +197,15 @@ export class World {
     return afterStep(state, name, await goOn(process, index, word, state));
   }
 
+  /** A process is gone. What it was about to send may have left before. */
+  #withoutProcess(before: State, name: string): State {
+    let state = before;
+    for (const operation of before.processes[name]?.pending ?? [])
+      if (operation.kind === "ask")
+        state = { ...state, ...carryOut(state, sentBy(state, operation), this.#scenario.maxGenerations) };
+    return { ...state, processes: { ...state.processes, [name]: undefined } };
+  }
+
   #filesOf(texts: ReadonlyMap<string, string>, lines: readonly Line[]): Files {
     const key = JSON.stringify([...texts]);
     const files = this.#files.get(key) ?? { id: this.#files.size, texts, lines: lines.toSorted(byFile) };
@@ -207,13 +216,48 @@ export class World {
 
 /**
  * States with the same key go on in the same way: it has all that the journal, the processes and the law can
- * still tell apart. Of times that is the age of what is under way.
+ * still tell apart. Of times that is the age of what is under way, of a code what it was made of. States that
+ * differ only in the names of the scenario's twins have the same key.
  */
-export function keyOf({ processes, files, wallMs, machineMs, codes, atService, ...state }: State): string {
+export function keyOf(state: State, exchange: Exchange | undefined): string {
+  const text = partsOf(state)
+    .map((part) => JSON.stringify(part))
+    .join("\n");
+  if (exchange === undefined) return withNewIds(text);
+  const [key, other] = [withNewIds(text), withNewIds(exchange(text))];
+  return key < other ? key : other;
+}
+
+/** Exchanges the names of a scenario's twins in a text. */
+export type Exchange = (text: string) => string;
+
+export function exchangeOf({ twins }: Scenario): Exchange | undefined {
+  if (twins === undefined) return undefined;
+  const pairs = Object.entries(twins);
+  const names = new Map([...pairs, ...pairs.map(([one, other]) => [other, one] as const)]);
+  const pattern = new RegExp(`\\b(?:${[...names.keys()].join("|")})\\b`, "g");
+  return (text) => text.replace(pattern, (name) => names.get(name) ?? name);
+}
+
+/** Renumbers the entries: one that guards nothing any more only shows in the numbers of later ones. */
+function withNewIds(text: string): string {
+  const ids = new Map<string, string>();
+  return text
+    .split("\n")
+    .sort()
+    .join("\n")
+    .replace(/\b([PQR]\d?)-\d+/g, (id, call: string) => {
+      const canonical = ids.get(id) ?? `${call}-${ids.size}`;
+      ids.set(id, canonical);
+      return canonical;
+    });
+}
+
+/** Their order makes no difference. */
+function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: State): unknown[] {
   // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (ms >= UNDER_WAY_MS ? "past" : ms >= 0 ? ms : isLastFault ? 0 : "future");
-  const left = (ms: number) => Math.max(ms - machineMs, 0);
   // What was posted under another name is known from an outcome, what is lost only from a look.
   const hasEffect = (seen: string) =>
     seen.endsWith(" done") || state.lost.some((id) => seen.startsWith(`${id} `));
@@ -227,48 +271,41 @@ export function keyOf({ processes, files, wallMs, machineMs, codes, atService, .
   // A call looks before it decides. So whether its process has already read a line makes no difference,
   // unless the line can be removed, or moved by the lines of another file.
   const looked = isLastFault && names.length < 2 ? files.lines : [];
-  const key = JSON.stringify([
-    toWrite,
-    names,
-    entries(files.lines),
-    Object.values(processes).map(
-      (process) =>
-        process && [
-          process.isEnding,
-          isLastFault && newest(today, process.newest ?? "") === toWrite ? "" : process.newest,
-          entries([...process.read, ...looked, ...process.unread]),
-          process.calls.map(({ endsAtMs, isLate, ...call }) => [
-            call,
-            isLate ? 0 : left(endsAtMs),
-            call.code === undefined ? "" : codes[call.name],
-          ]),
-          process.pending.map((operation) => {
-            const { call, kind } = operation;
-            if (kind === "ask") {
-              const seen = operation.seen.filter(hasEffect);
-              return { ...operation, seen, latestMs: left(operation.latestMs + 1) };
-            }
-            return [
-              call,
-              kind,
-              kind === "record" && [operation.file, operation.line.id, outcome(operation.line)],
-              kind === "late" && left(operation.endsAtMs),
-            ];
-          }),
-        ],
-    ),
-    atService
-      .filter(({ untilMs }) => untilMs > machineMs)
-      .map(({ untilMs, ...sent }) => ({ ...sent, seen: sent.seen.filter(hasEffect), leftMs: left(untilMs) })),
-    state,
-  ]);
-  // Renumbers the entries: one that guards nothing any more only shows in the numbers of later ones.
-  const ids = new Map<string, string>();
-  return key.replace(/\b([PQR]\d?)-\d+/g, (id, call: string) => {
-    const canonical = ids.get(id) ?? `${call}-${ids.size}`;
-    ids.set(id, canonical);
-    return canonical;
-  });
+  const alive = Object.values(processes).filter((process) => process !== undefined);
+  return [
+    ["files", toWrite, names, entries(files.lines), state],
+    ...carriedOut,
+    ...alive.map(({ program: { name }, isEnding, newest: file = "", read, unread }) => [
+      name,
+      isEnding,
+      isLastFault && newest(today, file) === toWrite ? "" : file,
+      entries([...read, ...looked, ...unread]),
+    ]),
+    ...alive
+      .flatMap(({ calls }) => calls)
+      .map(({ name, code, decidedBy, ...call }) => [
+        name,
+        call,
+        code === undefined ? "" : [codes[name]?.madeOf, codes[name]?.known],
+        // Once it sends, only what was posted before: its answer gives a code for that.
+        decidedBy.some((entry) => entry.endsWith(" done")) ? decidedBy : "",
+      ]),
+    ...alive
+      .flatMap(({ pending }) => pending)
+      .map((operation) => {
+        const { call, kind } = operation;
+        if (kind === "ask") {
+          const { keys, entryId, code, seen } = operation;
+          const confirms = code === undefined ? "" : [codes[call]?.code === code, codes[call]?.known];
+          return [call, kind, keys, entryId, confirms, seen.filter(hasEffect)];
+        }
+        return [
+          call,
+          kind,
+          kind === "record" && [operation.file, operation.line.id, outcome(operation.line)],
+        ];
+      }),
+  ];
 }
 
 /** The request of a call, with what its code confirms. */
@@ -276,19 +313,6 @@ function sentBy({ codes }: State, { call, entryId, keys, seen, code }: Operation
   const given = codes[call];
   const confirmed = given?.code === code ? given?.known : [];
   return { entryId, keys, seen, ...(code !== undefined && { confirmed }) };
-}
-
-function withAtService({ atService, machineMs }: State, sent: readonly Sent[]): Pick<State, "atService"> {
-  return { atService: [...atService, ...sent.map((one) => ({ ...one, untilMs: machineMs + UNDER_WAY_MS }))] };
-}
-
-/** A process is gone. What it was about to send may have left before. */
-function withoutProcess(state: State, name: string): State {
-  const sent = (state.processes[name]?.pending ?? [])
-    .filter((operation) => operation.kind === "ask")
-    .filter(({ latestMs }) => state.machineMs <= latestMs)
-    .map((operation) => sentBy(state, operation));
-  return { ...state, ...withAtService(state, sent), processes: { ...state.processes, [name]: undefined } };
 }
 
 function afterStep(state: State, name: string, { state: process, answers }: Next): State {
@@ -305,10 +329,6 @@ function aliveIn({ processes }: State): string[] {
 function lookOf({ processes }: State, name: string): Operation | undefined {
   const pending = processes[processOf(name)]?.pending ?? [];
   return pending.find(({ call, kind }) => kind === "look" && call.startsWith(name));
-}
-
-function passed({ wallMs, machineMs }: State, ms: number): Partial<State> {
-  return { wallMs: wallMs + ms, machineMs: machineMs + ms };
 }
 
 /** As the journal reads them. */
