@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
-import { type Clock, pause } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
@@ -73,12 +73,7 @@ export function createApplication(options: ApplicationOptions): Application {
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
-  const sender = new GuardedSender({
-    journal,
-    now: clock.now,
-    monotonicMs: clock.monotonicMs,
-    sleep: (ms, signal) => pause(clock, ms, signal),
-  });
+  const sender = new GuardedSender({ journal, clock });
   const guarded = { service, sender };
   const generateOnce = new GenerateOnce({
     ...guarded,

@@ -1,6 +1,7 @@
 // The one place that sends a paid or public request: waits for what is under way, asks, records it, gives way
 // to one that was faster, sends it and records what came of it, also after the call's end. Knows no policy.
 
+import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
@@ -8,11 +9,7 @@ import { entriesAhead, isOvertaken } from "./same-request.ts";
 
 export interface GuardedSenderOptions {
   readonly journal: Journal;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds on a monotonic clock. */
-  readonly monotonicMs: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  readonly clock: Clock;
 }
 
 /** What the journal holds when a request is about to be sent. */
@@ -70,7 +67,7 @@ export class GuardedSender {
 
   /** Milliseconds since the request was begun; 0 for one from the future, as the clock was set back. */
   ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
-    return Math.max(0, this.#options.now() - atMs);
+    return Math.max(0, this.#options.clock.now() - atMs);
   }
 
   /** Looks, decides and asks until there is an answer. Rejects as `decide`, `ask` and `request` do. */
@@ -79,7 +76,7 @@ export class GuardedSender {
   ): Promise<Answer> {
     const { signal: shutdown } = this.#shutdown;
     const signal = call.signal === undefined ? shutdown : AbortSignal.any([shutdown, call.signal]);
-    let endsAtMs = this.#options.monotonicMs() + CALL_MS;
+    let endsAtMs = this.#options.clock.monotonicMs() + CALL_MS;
     let agreedKey: string | undefined;
     for (;;) {
       const look = await this.#look(call, signal, endsAtMs);
@@ -93,7 +90,7 @@ export class GuardedSender {
         await question.ask();
         // The user may have taken minutes: what they agreed to holds only if nothing newer is known by now.
         agreedKey = question.key;
-        endsAtMs = this.#options.monotonicMs() + CALL_MS;
+        endsAtMs = this.#options.clock.monotonicMs() + CALL_MS;
       }
     }
   }
@@ -116,18 +113,18 @@ export class GuardedSender {
     signal: AbortSignal,
     endsAtMs: number,
   ): Promise<Look<Entry>> {
-    const { journal, monotonicMs, sleep } = this.#options;
-    const momentEndsAtMs = Math.min(endsAtMs, monotonicMs() + MOMENT_MS);
+    const { journal, clock } = this.#options;
+    const momentEndsAtMs = Math.min(endsAtMs, clock.monotonicMs() + MOMENT_MS);
     for (;;) {
       const entries = await journal.entries();
       const same = select(entries);
       const waitedFor = same.filter((entry) => journal.isUnderWay(entry));
       const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
-      const isOver = monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
+      const isOver = clock.monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
       if (waitedFor.length > 0 && signal.aborted) throw cancelledError(CANCELLED);
       if (waitedFor.length === 0 || isOver) return { entries, same, underWay: waitedFor.at(-1), signal };
       // Aborted or not, the next turn looks.
-      await sleep(WAIT_STEP_MS, signal).catch(() => {});
+      await pause(clock, WAIT_STEP_MS, signal);
     }
   }
 
@@ -138,7 +135,7 @@ export class GuardedSender {
     { intent, check, request, receive, answerOf }: Sending<Result, Answer>,
     endsAtMs: number,
   ): Promise<"overtaken" | { readonly answer: Answer }> {
-    const { journal, monotonicMs } = this.#options;
+    const { journal, clock } = this.#options;
     if (signal.aborted) throw cancelledError(CANCELLED);
     const { own, entries } = await journal.begin(intent);
     const recordFailure = (failure: unknown) => {
@@ -151,7 +148,7 @@ export class GuardedSender {
         await journal.end(own, { outcome: "not_sent" });
         return "overtaken";
       }
-      const result = await request({ signal, deadlineMs: endsAtMs - monotonicMs() });
+      const result = await request({ signal, deadlineMs: endsAtMs - clock.monotonicMs() });
       await journal.end(own, receive(result));
       return { answer: answerOf(result) };
     } catch (error) {

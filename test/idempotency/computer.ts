@@ -88,12 +88,14 @@ export class Computer {
     });
     const sender = new GuardedSender({
       journal,
-      now: () => clock.epochMs,
-      monotonicMs: () => clock.machineMs,
-      // A turn of the event loop.
-      sleep: async () => {
-        this.pass(this.waitMs);
-        await new Promise((resolve) => setImmediate(resolve));
+      clock: {
+        now: () => clock.epochMs,
+        monotonicMs: () => clock.machineMs,
+        after: (_, action) => {
+          this.pass(this.waitMs);
+          const turn = setImmediate(action);
+          return () => clearImmediate(turn);
+        },
       },
     });
     const options: GenerateOnceOptions = {

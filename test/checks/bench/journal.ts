@@ -2,8 +2,8 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { table } from "../../../.config/docs-parts.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { jobHistories, ordersOf } from "../../../src/idempotency/history.ts";
 import { openDisk } from "../../../src/idempotency/journal-files.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
@@ -38,8 +38,7 @@ export async function benchJournal(): Promise<string> {
 async function measure(folder: string, size: Size): Promise<number[]> {
   await writeJournal(folder, size);
   const { journal } = openJournal(openDisk(folder));
-  const monotonicMs = () => performance.now();
-  const sender = new GuardedSender({ journal, now: () => NOON, monotonicMs, sleep: (ms) => sleep(ms) });
+  const sender = new GuardedSender({ journal, clock: { ...systemClock, now: () => NOON } });
   // Does what generate_video does, with a service that answers at once.
   const pay = (fingerprint: string) =>
     sender.run({

@@ -67,12 +67,17 @@ function stepsTo(last: Step | undefined): Step[] {
   return steps;
 }
 
+interface Waiting {
+  readonly operation: Operation;
+  readonly goOn: (word: Word) => void;
+}
+
 class Process {
   /** Those of the last step. */
   answers: Answer[] = [];
   readonly #program: Program;
   readonly #calls: Call[] = [];
-  #waiting: { readonly operation: Operation; readonly goOn: (word: Word) => void }[] = [];
+  #waiting: Waiting[] = [];
   #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0 };
   readonly #read = new Map<string, Line>();
   readonly #written = new Map<string, Line>();
@@ -140,13 +145,22 @@ class Process {
     });
     const sender = new GuardedSender({
       journal,
-      now,
-      monotonicMs: () => (this.#caller().isLate ? Infinity : 0),
-      sleep: async () => {
-        const call = this.#caller();
-        call.seen = [];
-        const word = await this.#until({ kind: "wait", isLate: call.isLate });
-        if (word === "time over") call.isLate = true;
+      clock: {
+        now,
+        monotonicMs: () => (this.#caller().isLate ? Infinity : 0),
+        after: (_, action) => {
+          const call = this.#caller();
+          call.seen = [];
+          void this.#until({ kind: "wait", isLate: call.isLate }).then((word) => {
+            if (word === "time over") call.isLate = true;
+            action();
+          });
+          return () => {
+            const isOwn = ({ operation }: Waiting) =>
+              operation.call === call.name && operation.kind === "wait";
+            this.#waiting = this.#waiting.filter((waiting) => !isOwn(waiting));
+          };
+        },
       },
     });
     this.#finish = () => sender.finish();
