@@ -1,5 +1,5 @@
-// tsx .config/at-once.ts SCRIPT...: runs scripts of package.json at the same time, and prints the output of each
-// when it has ended. The last one's is printed as it comes. Fails if any of them fails.
+// tsx .config/at-once.ts SCRIPT...: runs scripts of package.json at the same time. Prints the output of each
+// when it has ended, that of the last one as it comes. Fails if any of them fails.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

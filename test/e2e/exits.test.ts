@@ -24,8 +24,8 @@ import { until } from "../fixtures/until.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 /**
- * One protocol per case, alternating. Signals share one code path, and a killed parent only closes both streams:
- * an idle server gets all of these events. checks/stress/exits.ts has every case.
+ * One protocol per case, alternating. Signals share one code path, and a killed parent only closes both
+ * streams, so an idle server alone gets all of these events. checks/stress/exits.ts has every case.
  */
 const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
   if (state !== "idle" && ["SIGINT", "SIGHUP", "parent killed"].includes(event)) return false;
