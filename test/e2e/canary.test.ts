@@ -5,11 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { BUILT_FILE } from "../fixtures/clients.ts";
 import { CALLS, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
-import { run } from "../fixtures/run.ts";
 import { type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
 const ECHOES = [
@@ -75,14 +73,6 @@ test.each(["legacy", "modern"] as const)(
     expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
   },
 );
-
-test("The demo shows no trace of the key that the user has set", async () => {
-  const env = { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_LOG_LEVEL: "debug" };
-  const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "demo"], { env });
-
-  expect(code).toBe(0);
-  expect(tracesOf(CANARY, stdout + stderr)).toEqual([]);
-});
 
 /** The built server with the key. `finish` ends its input and returns everything that it has written. */
 function startWithKey(url: string) {

@@ -95,7 +95,7 @@ test("the server has a title, a website and an icon", async () => {
 test.each([
   ["--no-publish", /generate_video/, /publish_video/],
   ["--read-only", /only reads/, /generate_video|publish_video|spends/],
-])("a server with %s names what it hides nowhere", async (flag, said, hidden) => {
+])("a server with %s refuses what it hides, and names it nowhere", async (flag, said, hidden) => {
   const { raw, call } = await connectLegacy({ args: ["--sandbox", flag] });
   const { prompts } = flag === "--read-only" ? { prompts: [] } : await raw.listPrompts();
   const named = [
@@ -113,6 +113,8 @@ test.each([
   ];
 
   expect(raw.getServerCapabilities()?.prompts === undefined).toBe(flag === "--read-only");
+  const hiddenTool = flag === "--read-only" ? "generate_video" : "publish_video";
+  await expect(call(hiddenTool, { topic: "Tides" })).rejects.toMatchObject({ code: -32602 });
   expect(JSON.stringify(named)).toMatch(said);
   expect(JSON.stringify(named)).not.toMatch(hidden);
 });

@@ -1,16 +1,17 @@
-// The demo as a new user runs it: the built file, an empty environment, no terminal.
+// The demo as a new user runs it: the built file, no terminal, and perhaps a key in the environment.
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS } from "../fixtures/constants.ts";
 import { run } from "../fixtures/run.ts";
 
-test("the demo ends with a finished and published sandbox video, in plain lines, exit 0", async () => {
+test("the demo ends with a published sandbox video, in plain lines without the user's key, exit 0", async () => {
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
-    env: { FACELESS_SANDBOX_SECONDS: "1" },
+    env: { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "1" },
   });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect({ code, stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ code: 0, stderr: "", traces: [] });
   for (const words of [
     new RegExp(TOOLS.join(", ")),
     /Job [0-9a-f-]{36}/,

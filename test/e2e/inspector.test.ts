@@ -42,19 +42,6 @@ test("the Inspector calls a tool, and reports a failed call by its exit code", a
   expect(bad.code).toBe(5);
 });
 
-test("the Inspector finds the card of generate_video, which may play from the service", async () => {
-  const { code, stdout } = await inspect(`${GENERATE} --app-info`);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({
-    appInfo: {
-      hasApp: true,
-      resourceUri: "ui://faceless-video/card",
-      resourceMimeType: "text/html;profile=mcp-app",
-      csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
-    },
-  });
-});
-
 test("one call of generate_video lasts for a whole render and returns the finished video", async () => {
   const settings = ["FACELESS_STATE_DIR=off", "FACELESS_SANDBOX_SECONDS=1", "FACELESS_POLL_SECONDS=0.2"];
   const { code, stdout, stderr } = await inspect(`--protocol-era modern ${GENERATE} --tool-arg`, settings);

@@ -1,6 +1,6 @@
 // Finished videos on disk: in the sandbox, and with a service of which a test sees each request.
 
-import { readFileSync, utimesSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
@@ -14,7 +14,6 @@ import {
 } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { startRaw } from "../fixtures/raw-server.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { filesIn, VIDEO } from "../saved-videos/saving.ts";
@@ -143,33 +142,4 @@ test("without a folder nothing is downloaded, and the service's savedTo is not p
 
   expect(`${textOf(waited)}${textOf(listed)}`).not.toContain("saved");
   expect(service.lines("GET /final.mp4")).toEqual([]);
-});
-
-test("the server ends in the middle of a download, and what is half saved is gone an hour later", async () => {
-  const { service } = await finishedVideo();
-  service.on("GET /final.mp4", (_, { outgoing }) => void outgoing.writeHead(200).write("half"));
-  const folder = temporaryFolder();
-  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
-  const waiting = { name: "get_video_status", arguments: { jobId: JOB_ID, waitSeconds: 45 } };
-  const killed = startRaw({ env });
-  killed.send(killed.request(1, "tools/call", waiting));
-  await until(() => Object.values(filesIn(folder)).includes("half"));
-  killed.child.kill("SIGKILL");
-  await killed.ended;
-  expect(Object.values(filesIn(folder))).toEqual(["half"]);
-
-  const ending = startRaw({ env });
-  ending.send(ending.request(1, "tools/call", waiting));
-  await until(() => Object.values(filesIn(folder)).filter((content) => content === "half").length === 2);
-  ending.child.kill("SIGTERM");
-  expect({ ...(await ending.ended), stderr: ending.stderr() }).toMatchObject({ code: 0, stderr: "" });
-  expect(Object.keys(filesIn(folder)).filter((name) => !name.endsWith(".part"))).toEqual([]);
-
-  const hourAgo = new Date(Date.now() - 3_700_000);
-  for (const name of Object.keys(filesIn(folder))) utimesSync(join(folder, name), hourAgo, hourAgo);
-  service.on("GET /final.mp4", { body: VIDEO });
-  const last = await connectModern({ env });
-  await last.call("get_video_status", waiting.arguments);
-  await until(() => hasVideo(folder));
-  expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });

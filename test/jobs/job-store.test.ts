@@ -192,20 +192,6 @@ test.each<[Partial<Job>, string[]]>([
 );
 
 test.each(["completed", "failed"])(
-  "an answer after the end of a job is kept but not emitted: %s",
-  (status) => {
-    const { store, changed } = setup();
-    store.put(job("a", { status: "completed" }));
-    const later = job("a", { status, videoUrls: [CLIP] });
-
-    store.put(later);
-
-    expect(changed).toEqual(["a"]);
-    expect(store.get("a")?.job).toEqual(later);
-  },
-);
-
-test.each(["completed", "failed"])(
   "a job that has ended stays %s if a later answer reports it as running",
   async (status) => {
     const { clock, store, changed } = setup();

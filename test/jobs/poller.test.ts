@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ids, job, PolledWorld } from "./polled-service.ts";
+import { ids, PolledWorld } from "./polled-service.ts";
 
 function runningWorld(...jobIds: string[]) {
   const world = new PolledWorld();
@@ -66,17 +66,6 @@ test.each([
   expect(world.requests()).toEqual(requests);
 });
 
-test("a watched job is not polled when its end is known", async () => {
-  const world = runningWorld("a");
-  world.store.put(job("a", { status: "completed" }));
-  const unwatch = world.poller.watch("a");
-  await world.until(3_600);
-  unwatch();
-
-  expect(world.requests()).toEqual([]);
-  expect(world.clock.pending()).toBe(0);
-});
-
 test("a watched job is no longer polled after a user has read its end", async () => {
   const world = runningWorld("a");
   world.poller.watch("a");
@@ -139,32 +128,6 @@ test.each([
   await world.until(startedAt + 13);
 
   expect(world.requests()[0]).toBe(`${startedAt + firstPollSeconds} a`);
-});
-
-test("polling ends with the last unwatch, and a second call of it is harmless", async () => {
-  const world = runningWorld("a");
-  const [unwatch, unwatchToo] = world.watchAll("a", "a");
-  unwatch?.();
-  unwatch?.();
-  await world.until(12);
-  expect(world.requests()).toEqual(["12 a"]);
-
-  unwatchToo?.();
-  expect(world.clock.pending()).toBe(0);
-  await world.until(600);
-  expect(world.requests()).toEqual([]);
-});
-
-test("polling ends for all jobs when the connection closes, and no job can be watched afterwards", async () => {
-  const world = runningWorld("a", "b");
-  const [unwatch] = world.watchAll("a", "b");
-  world.poller.close();
-  world.poller.watch("a");
-  unwatch?.();
-  await world.until(600);
-
-  expect(world.requests()).toEqual([]);
-  expect(world.clock.pending()).toBe(0);
 });
 
 test("at most four polls are in flight", async () => {

@@ -61,17 +61,6 @@ test("GET /api/v1/videos pages through jobs of the same millisecond without skip
   expect({ sizes, seen }).toEqual({ sizes: [3, 3], seen: created.reverse() });
 });
 
-test("GET /api/v1/videos returns 20 jobs by default, and at most 100", async () => {
-  const sandbox = await testSandbox({ credits: 200, requestsPerMinute: 1000 });
-  for (let i = 0; i < 101; i++) await sandbox.generate();
-
-  const sizes = [await page(sandbox, {}), await page(sandbox, { limit: "100" })].map(
-    ({ videos }) => videos.length,
-  );
-
-  expect(sizes).toEqual([20, 100]);
-});
-
 test.each([
   ["limit", "0"],
   ["limit", "101"],

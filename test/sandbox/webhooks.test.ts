@@ -126,25 +126,6 @@ test("a delivery that is not answered with 2xx is sent again five times, ever la
   expect(deliveries.filter((delivery) => !isGenuine(delivery, sandbox))).toEqual([]);
 });
 
-test("a timer that fires early delivers nothing yet", async () => {
-  const timers: { delayMs: number; action: () => void }[] = [];
-  const sandbox = await testSandbox({
-    renderSeconds: 20,
-    webhook: {
-      url: "http://127.0.0.1:1/",
-      after: (delayMs, action) => {
-        timers.push({ delayMs, action });
-        return () => {};
-      },
-    },
-  });
-  await sandbox.generate();
-  sandbox.advance(19.5);
-  timers[0]?.action();
-
-  expect(timers.map(({ delayMs }) => delayMs)).toEqual([20_000, 500]);
-});
-
 test("a closed sandbox delivers nothing more, and gives up what is not answered", async () => {
   let isGivenUp = false;
   const hang: Handler = (_, { outgoing }) => void outgoing.on("close", () => (isGivenUp = true));

@@ -2,8 +2,10 @@
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import * as z from "zod";
+import manifest from "../../../package.json" with { type: "json" };
+import { installed, VERSIONS } from "../../fixtures/npm-tools.ts";
 
 const MIN_PERCENT = 90;
 /** The configuration names it too. */
@@ -12,12 +14,20 @@ const reportSchema = z.object({
   files: z.record(z.string(), z.object({ mutants: z.array(z.object({ status: z.string() })) })),
 });
 
-export function mutants(files: string) {
+export async function mutants(files: string) {
+  const [core, runner] = ["@stryker-mutator/core", "@stryker-mutator/vitest-runner"] as const;
+  // The runner would bring the newest one along.
+  const { vitest } = manifest.devDependencies;
+  const stryker = await installed({ [core]: VERSIONS[core], [runner]: VERSIONS[runner], vitest });
   const startMs = performance.now();
   rmSync(REPORT, { force: true });
-  spawnSync("stryker", ["run", ".config/stryker.config.json", "--mutate", files], {
-    stdio: ["ignore", process.stderr.fd, "inherit"],
-  });
+  spawnSync(
+    join(stryker, "node_modules/.bin/stryker"),
+    ["run", ".config/stryker.config.json", "--mutate", files],
+    {
+      stdio: ["ignore", process.stderr.fd, "inherit"],
+    },
+  );
   const seconds = Math.round((performance.now() - startMs) / 1000);
   const report = reportSchema.parse(JSON.parse(readFileSync(REPORT, "utf8")));
   const shares = Object.entries(report.files).map(([file, { mutants: planted }]) => {

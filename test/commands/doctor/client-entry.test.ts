@@ -22,22 +22,6 @@ import {
   write,
 } from "./client-files.ts";
 
-test("doctor --client tells of a refused key, and that the client has to be restarted", async () => {
-  const { url } = await service(envelope(401, "unauthorized", "No such key."));
-  const home = await homeWith(".cursor/mcp.json", servers(good(url)));
-
-  const { code, lines } = await doctor({ client: "cursor", home });
-
-  expect(code).toBe(1);
-  expect(lines.slice(0, 3)).toEqual([
-    "Before a video can be made, fix this and restart Cursor:",
-    "",
-    expect.stringMatching(
-      /^fail {2}key +Check FACELESS_API_KEY: create a key in the service's account settings/,
-    ),
-  ]);
-});
-
 test("doctor --client reads the file of the project before that of the user", async () => {
   const { url } = await service();
   const home = await homeWith(".cursor/mcp.json", servers({}));
