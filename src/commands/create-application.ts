@@ -69,7 +69,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const folder = config.problems.length > 0 ? undefined : config.stateDir;
   const journal = new Journal({
     disk: folder === undefined ? undefined : openDisk(folder),
-    now: clock.now,
+    clock,
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });

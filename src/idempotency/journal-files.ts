@@ -5,6 +5,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../clock.ts";
 import { JournalError } from "./errors.ts";
 
 /** One folder. Rejects as Node's file system does. */
@@ -44,7 +45,7 @@ const NOTHING_READ: Progress = { version: "", length: 0, tail: Buffer.alloc(0) }
 
 export class JournalFiles {
   readonly #disk: Disk;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
   readonly #progress = new Map<string, Progress>();
   /** The newest day of the last look, such as 2026-11-23. */
@@ -52,20 +53,19 @@ export class JournalFiles {
   /** Looks one after the other: two at once would both read what is new. */
   #reading: Promise<unknown> = Promise.resolve();
 
-  /** `now` in milliseconds since the epoch. */
-  constructor(disk: Disk, now: () => number) {
+  constructor(disk: Disk, clock: Pick<Clock, "now" | "after">) {
     this.#disk = disk;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   /** Resolves when the line is on disk. Throws a JournalError. */
   async append(line: string): Promise<void> {
-    const today = new Date(this.#now()).toISOString().slice(0, 10);
+    const today = new Date(this.#clock.now()).toISOString().slice(0, 10);
     // A clock that was set back begins no earlier file: processes agree on the order of lines in one file.
     const day = today > this.#newestDay ? today : this.#newestDay;
     const name = `journal-${day}.jsonl`;
     // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
-    await inTime(this.#disk.append(name, `\n${line}\n`)).catch((error: unknown) => {
+    await this.#inTime(this.#disk.append(name, `\n${line}\n`)).catch((error: unknown) => {
       throw new JournalError("written", join(this.#disk.path, name), reasonOf(error));
     });
   }
@@ -82,7 +82,7 @@ export class JournalFiles {
 
   async #look(onLine: OnLine): Promise<void> {
     const disk = this.#disk;
-    const files = await readOr(new Map<string, string>(), disk.path, disk.list());
+    const files = await this.#readOr(new Map<string, string>(), disk.path, disk.list());
     const names = [...files.keys()].sort();
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
     this.#newestDay = days.at(-1) ?? "";
@@ -90,14 +90,14 @@ export class JournalFiles {
       const day = dayOf(name);
       const version = files.get(name) ?? "";
       // By name and never by the clock, which may be wrong for one process.
-      if (day !== "" && !days.includes(day)) await inTime(disk.remove(name)).catch(() => {});
+      if (day !== "" && !days.includes(day)) await this.#inTime(disk.remove(name)).catch(() => {});
       else if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
     }
   }
 
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
     const path = join(this.#disk.path, name);
-    const bytesFrom = (from: number) => readOr(Buffer.alloc(0), path, this.#disk.read(name, from));
+    const bytesFrom = (from: number) => this.#readOr(Buffer.alloc(0), path, this.#disk.read(name, from));
     const { length, tail } = this.#progress.get(name) ?? NOTHING_READ;
     let [start, known] = [length - tail.length, tail.length];
     let bytes = await bytesFrom(start);
@@ -115,6 +115,22 @@ export class JournalFiles {
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
     this.#progress.set(name, { version, length: start + end, tail: Buffer.from(last) });
+  }
+
+  /** What is read, or `missing` where there is nothing. Throws a JournalError. */
+  #readOr<Result>(missing: Result, path: string, reading: Promise<Result>): Promise<Result> {
+    return orMissing(missing, this.#inTime(reading)).catch((error: unknown) => {
+      throw new JournalError("read", path, reasonOf(error));
+    });
+  }
+
+  /** Rejects where the disk takes too long. */
+  #inTime<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const late = new Error(`no answer in ${MAX_DISK_MS / 1000} s`);
+      const cancel = this.#clock.after(MAX_DISK_MS, () => reject(late));
+      void work.then(resolve, reject).finally(cancel);
+    });
   }
 }
 
@@ -178,22 +194,6 @@ async function withFile<Result>(
 function isOwnFile(stats: Stats): boolean {
   // eslint-disable-next-line no-restricted-globals -- the user's id is no setting
   return stats.isFile() && stats.uid === (process.getuid?.() ?? stats.uid);
-}
-
-/** Rejects where the disk takes too long. */
-function inTime<Result>(work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const late = new Error(`no answer in ${MAX_DISK_MS / 1000} s`);
-    const timer = setTimeout(() => reject(late), MAX_DISK_MS).unref();
-    void work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-/** What is read, or `missing` where there is nothing. Throws a JournalError. */
-function readOr<Result>(missing: Result, path: string, reading: Promise<Result>): Promise<Result> {
-  return orMissing(missing, inTime(reading)).catch((error: unknown) => {
-    throw new JournalError("read", path, reasonOf(error));
-  });
 }
 
 function orMissing<Found, Missing>(missing: Missing, reading: Promise<Found>): Promise<Found | Missing> {

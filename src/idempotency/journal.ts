@@ -2,6 +2,7 @@
 // entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
 import * as z from "zod";
+import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
 import { JournalError } from "./errors.ts";
 import { type Disk, JournalFiles } from "./journal-files.ts";
@@ -59,8 +60,7 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
 export interface JournalOptions {
   /** None keeps the journal in memory. */
   readonly disk: Disk | undefined;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "after">;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
@@ -85,13 +85,13 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.now);
+    this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.clock);
   }
 
   /** Resolves when the intent can be read from the disk. Throws a JournalError: it must not be sent. */
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
-    const { now, disk, randomId = () => crypto.randomUUID() } = this.#options;
-    const own: JournalEntry = { id: randomId(), atMs: now(), ...intent };
+    const { clock, disk, randomId = () => crypto.randomUUID() } = this.#options;
+    const own: JournalEntry = { id: randomId(), atMs: clock.now(), ...intent };
     this.#awaited.add(own.id);
     try {
       await this.#write(own);
@@ -107,10 +107,10 @@ export class Journal {
 
   /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
   async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
-    const { now, onUnwritable } = this.#options;
+    const { clock, onUnwritable } = this.#options;
     this.#awaited.delete(own.id);
     if (ended === undefined) return;
-    const entry = entrySchema().parse({ ...own, ...ended, endedAtMs: now() });
+    const entry = entrySchema().parse({ ...own, ...ended, endedAtMs: clock.now() });
     this.#set({ ...entry, file: this.#entries.get(own.id)?.file });
     await this.#write(entry).catch(onUnwritable);
   }
@@ -129,7 +129,7 @@ export class Journal {
    * or this process awaits its answer. Whether its own process still lives makes no difference.
    */
   isUnderWay({ id, outcome, atMs }: JournalEntry): boolean {
-    const isRecent = this.#options.now() - atMs < UNDER_WAY_MS;
+    const isRecent = this.#options.clock.now() - atMs < UNDER_WAY_MS;
     return outcome === undefined && (isRecent || this.#awaited.has(id));
   }
 

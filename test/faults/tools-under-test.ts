@@ -77,7 +77,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   });
   const application = createApplication({ config, service, clock: systemClock, log, redact });
   const disk = openDisk(folder);
-  const journal = new Journal({ disk, now, redact, onUnwritable: () => {} });
+  const journal = new Journal({ disk, clock: { ...systemClock, now }, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();
   const context: ToolContext = {
     ...application,

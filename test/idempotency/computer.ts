@@ -1,6 +1,7 @@
 // One computer with several server processes that make paid and public requests, each with its own journal
 // object for one folder. The test sets the clocks and the service's answers, which use no network.
 
+import { systemClock } from "../../src/clock.ts";
 import { BridgeError, type Outcome } from "../../src/errors.ts";
 import {
   type CallerOptions,
@@ -82,7 +83,7 @@ export class Computer {
     const { clock } = this;
     const journal = new Journal({
       disk,
-      now: () => clock.epochMs,
+      clock: { ...systemClock, now: () => clock.epochMs },
       redact: (line) => line,
       onUnwritable: (error) => void this.warnings.push(String(error)),
     });

@@ -1,5 +1,6 @@
 // The real disk below the journal: what can't be had here is faked in node:fs/promises.
 
+import { systemClock } from "../../src/clock.ts";
 import type * as fs from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { JournalFiles, openDisk } from "../../src/idempotency/journal-files.ts";
@@ -34,7 +35,7 @@ test("Reading a long file lets other work of the process go on", async () => {
   await disk.append(NAME, LINE.repeat(5_000));
   let turns = 0;
   let isTurnOver = true;
-  await new JournalFiles(disk, Date.now).readNew(() => {
+  await new JournalFiles(disk, systemClock).readNew(() => {
     if (isTurnOver) setImmediate(() => ((isTurnOver = true), (turns += 1)));
     isTurnOver = false;
   });
@@ -55,7 +56,7 @@ test("A line that a full disk cuts off is an error", async () => {
 
 test("Appending waits until the line is on disk, and no longer than 4 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const files = new JournalFiles(openDisk(temporaryFolder()), Date.now);
+  const files = new JournalFiles(openDisk(temporaryFolder()), systemClock);
   await files.append("line");
   await vi.advanceTimersByTimeAsync(0);
   expect(vi.getTimerCount()).toBe(0);

@@ -1,5 +1,6 @@
 // A journal on clocks of the test, and entries to put into it.
 
+import { systemClock } from "../../src/clock.ts";
 import { Journal, type Intent } from "../../src/idempotency/journal.ts";
 import type { Disk } from "../../src/idempotency/journal-files.ts";
 import { createRedact } from "../../src/redact.ts";
@@ -18,7 +19,7 @@ export function openJournal(disk: Disk | undefined, clock = { epochMs: NOON }) {
   const warnings: string[] = [];
   const journal = new Journal({
     disk,
-    now: () => clock.epochMs,
+    clock: { ...systemClock, now: () => clock.epochMs },
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
   });

@@ -1,6 +1,7 @@
 // Checks whether the journal can be read and written, and by whom, without making its folder.
 
 import { stat } from "node:fs/promises";
+import { systemClock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
@@ -21,7 +22,12 @@ export async function checkJournal(
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const journal = new Journal({ disk: openDisk(folder), now, redact: (line) => line, onUnwritable() {} });
+  const journal = new Journal({
+    disk: openDisk(folder),
+    clock: { ...systemClock, now },
+    redact: (line) => line,
+    onUnwritable() {},
+  });
   const entries = await journal.entries().catch((error: unknown) => {
     if (error instanceof JournalError) return error;
     throw error;

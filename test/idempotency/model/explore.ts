@@ -17,17 +17,6 @@ interface Run {
 
 /** `faults`: how many crashes, lost answers, clock jumps and other faults a run may have. */
 export async function explore(scenario: Scenario, faults: number): Promise<Exploration> {
-  // The model has its own clocks: the journal's limit on a slow disk must not end what waits for its turn.
-  const { setTimeout } = globalThis;
-  Object.assign(globalThis, { setTimeout: () => ({ unref: () => undefined }) });
-  try {
-    return await exploreAll(scenario, faults);
-  } finally {
-    Object.assign(globalThis, { setTimeout });
-  }
-}
-
-async function exploreAll(scenario: Scenario, faults: number): Promise<Exploration> {
   const world = new World(scenario);
   const exchange = exchangeOf(scenario);
   const start = await world.start(faults);

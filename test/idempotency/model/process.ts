@@ -134,7 +134,8 @@ class Process {
     let ids = 0;
     const journal = new Journal({
       disk: this.#disk(),
-      now,
+      // The disk takes as long as the scheduler wants.
+      clock: { now, after: () => () => {} },
       randomId: () => {
         const call = this.#caller();
         call.entryId = `${call.name}-${(ids += 1)}`;
