@@ -76,31 +76,6 @@ test("the links of a job lead to whole files, without a key", async () => {
   expect(post === whole).toBe(true);
 });
 
-test("the links of a job answer 404 until the file is ready", async () => {
-  const sandbox = await testSandbox({ renderSeconds: 20 });
-  const jobId = await sandbox.generate({ duration: 15 });
-  const statuses = (): Promise<number[]> =>
-    Promise.all(
-      [`voice/${jobId}.wav`, `clips/${jobId}/1.mp4`, `clips/${jobId}/2.mp4`, `final/${jobId}.mp4`].map(
-        async (path) => (await load(`${sandbox.url}/media/${path}`)).status,
-      ),
-    );
-  const seen: number[][] = [];
-
-  for (const seconds of [0, 3, 8, 7, 2]) {
-    sandbox.advance(seconds);
-    seen.push(await statuses());
-  }
-
-  expect(seen).toEqual([
-    [404, 404, 404, 404],
-    [200, 404, 404, 404],
-    [200, 200, 404, 404],
-    [200, 200, 200, 404],
-    [200, 200, 200, 200],
-  ]);
-});
-
 test("the links of a job answer 404 for an unknown job and for files that a job does not have", async () => {
   const { sandbox, jobId } = await finished();
   const paths = [

@@ -54,17 +54,6 @@ test.each([
   expect(await isPosted(sandbox, jobId)).toBe(false);
 });
 
-test("POST /api/v1/publish refuses an unknown job", async () => {
-  const sandbox = await testSandbox();
-
-  const answer = await sandbox.post("/api/v1/publish", {
-    jobId: "nonsense",
-    platforms: ["tiktok"],
-  });
-
-  expect(answer).toMatchObject(refusal(404, "not_found", "No video with this jobId."));
-});
-
 test.each([
   ["platforms", { platforms: [] }],
   ["platforms", { platforms: "tiktok" }],
