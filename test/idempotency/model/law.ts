@@ -7,8 +7,9 @@ const UNDER_WAY_MS = 6 * 60_000;
 
 /**
  * The service carries a request out. It does so as soon as it has it: only this law sees what was carried
- * out, and it finds the same whichever of two requests comes first. The law: nothing is carried out twice unless a code that was given with
- * all of it known confirms that, and no more videos are made than the limit allows.
+ * out, and it finds the same whichever of two requests comes first. The law: nothing is carried out twice
+ * unless a code that was given with all of it known confirms that, and no more videos are made than the
+ * limit allows.
  */
 export function carryOut(
   state: State,

@@ -65,8 +65,8 @@ export class World {
   /** What can happen next; nothing when all is over. */
   actions(state: State): readonly Action[] {
     const alive = Object.values(state.processes).filter((process) => process !== undefined);
-    // Once nothing fails any more, a process whose only call asks the service, or gets a late answer, does what
-    // no other process can see or prevent. So it need not be tried after what others do as well.
+    // Once nothing fails any more, a process whose only call asks the service, or gets a late answer, does
+    // what no other process can see or prevent. So it need not be tried after what others do as well.
     const unseen = alive.find(({ pending: [first, ...others], isEnding }) => {
       const isUnseen = first?.kind === "ask" || first?.kind === "late";
       return state.faultsLeft === 0 && isUnseen && others.length === 0 && !isEnding;
