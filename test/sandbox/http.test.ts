@@ -49,12 +49,10 @@ test.each([
 });
 
 test.each([
-  ["GET", "/"],
   ["GET", "/api/v1/generate/"],
   ["GET", "//x"],
   ["GET", GENERATE],
   ["DELETE", VIDEOS],
-  ["POST", "/media/final/x.mp4"],
   ["PUT", "/api/mcp"],
 ])("%s %s is no path of the service", async (method, path) => {
   const sandbox = await testSandbox();

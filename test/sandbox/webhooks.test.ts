@@ -85,16 +85,6 @@ test("the end of a render is signed and delivered until it is accepted", async (
   });
 });
 
-test("a failed render is delivered too, without a video", async () => {
-  const { sandbox, deliveries, attempt } = await deliveringSandbox();
-  const jobId = await sandbox.generate({ topic: "The night train [fail]" });
-  await attempt();
-
-  expect(deliveries.map(({ body }) => JSON.parse(body))).toEqual([
-    { type: "render.failed", jobId, deliveredAt: "2026-03-01T12:00:10.000Z" },
-  ]);
-});
-
 test("a delivery that is not answered with 2xx is sent again five times, ever later, and is the same", async () => {
   const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
     answers: [
