@@ -24,7 +24,7 @@ export interface ReadAnswer extends Answer {
 const MAX_SEPARATORS = 250_000;
 /** What goes beyond these is left out. */
 const MAX_VALUES = 50_000;
-/** Bounds one list or object. */
+/** Bounds one list or object, so also the videos of a page. */
 const MAX_ITEMS = 1_000;
 const MAX_DEPTH = 20;
 
@@ -102,7 +102,6 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
-const MAX_VIDEOS = 1_000;
 const MAX_CLIPS = 500;
 const MAX_RESULTS = 100;
 
@@ -227,9 +226,8 @@ export function answerSchemas(baseUrl: URL) {
       results: results.map((result) => clean(result, "platform")),
     })),
     videoPage: videoPage.transform(({ videos, ...rest }): VideoPage => {
-      const listed = videos.slice(0, MAX_VIDEOS);
-      const kept = usable(listed, video).map((item) => clean(item, "jobId", "status"));
-      const leftOut = listed.length - kept.length;
+      const kept = usable(videos, video).map((item) => clean(item, "jobId", "status"));
+      const leftOut = videos.length - kept.length;
       return { ...clean(rest, "nextCursor"), videos: kept, ...(leftOut > 0 && { leftOut }) };
     }),
     connectedPlatforms: ({ platforms }: ConnectedPlatforms): ConnectedPlatforms => ({
