@@ -60,24 +60,26 @@ export function countSeparators(text: string): number {
 
 function cleanJson(json: unknown, cleanText: (text: string) => string): unknown {
   let valuesLeft = MAX_VALUES;
+  const keep = (item: unknown, depth: number) => {
+    if (item === null || valuesLeft === 0) return undefined;
+    valuesLeft -= 1;
+    return clean(item, depth);
+  };
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return cleanText(value);
     if (typeof value !== "object" || value === null) return value;
     if (depth === MAX_DEPTH) return undefined;
-    const keep = (item: unknown) => {
-      if (item === null || valuesLeft === 0) return undefined;
-      valuesLeft -= 1;
-      return clean(item, depth + 1);
-    };
-    if (Array.isArray(value))
-      return value
-        .slice(0, MAX_ITEMS)
-        .map(keep)
-        .filter((item) => item !== undefined);
-    const fields = Object.entries(value)
-      .slice(0, MAX_ITEMS)
-      .map(([name, item]) => [cleanText(name), keep(item)]);
-    return Object.fromEntries(fields.filter(([, item]) => item !== undefined));
+    if (Array.isArray(value)) {
+      const items = value.slice(0, MAX_ITEMS).map((item) => keep(item, depth + 1));
+      return items.filter((item) => item !== undefined);
+    }
+    const fields: [string, unknown][] = [];
+    for (const name in value) {
+      const kept = keep(Reflect.get(value, name), depth + 1);
+      if (kept !== undefined) fields.push([cleanText(name), kept]);
+      if (fields.length === MAX_ITEMS) break;
+    }
+    return Object.fromEntries(fields);
   };
   return clean(json, 0);
 }
