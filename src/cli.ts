@@ -4,6 +4,7 @@
 import { Console } from "node:console";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
@@ -170,7 +171,7 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
     nodeVersion: process.versions.node,
     isTerminal: process.stdout.isTTY,
     print: (line) => ui.print(line),
-    now: Date.now,
+    clock: systemClock,
   });
   process.stdout.write("", () => endProcess(exitCode));
 }

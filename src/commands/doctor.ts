@@ -1,6 +1,7 @@
 // Checks whether a video could be made with the settings of this terminal or of a client's entry, and says
 // how to fix what is wrong. Spends nothing and leaves nothing behind.
 
+import type { Clock } from "../clock.ts";
 import type { ClientName } from "../command-line.ts";
 import { type Config, NO_FLAGS, readConfig, type ServiceConfig } from "../config.ts";
 import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
@@ -24,8 +25,7 @@ export interface DoctorOptions extends Machine {
   readonly isTerminal: boolean;
   /** Gets whole lines, without their line break. */
   readonly print: (line: string) => void;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** Every report has these checks, or says that they were skipped. */
@@ -72,8 +72,8 @@ async function checkStart(
   if (doubt.length > 0) return [...settings, ...doubt];
   return [
     ...settings,
-    ...(await checkService(target, options.now)),
-    await checkJournal(config, options, options.now),
+    ...(await checkService(target, options.clock)),
+    await checkJournal(config, options, options.clock.now),
     ...(await checkSavedVideos(config)),
   ];
 }

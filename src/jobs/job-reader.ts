@@ -108,26 +108,6 @@ export class JobReader {
   }
 
   /**
-   * Reads as `readRecent` does for a user, but asks for a running job as polls do: where there is no room for
-   * polls, or the poll fails and may succeed later, the last answer will do.
-   */
-  async readAsPoll(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
-    const { source, store } = this.#options;
-    const last = store.get(jobId)?.job;
-    if (last?.done === false) {
-      if (source.backgroundWaitMs() > 0) return last;
-      const poll = this.readRecent(jobId, maxAgeMs, { background: true, signal });
-      const job = await poll.catch((error: unknown) => {
-        // What calling again can't fix, the reader has to know.
-        if (error instanceof BridgeError && !error.facts.retryable) throw error;
-        return last;
-      });
-      if (!job.done) return job;
-    }
-    return this.readRecent(jobId, maxAgeMs, { background: false, signal });
-  }
-
-  /**
    * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
    * Sent as a user's request. Never rejects, but resolves to false if the list could not be read.
    */

@@ -118,7 +118,11 @@ export class Poller {
 
   /** Sends one request per tick: the rate limiter counts it only when it is really sent, perhaps later. */
   #tick(): void {
-    this.#endOverdueWatches();
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#endWatches(
+      (job) => nowMs - job.watchedSinceMs >= MAX_WATCH_MS,
+      "Watching ended after 60 minutes: ask with get_video_status how far the job is.",
+    );
     if (this.#waitMs() === 0) this.#sendNext();
     this.#setTimer();
   }
@@ -189,7 +193,8 @@ export class Poller {
     } catch (error) {
       const { code, status } = error instanceof BridgeError ? error.facts : {};
       // A 403 may be about one request alone.
-      if (code === "unauthorized" && status !== 403) this.#endAllWatches();
+      if (code === "unauthorized" && status !== 403)
+        this.#endWatches(() => true, "Watching ended: the service does not accept the API key.");
       else if (code === "rate_limited")
         this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
       else onFailure(error);
@@ -217,16 +222,8 @@ export class Poller {
     this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
   }
 
-  #endAllWatches(): void {
-    for (const job of Array.from(this.#jobs.values()))
-      this.#endWatch(job, "Watching ended: the service does not accept the API key.");
-  }
-
-  #endOverdueWatches(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const job of Array.from(this.#jobs.values()))
-      if (nowMs - job.watchedSinceMs >= MAX_WATCH_MS)
-        this.#endWatch(job, "Watching ended after 60 minutes: ask with get_video_status how far the job is.");
+  #endWatches(isOver: (job: WatchedJob) => boolean, reason: string): void {
+    for (const job of Array.from(this.#jobs.values())) if (isOver(job)) this.#endWatch(job, reason);
   }
 
   #endWatch(job: WatchedJob, reason: string): void {

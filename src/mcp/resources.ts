@@ -66,9 +66,8 @@ export function registerResources(server: McpServer, application: Application): 
       try {
         const { signal } = mcpReq;
         const isCard = showsCards(server, mcpReq);
-        const job = isCard
-          ? await reader.readAsPoll(jobId, CARD_FRESH_MS, signal)
-          : await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
+        const maxAgeMs = isCard ? CARD_FRESH_MS : FRESH_MS;
+        const job = await reader.readRecent(jobId, maxAgeMs, { background: false, signal });
         // A video that is watched is saved.
         if (isCard && !job.done) savedVideos.saveWhenFinished(jobId);
         return await jobContents(href, job);

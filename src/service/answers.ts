@@ -24,7 +24,7 @@ export interface ReadAnswer extends Answer {
 const MAX_SEPARATORS = 250_000;
 /** What goes beyond these is left out. */
 const MAX_VALUES = 50_000;
-/** Bounds one list or object. */
+/** Bounds one list or object, so also the videos of a page. */
 const MAX_ITEMS = 1_000;
 const MAX_DEPTH = 20;
 
@@ -60,24 +60,26 @@ export function countSeparators(text: string): number {
 
 function cleanJson(json: unknown, cleanText: (text: string) => string): unknown {
   let valuesLeft = MAX_VALUES;
+  const keep = (item: unknown, depth: number) => {
+    if (item === null || valuesLeft === 0) return undefined;
+    valuesLeft -= 1;
+    return clean(item, depth);
+  };
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return cleanText(value);
     if (typeof value !== "object" || value === null) return value;
     if (depth === MAX_DEPTH) return undefined;
-    const keep = (item: unknown) => {
-      if (item === null || valuesLeft === 0) return undefined;
-      valuesLeft -= 1;
-      return clean(item, depth + 1);
-    };
-    if (Array.isArray(value))
-      return value
-        .slice(0, MAX_ITEMS)
-        .map(keep)
-        .filter((item) => item !== undefined);
-    const fields = Object.entries(value)
-      .slice(0, MAX_ITEMS)
-      .map(([name, item]) => [cleanText(name), keep(item)]);
-    return Object.fromEntries(fields.filter(([, item]) => item !== undefined));
+    if (Array.isArray(value)) {
+      const items = value.slice(0, MAX_ITEMS).map((item) => keep(item, depth + 1));
+      return items.filter((item) => item !== undefined);
+    }
+    const fields: [string, unknown][] = [];
+    for (const name in value) {
+      const kept = keep(Reflect.get(value, name), depth + 1);
+      if (kept !== undefined) fields.push([cleanText(name), kept]);
+      if (fields.length === MAX_ITEMS) break;
+    }
+    return Object.fromEntries(fields);
   };
   return clean(json, 0);
 }
@@ -102,7 +104,6 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
-const MAX_VIDEOS = 1_000;
 const MAX_CLIPS = 500;
 const MAX_RESULTS = 100;
 
@@ -227,9 +228,8 @@ export function answerSchemas(baseUrl: URL) {
       results: results.map((result) => clean(result, "platform")),
     })),
     videoPage: videoPage.transform(({ videos, ...rest }): VideoPage => {
-      const listed = videos.slice(0, MAX_VIDEOS);
-      const kept = usable(listed, video).map((item) => clean(item, "jobId", "status"));
-      const leftOut = listed.length - kept.length;
+      const kept = usable(videos, video).map((item) => clean(item, "jobId", "status"));
+      const leftOut = videos.length - kept.length;
       return { ...clean(rest, "nextCursor"), videos: kept, ...(leftOut > 0 && { leftOut }) };
     }),
     connectedPlatforms: ({ platforms }: ConnectedPlatforms): ConnectedPlatforms => ({

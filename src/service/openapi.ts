@@ -11,9 +11,8 @@ export interface Discovery {
 
 export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit: {} };
 
-// Bounds on what is read, so that a huge document costs no time.
-const MAX_ENTRIES = 100;
-const MAX_CHARACTERS = 2_000;
+/** The URL of a server is read once for each path. */
+const MAX_URL_CHARACTERS = 2_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -65,7 +64,7 @@ function isObject(value: unknown): value is Json {
 }
 
 function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, MAX_ENTRIES) : [];
+  return Array.isArray(value) ? value : [];
 }
 
 /** The object, or what its reference leads to within the document. */
@@ -73,7 +72,7 @@ function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const reference = object["$ref"];
   if (typeof reference !== "string") return object;
-  const names = reference.slice(0, MAX_CHARACTERS).split("/").slice(1);
+  const names = reference.split("/").slice(1);
   return objectOf(
     names.reduce<unknown>((target, name) => {
       const object = objectOf(target);
@@ -89,7 +88,7 @@ function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefin
   const server = servers
     .map((entry) => objectOf(entry)["url"])
     .filter((url) => typeof url === "string")
-    .filter((url) => url.length <= MAX_CHARACTERS && URL.canParse(url, documentUrl))
+    .filter((url) => url.length <= MAX_URL_CHARACTERS && URL.canParse(url, documentUrl))
     .map((url) => new URL(url, documentUrl))
     .find(({ origin }) => origin === baseUrl.origin);
   // Generators write "/" by default, so it stands for the base URL, prefix included.

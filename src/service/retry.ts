@@ -20,7 +20,6 @@ export interface FailedAttempt {
 
 const MAX_ATTEMPTS = { GET: 3, POST: 2 } as const;
 const BACKOFF_BASE_MS = 500;
-const BACKOFF_CAP_MS = 8_000;
 /** No attempt is begun with less time left: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
 
@@ -35,7 +34,7 @@ export function retryDelayMs(
 ): number | undefined {
   const { method, attempt, failure, remainingMs } = failed;
   if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
-  const backoffMs = random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (attempt - 1));
+  const backoffMs = random() * BACKOFF_BASE_MS * 2 ** (attempt - 1);
   const delayMs = (failure.kind === "status" ? failure.retryAfterMs : undefined) ?? backoffMs;
   return delayMs + minAttemptMs[method] <= remainingMs ? delayMs : undefined;
 }

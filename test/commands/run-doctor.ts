@@ -1,6 +1,7 @@
 // `doctor` in this process, on a computer that the test describes.
 
 import { expect, vi } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import { type DoctorOptions, runDoctor } from "../../src/commands/doctor.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { DOCUMENT, VIDEOS } from "../fixtures/constants.ts";
@@ -35,7 +36,7 @@ export async function doctor(options: Partial<DoctorOptions>) {
     trustProject: false,
     isTerminal: false,
     print: (line) => void (text += `${line}\n`),
-    now: Date.now,
+    clock: systemClock,
     ...options,
     env: { FACELESS_STATE_DIR: "off", ...options.env },
   });

@@ -2,6 +2,7 @@
 // with their real deadlines, over real sockets and in virtual time.
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import { doctor } from "../commands/run-doctor.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
@@ -23,7 +24,7 @@ vi.mock("node:timers/promises", async (original) => ({
 }));
 // What is loaded on first use would take virtual time.
 beforeAll(() => import("../../src/service/connected-platforms.ts"));
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
 /** The tools and a service that answers only as scripted; `waiting` counts the requests without an answer. */
@@ -104,7 +105,10 @@ test("doctor ends within 20 s though the service never answers, and prints what 
   const { rest, waiting } = await silentService();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: rest.url };
 
-  const { result, seconds } = await inVirtualTime(doctor({ env }), waiting);
+  const now = () => Date.now();
+  const clock = { ...systemClock, now, monotonicMs: now };
+
+  const { result, seconds } = await inVirtualTime(doctor({ env, clock }), waiting);
 
   expect({ code: result.code, inTime: seconds < 20 }).toEqual({ code: 1, inTime: true });
   expect(result.lines.slice(0, 5)).toEqual([

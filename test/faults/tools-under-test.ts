@@ -61,6 +61,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const folder = makeFolder();
   const redact = createRedact(CANARY);
   const now = () => Date.now();
+  // Tests with fake timers set Date only, so all times come from it.
+  const clock = { ...systemClock, now, monotonicMs: now };
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
@@ -70,12 +72,11 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const service = new QuickServiceClient(deadlineMs, {
     connect: async () => ({ ...target, proxies }),
     version: "1.2.3",
-    // Tests with fake timers set Date only, so both clocks use it.
-    clock: { ...systemClock, monotonicMs: now },
+    clock,
     random: () => 0,
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
-  const application = createApplication({ config, service, clock: systemClock, log, redact });
+  const application = createApplication({ config, service, clock, log, redact });
   const disk = openDisk(folder);
   const journal = new Journal({ disk, clock: { ...systemClock, now }, redact, onUnwritable: () => {} });
   const { signal } = new AbortController();

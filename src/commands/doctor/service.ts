@@ -1,6 +1,6 @@
 // Checks service, key, rate limit and platforms by the same requests that the server makes.
 
-import { systemClock } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
 import { type Answer, answerSchemas } from "../../service/answers.ts";
 import { OPERATIONS, ServiceClient } from "../../service/client.ts";
@@ -21,17 +21,17 @@ const OTHER_ADDRESS =
 /** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
 export async function checkService(
   config: ServiceConfig | undefined,
-  now: () => number,
+  clock: Clock,
 ): Promise<readonly Check[]> {
   if (config === undefined) return [];
   const hasKey = config.apiKey !== EXAMPLE_KEY;
-  const options = { version: VERSION, clock: systemClock, random: Math.random };
+  const options = { version: VERSION, clock, random: Math.random };
   const requests = await RequestSender.open({ ...options, config });
-  const startedMs = now();
+  const startedMs = clock.monotonicMs();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
-    const tookMs = now() - startedMs;
+    const tookMs = Math.round(clock.monotonicMs() - startedMs);
     if (!answerSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
       return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
     return [
