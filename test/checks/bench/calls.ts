@@ -1,10 +1,11 @@
-// Measures get_video_status through the built server, and the same request sent directly.
+// Measures get_video_status through the built server and through the least one that the SDK allows, and the
+// same request sent directly.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Agent, request } from "undici";
-import { startRaw } from "../../fixtures/raw-server.ts";
+import { type RawServer, startRaw } from "../../fixtures/raw-server.ts";
 import { jobIdOf } from "../../fixtures/soak-service.ts";
 import { compare, inTurns, median } from "./sample.ts";
 
@@ -14,6 +15,7 @@ const ONE_BY_ONE = 1_000;
 const AT_ONCE = 32;
 const TOGETHER = 6_000;
 const KEY = "fl_bench_0123456789";
+const SDK_SERVER = fileURLToPath(new URL("sdk-server.ts", import.meta.url));
 const SERVICE = fileURLToPath(new URL("local-service.ts", import.meta.url));
 const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
@@ -30,7 +32,9 @@ export async function benchCalls() {
   });
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
-  const server = startRaw({ env: { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url } });
+  const env = { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url };
+  const server = startRaw({ env });
+  const least = startRaw({ env, nodeArgs: ["--import", "tsx"], file: SDK_SERVER });
   const agent = new Agent();
   const headers = { authorization: `Bearer ${KEY}` };
 
@@ -38,23 +42,26 @@ export async function benchCalls() {
     const { body } = await request(`${url}/api/v1/status/${jobId}`, { dispatcher: agent, headers });
     if (Reflect.get(Object(await body.json()), "status") !== "processing") throw new Error("No status.");
   };
-  const through = async (jobId: string) => {
-    const { result } = await server.ask("tools/call", { name: "get_video_status", arguments: { jobId } });
+  const through = (raw: RawServer) => async (jobId: string) => {
+    const { result } = await raw.ask("tools/call", { name: "get_video_status", arguments: { jobId } });
     if (result?.["structuredContent"] === undefined) throw new Error(`No status. ${JSON.stringify(result)}`);
   };
   try {
     await server.open("legacy");
-    const calls = [direct, through];
-    const [base = [], ours = []] = await inTurns(
+    await least.open("legacy");
+    const calls = [direct, through(server), through(least)];
+    const [base = [], ours = [], leasts = []] = await inTurns(
       ROUNDS,
       calls.map((call) => () => measure(call)),
     );
-    return {
-      p50Ms: compare(base, ours, ({ p50Ms }) => p50Ms),
-      perSecond: compare(base, ours, ({ perSecond }) => perSecond),
-    };
+    const compareCalls = (others: readonly Calls[]) => ({
+      p50Ms: compare(base, others, ({ p50Ms }) => p50Ms),
+      perSecond: compare(base, others, ({ perSecond }) => perSecond),
+    });
+    return { ours: compareCalls(ours), least: compareCalls(leasts) };
   } finally {
     server.child.kill();
+    least.child.kill();
     service.kill();
     await agent.close();
   }
