@@ -134,20 +134,20 @@ test("A lost answer is reported with the running jobs that appeared since, at mo
   });
 });
 
-test("A lost answer is reported with a word on why no job is named", async () => {
-  expect((await lostWith([])).nextStep).toBe("So far the video list shows no job that could be it. Look.");
-  expect((await lostWith(new Error("down"))).nextStep).toBe(
-    "The newest videos could not be listed just now. Look.",
-  );
-});
-
-test("A lost answer is reported with cleaned and shortened job ids", async () => {
-  const job = { jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" };
-
-  expect((await lostWith([job])).nextStep).toBe(
+test.each([
+  ["none", [], "So far the video list shows no job that could be it. Look."],
+  ["no list", new Error("down"), "The newest videos could not be listed just now. Look."],
+  [
+    "an odd one",
+    [{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }],
     `The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`,
-  );
-});
+  ],
+])(
+  "A lost answer is reported in clean words where the job that could be it is %s",
+  async (_, listed, text) => {
+    expect(await lostWith(listed)).toMatchObject({ nextStep: text });
+  },
+);
 
 test("When the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
   const computer = new Computer();
