@@ -34,6 +34,12 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
   await computer.process().generate(TIDES);
   const limited = computer.process({ maxGenerations: 1 });
   expect(await limited.generate(TIDES)).toMatchObject({ alreadyStarted: true });
+  expect(await errorOf(limited.generate({ topic: "Moons" }))).toMatchObject({
+    message: "This computer has reached its limit of 1 video in 24 hours.",
+  });
+  expect(await errorOf(computer.process({ maxGenerations: 0 }).generate({ topic: "Moons" }))).toMatchObject({
+    message: "This server is set to start no videos.",
+  });
   computer.pass(DAY_MS);
 
   expect(await limited.generate({ topic: "Moons" })).toMatchObject({ generation: { jobId: "job-2" } });
@@ -47,17 +53,6 @@ test("The limit of videos in 24 hours is not passed by processes that start diff
   const ends = await Promise.allSettled(calls);
   expect(computer.generations).toHaveLength(2);
   expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(2);
-});
-
-test.each([
-  [1, "This computer has reached its limit of 1 video in 24 hours."],
-  [0, "This server is set to start no videos."],
-])("A limit of %i videos in 24 hours is told in words of its own", async (maxGenerations, message) => {
-  const computer = new Computer();
-  await computer.process().generate(TIDES);
-  const call = computer.process({ maxGenerations }).generate({ topic: "Moons" });
-
-  expect(await errorOf(call)).toMatchObject({ message });
 });
 
 test("A journal that can't be read keeps everything from being sent", async () => {
@@ -134,20 +129,20 @@ test("A lost answer is reported with the running jobs that appeared since, at mo
   });
 });
 
-test("A lost answer is reported with a word on why no job is named", async () => {
-  expect((await lostWith([])).nextStep).toBe("So far the video list shows no job that could be it. Look.");
-  expect((await lostWith(new Error("down"))).nextStep).toBe(
-    "The newest videos could not be listed just now. Look.",
-  );
-});
-
-test("A lost answer is reported with cleaned and shortened job ids", async () => {
-  const job = { jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" };
-
-  expect((await lostWith([job])).nextStep).toBe(
+test.each([
+  ["none", [], "So far the video list shows no job that could be it. Look."],
+  ["no list", new Error("down"), "The newest videos could not be listed just now. Look."],
+  [
+    "an odd one",
+    [{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }],
     `The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`,
-  );
-});
+  ],
+])(
+  "A lost answer is reported in clean words where the job that could be it is %s",
+  async (_, listed, text) => {
+    expect(await lostWith(listed)).toMatchObject({ nextStep: text });
+  },
+);
 
 test("When the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
   const computer = new Computer();

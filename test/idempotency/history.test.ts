@@ -41,18 +41,6 @@ test("A platform on which a post failed is no part of a job's history, and neith
   ]);
 });
 
-test("A post that is under way counts as one with an unknown outcome", async () => {
-  const computer = new Computer();
-  computer.onPublish = () => new Promise(() => {});
-  const process = computer.process();
-  void process.publish(["youtube"]);
-  await expect.poll(() => computer.posts).toHaveLength(1);
-
-  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toEqual([
-    { platform: "youtube", at: new Date(NOW).toISOString(), unknown: true },
-  ]);
-});
-
 test("Each post is told: a confirmed second one, and one on a platform that only the answer names", async () => {
   const computer = new Computer();
   const process = computer.process();

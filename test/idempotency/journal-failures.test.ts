@@ -17,41 +17,26 @@ test.each(["a folder that does not exist", "a file in the place of the folder"])
   },
 );
 
-test("A file that can't be read is named, with what to do", async () => {
-  const folder = temporaryFolder();
-  const disk = openDisk(folder);
-  await openJournal(disk).journal.begin(VIDEO);
-
-  await expect(openJournal({ ...disk, read: failing("EIO") }).journal.entries()).rejects.toMatchObject({
-    facts: {
-      code: "journal_unreadable",
-      message: `The journal that guards against paying or posting twice can't be read (EIO: ${join(folder, TODAY)}), so nothing was sent.`,
-      nextStep:
-        "Tell the user: give this server the right to read it, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
-      outcome: "not_sent",
-      retryable: true,
-    },
-  });
-});
-
-test("A disk that fails without a code is named all the same", async () => {
-  const disk = openDisk(temporaryFolder());
-  const list = () => Promise.reject(new Error("disk"));
-
-  await expect(openJournal({ ...disk, list }).journal.entries()).rejects.toMatchObject({
-    facts: { message: expect.stringContaining(`(disk: ${disk.path})`) },
-  });
-});
-
-test.each(["list", "read"] as const)(
-  "A disk whose %s fails is named with the reason, and read again by the next look",
-  async (operation) => {
+test.each([
+  ["list", "EACCES", failing("EACCES"), ""],
+  ["read", "EIO", failing("EIO"), TODAY],
+  ["read", "an odd failure", () => Promise.reject(new Error("an odd failure")), TODAY],
+])(
+  "A disk whose %s fails is named with what to do (%s), and read again by the next look",
+  async (operation, reason, fails, file) => {
     const disk = openDisk(temporaryFolder());
     await openJournal(disk).journal.begin(VIDEO);
-    const broken: Disk = { ...disk, [operation]: failing("EACCES") };
+    const broken: Disk = { ...disk, [operation]: fails };
     const { journal } = openJournal(broken);
     await expect(journal.entries()).rejects.toMatchObject({
-      facts: { code: "journal_unreadable", message: expect.stringContaining(`(EACCES: ${disk.path}`) },
+      facts: {
+        code: "journal_unreadable",
+        message: `The journal that guards against paying or posting twice can't be read (${reason}: ${join(disk.path, file)}), so nothing was sent.`,
+        nextStep:
+          "Tell the user: give this server the right to read it, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
+        outcome: "not_sent",
+        retryable: true,
+      },
     });
     Object.assign(broken, disk);
 

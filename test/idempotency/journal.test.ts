@@ -57,27 +57,6 @@ test.each(["done", "rejected", "not_sent"] as const)(
   },
 );
 
-test.each([
-  ["under way", 6 * 60_000 - 1],
-  ["not under way", 6 * 60_000],
-  ["under way", -DAY_MS],
-])("An entry of another process is %s after %i ms", async (state, ageMs) => {
-  const disk = openDisk(temporaryFolder());
-  const { own } = await openJournal(disk).journal.begin(VIDEO);
-
-  expect(openJournal(disk, { epochMs: NOON + ageMs }).journal.isUnderWay(own)).toBe(state === "under way");
-});
-
-test("An entry of this process is under way until its answer is no longer awaited", async () => {
-  const { journal, clock } = openJournal(undefined);
-  const { own } = await journal.begin(VIDEO);
-  clock.epochMs += DAY_MS;
-  expect(journal.isUnderWay(own)).toBe(true);
-  await journal.end(own, undefined);
-
-  expect(journal.isUnderWay(own)).toBe(false);
-});
-
 test("An entry holds no key, not even a part of one that is cut off", async () => {
   const folder = temporaryFolder();
   await openJournal(openDisk(folder)).journal.begin(withTopic(`${"x".repeat(19_990)}${KEY}`));
@@ -85,16 +64,6 @@ test("An entry holds no key, not even a part of one that is cut off", async () =
 
   expect(text).toContain("[redacted]".slice(0, 10));
   expect(text).not.toContain("fl_");
-});
-
-test("An entry keeps what the service said of a platform", async () => {
-  const { journal } = openJournal(undefined);
-  const { own } = await journal.begin({ operation: "publish", jobId: "job-1", platforms: ["x", "tiktok"] });
-  const short = { platform: "x", ok: true, url: "https://x.example/1" };
-  const long = { platform: "tiktok", ok: true, note: "n".repeat(3_000) };
-  await journal.end(own, { outcome: "done", results: [short, long] });
-
-  expect(await journal.entries()).toMatchObject([{ results: [short, { platform: "tiktok", ok: true }] }]);
 });
 
 test.runIf(process.platform !== "win32")("The journal is readable for its user alone", async () => {
@@ -122,33 +91,17 @@ test("The files are one per UTC day and read in order, and a clock set back begi
   expect(await topics(openJournal(reversed).journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
-test("The files of the 90 newest days are kept, whatever the clock says, and older ones are removed", async () => {
-  const folder = temporaryFolder();
-  const days = Array.from({ length: 92 }, (_, index) => new Date(NOON - index * 2 * DAY_MS).toISOString());
-  for (const day of days) writeFileSync(join(folder, `journal-${day.slice(0, 10)}.jsonl`), "");
-  writeFileSync(join(folder, "notes.txt"), "");
-  await openJournal(openDisk(folder), { epochMs: NOON + 365 * DAY_MS }).journal.entries();
-
-  const kept = readdirSync(folder).filter((name) => name !== "notes.txt");
-  expect([kept.length, kept.at(-1), kept.includes(`journal-${days[90]?.slice(0, 10)}.jsonl`)]).toEqual([
-    90,
-    TODAY,
-    false,
-  ]);
-});
-
-test("A file older than the 90 newest is not read, even if it can't be removed", async () => {
+test("Only the 90 newest days are read, whatever the clock says, and older files are removed", async () => {
   const folder = temporaryFolder();
   const disk = openDisk(folder);
   await openJournal(disk).journal.begin(VIDEO);
-  for (let day = 1; day <= 90; day++)
-    writeFileSync(
-      join(folder, `journal-${new Date(NOON + day * DAY_MS).toISOString().slice(0, 10)}.jsonl`),
-      "",
-    );
-  const stuck = { ...disk, remove: failing("EPERM") };
+  const days = Array.from({ length: 90 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
+  const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
+  for (const name of [...newest, "notes.txt"]) writeFileSync(join(folder, name), "");
+  expect(await openJournal({ ...disk, remove: failing("EPERM") }).journal.entries()).toEqual([]);
+  await openJournal(disk, { epochMs: NOON + 365 * DAY_MS }).journal.entries();
 
-  expect(await openJournal(stuck).journal.entries()).toEqual([]);
+  expect(readdirSync(folder).sort()).toEqual([...newest, "notes.txt"]);
 });
 
 test("A file that has not changed is not read again, and one of another name never", async () => {
@@ -247,19 +200,6 @@ test("A file that was replaced by a longer one is read from its first line", asy
   expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
-test("A file that is put back after the process began a new one adds to what it knows", async () => {
-  const folder = temporaryFolder();
-  const { journal } = openJournal(openDisk(folder));
-  await journal.begin(withTopic("first"));
-  renameSync(join(folder, TODAY), join(folder, "away"));
-  await journal.begin(withTopic("second"));
-  await journal.entries();
-  renameSync(join(folder, "away"), join(folder, TODAY));
-
-  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first"]);
-  expect(new Set(await topics(journal))).toEqual(new Set(["first", "second"]));
-});
-
 test("A torn line hides no other line", async () => {
   const folder = temporaryFolder();
   const { journal } = openJournal(openDisk(folder));
@@ -301,24 +241,18 @@ test("A line of a newer version with more fields is read", async () => {
 });
 
 test("Processes that write at once lose and damage no line", async () => {
-  const folder = temporaryFolder();
-  const names = ["a", "b", "c"];
-  const write = async (name: string) => {
-    const { journal } = openJournal(openDisk(folder));
-    for (let index = 0; index < 50; index++) {
-      const { own } = await journal.begin({ ...VIDEO, fingerprint: `${name}-${index}` });
-      await journal.end(own, { outcome: "done", jobId: `job-${name}-${index}` });
+  const disk = openDisk(temporaryFolder());
+  const written = ["a", "b", "c"].map((name) => Array.from({ length: 50 }, (_, index) => `${name}-${index}`));
+  const write = async (names: readonly string[]) => {
+    const { journal } = openJournal(disk);
+    for (const name of names) {
+      const { own } = await journal.begin(withTopic(name));
+      await journal.end(own, { outcome: "done", jobId: `job-${name}` });
     }
   };
-  await Promise.all(names.map(write));
-  const entries = await openJournal(openDisk(folder)).journal.entries();
+  await Promise.all(written.map(write));
+  const { journal } = openJournal(disk);
 
-  const written = names.flatMap((name) =>
-    Array.from({ length: 50 }, (_, index) => `${name}-${index} job-${name}-${index}`),
-  );
-  const read = entries.map(
-    (entry) => entry.operation === "generate" && `${entry.fingerprint} ${entry.jobId}`,
-  );
-  expect(new Set(read)).toEqual(new Set(written));
-  expect(read).toHaveLength(written.length);
+  expect(new Set(await topics(journal))).toEqual(new Set(written.flat()));
+  for (const entry of await journal.entries()) expect(entry.jobId).toMatch(/^job-/);
 });

@@ -2,18 +2,7 @@
 
 import { expect, test } from "vitest";
 import { DeadlineError } from "../../src/errors.ts";
-import {
-  codeIn,
-  Computer,
-  DAY_MS,
-  errorOf,
-  fails,
-  failure,
-  MINUTE_MS,
-  NOW,
-  resolvers,
-  TIDES,
-} from "./computer.ts";
+import { Computer, DAY_MS, errorOf, fails, failure, MINUTE_MS, NOW, resolvers, TIDES } from "./computer.ts";
 
 test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
   const computer = new Computer();
@@ -86,22 +75,6 @@ test("A call waits a moment only for a request that was sent over a minute ago",
   await errorOf(computer.process().generate(TIDES));
 
   expect(computer.clock.machineMs - beganMs).toBe(1_000);
-});
-
-test("A request under way is not confirmed by a code that an earlier lost answer has brought", async () => {
-  const computer = new Computer();
-  computer.onGenerate = fails("unknown");
-  await errorOf(computer.process().generate(TIDES));
-  computer.pass(6 * MINUTE_MS);
-  const confirmDuplicate = codeIn(await errorOf(computer.process().generate(TIDES)));
-  computer.onGenerate = () => new Promise(() => {});
-  void computer.process().generate(TIDES, { confirmDuplicate });
-  await expect.poll(() => computer.generations).toHaveLength(2);
-
-  expect(await errorOf(computer.process().generate(TIDES, { confirmDuplicate }))).toMatchObject({
-    code: "in_progress",
-  });
-  expect(computer.generations).toHaveLength(2);
 });
 
 test("A request stays under way for its own process until its late answer has come, which the next call gets", async () => {

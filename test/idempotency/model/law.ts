@@ -27,7 +27,7 @@ export function carryOut(
     (other) =>
       isSame(sent, other) && !confirmed?.includes(other.entryId) && !other.confirmed?.includes(entryId),
   );
-  const carriedOut = [...state.carriedOut, { entryId, keys, confirmed, isDenied }].toSorted(byEntry);
+  const carriedOut = [...state.carriedOut, { entryId, keys, confirmed, isDenied }];
   const what = `${keys.join(" and ")} of ${callOf(sent)} carried out`;
   const how = confirmed === undefined ? "without a code" : "with a code that was given before that";
   if (again.length > 0)
@@ -121,8 +121,4 @@ export function processOf(name: string): string {
 
 function callOf({ entryId }: Pick<Sent, "entryId">): string {
   return entryId.replace(/-.*/, "");
-}
-
-function byEntry(a: CarriedOut, b: CarriedOut): number {
-  return a.entryId < b.entryId ? -1 : 1;
 }

@@ -67,20 +67,15 @@ export interface Ask extends Omit<Sent, "confirmed"> {
 }
 
 /** What a call waits for. */
-export type Operation = { readonly call: string } & (
+export type Wanted =
   | { readonly kind: "look" }
   /** For another request, unless its time is over. */
   | { readonly kind: "wait"; readonly isLate: boolean }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
   | Ask
   /** The answer that comes after the call's end. */
-  | { readonly kind: "late"; readonly entryId: string }
-);
-export type Wanted = Operation extends infer One
-  ? One extends Operation
-    ? Omit<One, "call">
-    : never
-  : never;
+  | { readonly kind: "late"; readonly entryId: string };
+export type Operation = Wanted & { readonly call: string };
 
 /** How an operation ends, if there are several ways. */
 export type Word =
@@ -183,6 +178,8 @@ export interface Scenario {
   readonly maxGenerations?: number;
   /** Names that can be exchanged, all at once, for their counterparts: the scenario is then the same. */
   readonly twins?: Readonly<Record<string, string>>;
+  /** The state folder is never removed. */
+  readonly keepsFolder?: boolean;
 }
 
 export interface State {

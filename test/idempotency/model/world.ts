@@ -1,6 +1,7 @@
 // A small model of the world around the guard: two processes with the real code of src/idempotency, and their
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
+import { createHash } from "node:crypto";
 import { answer, carryOut, entriesOf, processOf } from "./law.ts";
 import { goOn, start } from "./process.ts";
 import type { Ask, Files, Line, Next, Operation, ProcessState, Program, Run } from "./types.ts";
@@ -29,12 +30,14 @@ const UNDER_WAY_MS = 6 * MINUTE_MS;
 
 export class World {
   readonly #scenario: Scenario;
+  readonly #exchange: ReturnType<typeof exchangeOf>;
   readonly #files = new Map<string, Files>();
   /** These make calls of the scenario anew, after all others: those of one process, or of the other. */
   readonly #later: readonly Program[];
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
+    this.#exchange = exchangeOf(scenario);
     const calls = Object.values(scenario.calls);
     this.#later = [calls, calls.toReversed()].map((order) => {
       const run: Run = async (client) => {
@@ -62,9 +65,24 @@ export class World {
     return state;
   }
 
+  /**
+   * States with the same key go on in the same way: it has all that the journal, the processes and the law
+   * can still tell apart. Of times that is the age of what is under way, of a code what it was made of.
+   * States that differ only in the names of the scenario's twins have the same key.
+   */
+  keyOf(state: State): string {
+    const isFolderKept = state.faultsLeft === 0 || this.#scenario.keepsFolder === true;
+    const text = partsOf(state, isFolderKept)
+      .map((part) => JSON.stringify(part))
+      .join("\n");
+    const [key = ""] = [text, this.#exchange?.(text) ?? text].map(withNewIds).sort();
+    // A million keys themselves would not fit into memory.
+    return createHash("sha256").update(key).digest("base64");
+  }
+
   /** What can happen next; nothing when all is over. */
   actions(state: State): readonly Action[] {
-    const alive = Object.values(state.processes).filter((process) => process !== undefined);
+    const alive = aliveIn(state);
     // Once nothing fails any more, a process whose only call asks the service, or gets a late answer, does
     // what no other process can see or prevent. So it need not be tried after what others do as well.
     const unseen = alive.find(({ pending: [first, ...others], isEnding }) => {
@@ -87,7 +105,7 @@ export class World {
   async violationAtEnd(state: State): Promise<Violation | undefined> {
     const alive = aliveIn(state);
     if (alive.length > 0 && this.actions(state).length > 0) return undefined;
-    if (alive.length > 0) return { law: `A call of ${alive[0]} never ends.`, steps: [] };
+    if (alive.length > 0) return { law: "A call never ends.", steps: [] };
     for (const program of this.#later)
       for (const minutes of [5, 7]) {
         const later = { ...state, wallMs: state.wallMs + minutes * MINUTE_MS, faultsLeft: 0 };
@@ -177,11 +195,12 @@ export class World {
       ["The clock jumps a day back", () => ({ ...state, wallMs: wallMs - 24 * HOUR_MS })],
     ];
     const emptied = { ...state, files: this.#filesOf(new Map(), []), lost: ids };
-    if (files.lines.length > 0) faults.push(["The state folder is removed", () => emptied]);
-    for (const name of aliveIn(state)) {
+    if (files.lines.length > 0 && this.#scenario.keepsFolder !== true)
+      faults.push(["The state folder is removed", () => emptied]);
+    for (const { program, isEnding } of aliveIn(state)) {
+      const { name } = program;
       faults.push([`${name} crashes`, () => this.#withoutProcess(state, name)]);
-      if (state.processes[name]?.isEnding !== true)
-        faults.push([`${name} is told to end`, () => this.#goOn(state, name, undefined, "end")]);
+      if (!isEnding) faults.push([`${name} is told to end`, () => this.#goOn(state, name, undefined, "end")]);
     }
     return faults.map(([label, next]) => ({ label, apply: async () => next() }));
   }
@@ -214,24 +233,8 @@ export class World {
   }
 }
 
-/**
- * States with the same key go on in the same way: it has all that the journal, the processes and the law can
- * still tell apart. Of times that is the age of what is under way, of a code what it was made of. States that
- * differ only in the names of the scenario's twins have the same key.
- */
-export function keyOf(state: State, exchange: Exchange | undefined): string {
-  const text = partsOf(state)
-    .map((part) => JSON.stringify(part))
-    .join("\n");
-  if (exchange === undefined) return withNewIds(text);
-  const [key, other] = [withNewIds(text), withNewIds(exchange(text))];
-  return key < other ? key : other;
-}
-
-/** Exchanges the names of a scenario's twins in a text. */
-export type Exchange = (text: string) => string;
-
-export function exchangeOf({ twins }: Scenario): Exchange | undefined {
+/** Exchanges the names of a scenario's twins in a text. None where it has no twins. */
+function exchangeOf({ twins }: Scenario): ((text: string) => string) | undefined {
   if (twins === undefined) return undefined;
   const pairs = Object.entries(twins);
   const names = new Map([...pairs, ...pairs.map(([one, other]) => [other, one] as const)]);
@@ -254,8 +257,11 @@ function withNewIds(text: string): string {
 }
 
 /** Their order makes no difference. */
-function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: State): unknown[] {
-  // Then no clock jumps and no line is removed any more.
+function partsOf(
+  { processes, files, wallMs, codes, carriedOut, ...state }: State,
+  isFolderKept: boolean,
+): unknown[] {
+  // Then no clock jumps any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (ms >= UNDER_WAY_MS ? "past" : ms >= 0 ? ms : isLastFault ? 0 : "future");
   // What was posted under another name is known from an outcome, what is lost only from a look.
@@ -270,8 +276,8 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
   const toWrite = isLastFault ? newest(today, ...names) : today;
   // A call looks before it decides. So whether its process has already read a line makes no difference,
   // unless the line can be removed, or moved by the lines of another file.
-  const looked = isLastFault && names.length < 2 ? files.lines : [];
-  const alive = Object.values(processes).filter((process) => process !== undefined);
+  const looked = isFolderKept && names.length < 2 ? files.lines : [];
+  const alive = aliveIn({ processes });
   return [
     ["files", toWrite, names, entries(files.lines), state],
     ...carriedOut,
@@ -321,8 +327,8 @@ function afterStep(state: State, name: string, { state: process, answers }: Next
   return answers.reduce((answered, one) => answer(answered, process, one), next);
 }
 
-function aliveIn({ processes }: State): string[] {
-  return Object.keys(processes).filter((name) => processes[name] !== undefined);
+function aliveIn({ processes }: Pick<State, "processes">): ProcessState[] {
+  return Object.values(processes).filter((process) => process !== undefined);
 }
 
 /** The look that a call waits for, or one of a process's calls. */
