@@ -99,6 +99,25 @@ test("Each platform's outcome is told with its reason: posted before, failed, an
   });
 });
 
+test("Where only a yes publishes, a client that can't ask is refused with what the user can do", async () => {
+  const { call, context, computer } = answering([]);
+  Object.assign(context, { config: { sandbox: false, confirmPublish: "always" } });
+
+  expect(await errorOf(call(on("tiktok")))).toMatchObject({
+    code: "declined",
+    message: expect.stringContaining("this client can't ask"),
+    nextStep: expect.stringContaining("without FACELESS_CONFIRM_PUBLISH=always"),
+    isForUser: true,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
+  expect(computer.posts).toEqual([]);
+  context.askUser = async () => true;
+  await call(on("tiktok"));
+  expect(computer.posts).toHaveLength(1);
+});
+
 test("A code that is not valid is said to be so, and an empty one is none", async () => {
   const { call, computer } = bench();
   await call(on("tiktok"));
