@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
-import { errorOf, MINUTE_MS } from "../idempotency/computer.ts";
+import { codeIn, errorOf, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
 const FOLLOW = "Follow it with get_video_status.";
@@ -20,6 +20,34 @@ test("generate_video starts a video, says how to follow it and remembers its top
   });
   expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
   expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
+});
+
+test("A second video of the same topic is asked for, and where nobody was asked, the result says so", async () => {
+  const { call, context, questions } = bench();
+  const confirmed = async () => {
+    const { nextStep } = await call({ topic: "Tides" });
+    return call({ topic: "Tides", confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
+  };
+  await call({ topic: "Tides" });
+  const { summary } = await confirmed();
+  Object.assign(context, { config: { sandbox: true, confirmPublish: "on" } });
+  await confirmed();
+  context.askUser = async () => false;
+  const unasked = await confirmed();
+
+  expect(questions).toEqual([
+    {
+      key: expect.stringMatching(/^generate [0-9a-f]{6}$/),
+      message:
+        'Pay for a second video of the same topic, "Tides" (30 s, English, story, voice charlotte, no music, normal pacing)? The first was ordered just now.',
+      verb: "pay for a second video",
+      yes: "Pay for a second video",
+      no: "Don't start it",
+    },
+    expect.objectContaining({ message: expect.stringMatching(/nothing is charged\.$/) }),
+  ]);
+  expect(summary).not.toContain("not asked");
+  expect(unasked["summary"]).toContain("The call confirmed this repeat; the user was not asked.");
 });
 
 test("generate_video passes on what else the service says", async () => {

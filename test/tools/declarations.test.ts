@@ -1,0 +1,23 @@
+// What the tools declare in the source; test/e2e/contract.test.ts holds what the built server lists.
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TOOL_SCHEMAS } from "../../src/mcp/tool-schemas.ts";
+import { toolsFor } from "../../src/tools/catalog.ts";
+
+const TOOLS = toolsFor({ readOnly: false, noPublish: false });
+
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))("%s declares what was reviewed", (name, tool) => {
+  const { title, description, annotations, effect, startsJob } = tool;
+  const file = new URL(`../contract/tool-${name}.json`, import.meta.url);
+  const { _meta, ...reviewed } = JSON.parse(readFileSync(file, "utf8"));
+  const { input, output } = TOOL_SCHEMAS[name] ?? {};
+
+  expect({ name, title, description, inputSchema: input, outputSchema: output, annotations }).toEqual(
+    reviewed,
+  );
+  expect({ effect, startsJob }).toEqual({
+    effect: { generate_video: "spends", publish_video: "publishes" }[name] ?? "reads",
+    startsJob: _meta === undefined ? undefined : true,
+  });
+});
