@@ -2,8 +2,7 @@
 // no HTTP and no MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
 
 import { randomUUID } from "node:crypto";
-import { planRender, renderEndsAfterMs, renderStateAt } from "./render.ts";
-import type { RenderPlan, RenderState } from "./render.ts";
+import { planRender, renderEndsAfterMs, type RenderPlan, type RenderState, renderStateAt } from "./render.ts";
 import { rateLimited, ServiceError } from "./service-error.ts";
 import type { RenderEnd } from "./webhook-sender.ts";
 

@@ -3,11 +3,8 @@
 
 import type { IncomingMessage } from "node:http";
 import type { RateLimit } from "./rate-limit.ts";
-import { errorReply } from "./reply.ts";
-import type { Reply } from "./reply.ts";
+import { errorReply, type Reply } from "./reply.ts";
 import { ServiceError } from "./service-error.ts";
-
-export type App = (incoming: IncomingMessage, signal: AbortSignal) => Promise<Reply>;
 
 export interface RouteRequest {
   readonly incoming: IncomingMessage;
@@ -25,19 +22,13 @@ export interface Route {
   readonly handler: Handler;
 }
 
-export interface AppOptions {
-  /** Tried in this order. Paths under /api need the key and count against the rate limit; others don't. */
-  readonly routes: readonly Route[];
-  readonly apiKey: string;
-  readonly rateLimit: RateLimit;
-}
-
 /** A web page that rebinds its name to this computer would use the sandbox by that name. */
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 const WRONG_HOST = new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
 const NO_SUCH_PATH = new ServiceError(404, "not_found", "No such path, or not with this method.");
 
-export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
+/** `routes` are tried in order. Paths under /api need the key and count against the limit; others don't. */
+export function createApp(routes: readonly Route[], apiKey: string, rateLimit: RateLimit) {
   const wrongKey = new ServiceError(
     401,
     "unauthorized",
@@ -62,7 +53,7 @@ export function createApp({ routes, apiKey, rateLimit }: AppOptions): App {
     throw NO_SUCH_PATH;
   }
 
-  return async (incoming, signal) => {
+  return async (incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
     const reply = await answer(incoming, signal).catch(errorReply);
     return { ...reply, headers: { ...reply.headers, ...rateLimit.headers() } };
   };

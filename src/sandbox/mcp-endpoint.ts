@@ -1,8 +1,7 @@
 // /api/mcp: the service's own MCP tools in both protocol versions, on the account of the REST endpoints.
 // Loaded by the first request to it, because the SDK is most of the sandbox's weight.
 
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type CallToolResult, createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -10,15 +9,12 @@ import type { Reply } from "./reply.ts";
 import { readBody } from "./request-body.ts";
 import { envelope, ServiceError } from "./service-error.ts";
 
-export interface McpEndpoint {
-  answer(request: RouteRequest): Promise<Reply>;
-  close(): Promise<void>;
-}
+export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 
-export function createMcpEndpoint(account: Account): McpEndpoint {
+export function createMcpEndpoint(account: Account) {
   const handler = createMcpHandler(() => createToolServer(account));
   return {
-    async answer({ incoming, url, signal }) {
+    async answer({ incoming, url, signal }: RouteRequest): Promise<Reply> {
       const body = await readBody(incoming);
       const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
       const init = { method: incoming.method ?? "GET", headers: Object.fromEntries(headers), signal };

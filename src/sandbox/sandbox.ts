@@ -1,17 +1,15 @@
 // The embedded sandbox: the documented service on 127.0.0.1, to try the bridge with and to test it against.
 // It is the other side of the wire and imports nothing of ours, so client and service can't share a mistake.
 
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Account } from "./account.ts";
-import { createApp } from "./app.ts";
-import type { Handler } from "./app.ts";
+import { createApp, type Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { mediaReply } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { errorReply, send } from "./reply.ts";
 import { restRoutes } from "./rest.ts";
-import type { WebhookOptions } from "./webhook-sender.ts";
+import type { RenderEnd, WebhookOptions } from "./webhook-sender.ts";
 
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
@@ -52,28 +50,20 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const webhooks =
     options.webhook && new (await import("./webhook-sender.ts")).WebhookSender(options.webhook, now);
-  const account = new Account({
-    url,
-    renderSeconds,
-    credits,
-    now,
-    onStart: (end) => webhooks?.expect(end),
-  });
+  const onStart = (end: RenderEnd) => webhooks?.expect(end);
+  const account = new Account({ url, renderSeconds, credits, now, onStart });
   const serveMedia: Handler = ({ incoming, url: { pathname } }) => mediaReply(account, incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
   const serveMcp: Handler = async (request) => {
     mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
     return (await mcp).answer(request);
   };
-  const app = createApp({
-    routes: [
-      ...restRoutes(account, url),
-      { methods: ["POST", "GET", "DELETE"], path: /^\/api\/mcp$/, handler: serveMcp },
-      { methods: ["GET", "HEAD"], path: /^\/media\//, handler: serveMedia },
-    ],
-    apiKey: API_KEY,
-    rateLimit: new RateLimit(requestsPerMinute, now),
-  });
+  const routes = [
+    ...restRoutes(account, url),
+    { methods: ["POST", "GET", "DELETE"], path: /^\/api\/mcp$/, handler: serveMcp },
+    { methods: ["GET", "HEAD"], path: /^\/media\//, handler: serveMedia },
+  ];
+  const app = createApp(routes, API_KEY, new RateLimit(requestsPerMinute, now));
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const disconnected = new AbortController();

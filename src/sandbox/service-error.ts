@@ -1,10 +1,6 @@
 // A refusal of the service: an HTTP status, and the code and message of the documented error envelope.
 // Knows neither node:http nor MCP: REST and MCP each turn it into an answer of their own.
 
-export interface ErrorEnvelope {
-  readonly error: { readonly code: string; readonly message: string };
-}
-
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
@@ -20,8 +16,8 @@ export class ServiceError extends Error {
   }
 }
 
-export function envelope(error: ServiceError): ErrorEnvelope {
-  return { error: { code: error.code, message: error.message } };
+export function envelope({ code, message }: ServiceError) {
+  return { error: { code, message } };
 }
 
 export function rateLimited(retryAfterSeconds: number): ServiceError {

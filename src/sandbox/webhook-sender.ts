@@ -102,11 +102,13 @@ export class WebhookSender {
 
   #headersOf({ id, body }: Delivery): Record<string, string> {
     const timestamp = String(Math.floor(this.#now() / 1000));
+    const key = Buffer.from(this.secret.replace(/^whsec_/, ""), "base64");
+    const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
     return {
       "Content-Type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${sign(this.secret, `${id}.${timestamp}.${body}`)}`,
+      "webhook-signature": `v1,${signature}`,
     };
   }
 
@@ -122,9 +124,4 @@ export class WebhookSender {
 function timeout(delayMs: number, action: () => void): () => void {
   const timer = setTimeout(action, delayMs).unref();
   return () => clearTimeout(timer);
-}
-
-function sign(secret: string, text: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  return createHmac("sha256", key).update(text).digest("base64");
 }
