@@ -20,8 +20,6 @@ const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
-const SANDBOX_FLAGS: Flags = { ...NO_FLAGS, sandbox: true };
-
 // A reader that has gone away is no reason for a stack trace.
 let stdoutClosed = false;
 process.stdout.on("error", () => (stdoutClosed = true));
@@ -121,12 +119,8 @@ async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: 
   const renderSeconds = readRenderSeconds();
   const { runSandbox } = await import("./commands/sandbox.ts");
   try {
-    const sandbox = await runSandbox({
-      port,
-      renderSeconds,
-      webhookUrl,
-      print: (line) => process.stdout.write(`${line}\n`),
-    });
+    const print = (line: string) => void process.stdout.write(`${line}\n`);
+    const sandbox = await runSandbox(port, renderSeconds, webhookUrl, print);
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
@@ -137,7 +131,7 @@ async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: 
 
 /** Reads the one setting of demo and sandbox: no other one can keep them from running. */
 function readRenderSeconds(): number {
-  const { sandboxSeconds, warnings } = configOf(SANDBOX_FLAGS);
+  const { sandboxSeconds, warnings } = configOf({ ...NO_FLAGS, sandbox: true });
   for (const { variable, problem, fix } of warnings)
     process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${fix}.\n`);
   return sandboxSeconds;

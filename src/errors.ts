@@ -139,6 +139,11 @@ function againSentence(facts: BridgeErrorFacts): string | undefined {
   return facts.failsAgain === true ? "The same call would fail again." : undefined;
 }
 
+/** The code of a failure of the operating system, such as ENOENT. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
 /** Anything thrown, as a BridgeError: an error of another type is a fault of this server. */
 export function toBridgeError(error: unknown, outcome: Outcome): BridgeError {
   if (error instanceof BridgeError) return error;

@@ -6,14 +6,7 @@ import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
 import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
 import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
-import {
-  EXAMPLE_KEY,
-  EXAMPLE_URL,
-  type Installation,
-  isInNpxCache,
-  launch,
-  type LaunchOptions,
-} from "./server-entry.ts";
+import { EXAMPLE_KEY, EXAMPLE_URL, type Installation, launch, type LaunchOptions } from "./server-entry.ts";
 
 export interface Surroundings {
   readonly env: Environment;
@@ -29,7 +22,7 @@ export function runConfig(
   { env, homeDir, platform, installation }: Surroundings,
 ): { readonly exitCode: number; readonly stdout: string; readonly stderr: string } {
   const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
-  if (installed && isInNpxCache(installation))
+  if (installed && /[/\\]_npx[/\\]/.test(installation.script))
     return refuse(
       `npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed`,
     );
@@ -43,19 +36,8 @@ export function runConfig(
   return { exitCode: 0, stdout: text, stderr: notes };
 }
 
-export interface ClientEntry {
-  /** The entry itself, for stdout. */
-  readonly text: string;
-  /** Where the entry goes and what is left to do, for stderr. */
-  readonly notes: string;
-}
-
-/** `baseUrl` as the environment has it, if it is usable. */
-export function clientEntry(
-  client: ClientName,
-  options: LaunchOptions,
-  baseUrl: URL | undefined,
-): ClientEntry {
+/** The entry, and where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
+export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl: URL | undefined) {
   const format = FORMATS[client];
   const { where, findsNpx, key, language, link, hints } = format;
   const { windows, sandbox, installation } = options;

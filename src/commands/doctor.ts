@@ -5,11 +5,17 @@ import type { Clock } from "../clock.ts";
 import type { ClientName } from "../command-line.ts";
 import { type Config, NO_FLAGS, readConfig, type ServiceConfig } from "../config.ts";
 import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
-import { type Check, type Machine, pass, warn } from "./doctor/check.ts";
+import {
+  type Check,
+  cleanCheck,
+  formatReport,
+  type Machine,
+  pass,
+  redactReport,
+  warn,
+} from "./doctor/check.ts";
 import { checkConfig, readTarget } from "./doctor/environment.ts";
-import { checkJournal } from "./doctor/journal.ts";
-import { checkSavedVideos } from "./doctor/folder.ts";
-import { cleanCheck, formatReport, redactReport } from "./doctor/report.ts";
+import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { addressOf, checkService } from "./doctor/service.ts";
 import { stripUnsafeCharacters } from "../text.ts";
 
@@ -73,7 +79,7 @@ async function checkStart(
   return [
     ...settings,
     ...(await checkService(target, options.clock)),
-    await checkJournal(config, options, options.clock.now),
+    await checkJournal(config, options),
     ...(await checkSavedVideos(config)),
   ];
 }

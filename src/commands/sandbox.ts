@@ -2,16 +2,13 @@
 
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-export interface SandboxCommand {
-  readonly port: number;
-  readonly renderSeconds: number;
-  readonly webhookUrl: string | undefined;
-  readonly print: (line: string) => void;
-}
-
 /** Starts the sandbox and prints its address. Rejects if the port is not available. */
-export async function runSandbox(command: SandboxCommand): Promise<Sandbox> {
-  const { port, renderSeconds, webhookUrl, print } = command;
+export async function runSandbox(
+  port: number,
+  renderSeconds: number,
+  webhookUrl: string | undefined,
+  print: (line: string) => void,
+): Promise<Sandbox> {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
   const sandbox = await startSandbox({
     port,

@@ -4,6 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { type Clock, systemClock } from "../clock.ts";
+import { errnoOf } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
@@ -62,7 +63,7 @@ export function serve(
       "tools/list": { answered: () => void application.recallJobs() },
     },
   });
-  serveStdio(({ era }) => createServer(application, { era, subscriptions, tasks }), {
+  serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {
     transport,
     onerror: (error) => log.debug(`stdio: ${error.message}`),
   });
@@ -110,9 +111,8 @@ async function openReceiver(
   try {
     return await receiveWebhooks({ port, onHint });
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
     log.warn(
-      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${reason}), so polling without webhooks is used. If another server process uses it, that one gets updates sooner.`,
+      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${errnoOf(error) ?? "unknown reason"}), so polling without webhooks is used. If another server process uses it, that one gets updates sooner.`,
     );
     return undefined;
   }

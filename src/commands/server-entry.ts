@@ -35,11 +35,6 @@ export function launch({ windows, sandbox, installation }: LaunchOptions): Launc
   return windows ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
 }
 
-/** npm may clear the folder of a package that npx runs at any time. */
-export function isInNpxCache({ script }: Installation): boolean {
-  return /[/\\]_npx[/\\]/.test(script);
-}
-
 /** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
 export const VSCODE_INPUTS = [
   {
@@ -56,10 +51,7 @@ export const VSCODE_INPUTS = [
   },
 ] as const;
 
-/** How a server is started, and whether it needs variables. */
-export interface ServerStart extends Launch {
-  readonly sandbox: boolean;
-}
+type ServerStart = Launch & Pick<LaunchOptions, "sandbox">;
 
 /** VS Code asks for the URL too if none is given. */
 export function vscodeEntry(

@@ -14,13 +14,12 @@ import { registerTools } from "./tools.ts";
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
-export interface Connection {
-  readonly era: ProtocolEra;
-  readonly subscriptions: Subscriptions;
-  readonly tasks: Tasks;
-}
-
-export function createServer(application: Application, { era, subscriptions, tasks }: Connection): McpServer {
+export function createServer(
+  application: Application,
+  era: ProtocolEra,
+  subscriptions: Subscriptions,
+  tasks: Tasks,
+): McpServer {
   const server = new McpServer(
     {
       name: "faceless-video-mcp",

@@ -27,20 +27,14 @@ type Values<Of extends Arguments> = {
     : ReturnType<Of[Name]["read"]>;
 };
 
-export interface WrittenPrompt {
-  readonly description: string;
-  /** The text of one user message. */
-  readonly text: string;
-}
-
 export interface Prompt<Of extends Arguments = Arguments> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   /** Clients ask for them in this order. */
   readonly arguments: Of;
-  // A method, so that prompts of different arguments fit in one list.
-  write(values: Values<Of>, canPublish: boolean): WrittenPrompt;
+  /** `text` is that of one user message. A method, so that prompts of different arguments fit in one list. */
+  write(values: Values<Of>, canPublish: boolean): { readonly description: string; readonly text: string };
 }
 
 /** Binds the types of the arguments to those of `write`. */

@@ -3,6 +3,7 @@
 
 import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { errnoOf } from "../errors.ts";
 
 export interface VideoFolderOptions {
   /** Absolute. Created with the first file. */
@@ -33,7 +34,7 @@ export class VideoFolder {
       const entries = await readdir(this.#options.path, { withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
+      if (errnoOf(error) === "ENOENT") return [];
       throw error;
     }
   }
@@ -81,7 +82,7 @@ async function isThere(path: string): Promise<boolean> {
   try {
     if ((await lstat(path)).isFile()) return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
+    if (errnoOf(error) === "ENOENT") return false;
     throw error;
   }
   throw Object.assign(new Error("Not a regular file"), { code: "ENOTFILE" });
@@ -100,10 +101,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /** Why a folder did not take a file, as a clause with the system's code. */
 export function describeFolderError(error: unknown): string {
-  const code = codeOf(error) ?? "unknown reason";
+  const code = errnoOf(error) ?? "unknown reason";
   return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

@@ -1,7 +1,7 @@
 // Prompts as a client gets them, without the protocol.
 
 import { PROMPTS } from "../../src/prompts/catalog.ts";
-import { type Prompt, readArguments, type WrittenPrompt } from "../../src/prompts/prompt.ts";
+import { type Prompt, readArguments } from "../../src/prompts/prompt.ts";
 
 export type PromptArguments = Readonly<Record<string, string>>;
 
@@ -19,7 +19,7 @@ export function findPrompt(name: string): Prompt {
   return found;
 }
 
-export function write(name: string, args: PromptArguments = {}): WrittenPrompt {
+export function write(name: string, args: PromptArguments = {}): ReturnType<Prompt["write"]> {
   const read = readArguments(findPrompt(name), { ...REQUIRED[name], ...args });
   if ("issues" in read) throw new Error(JSON.stringify(read.issues));
   return findPrompt(name).write(read.value, true);

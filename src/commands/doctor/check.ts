@@ -1,6 +1,10 @@
-// The result of one of doctor's checks, and the computer that they look at.
+// The result of one of doctor's checks, the computer that they look at, and how they are shown. Pure.
 
+import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
+import { createRedact } from "../../redact.ts";
+import { stripUnsafeCharacters } from "../../text.ts";
+import { FORMATS } from "../client-formats.ts";
 
 export interface Check {
   readonly name: string;
@@ -29,3 +33,55 @@ const finding =
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 export const warn = finding("warn");
 export const fail = finding("fail");
+
+/** Names in entries come from outside, and must not add lines or colours of their own. */
+export function cleanCheck({ name, status, detail, fix }: Check): Check {
+  const clean = (text: string) => stripUnsafeCharacters(text).replace(/\s+/g, " ");
+  return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
+}
+
+const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
+
+/**
+ * Formats the report on the entry of `client`, or on this terminal: what to fix first, then what is fine, then
+ * the names of `skipped` checks, which need one that failed. `ok`: a video could be made.
+ */
+export function formatReport(
+  { ok, checks, skipped }: { ok: boolean; checks: readonly Check[]; skipped: readonly string[] },
+  client: ClientName | undefined,
+  colours: boolean,
+): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const line = ({ name, status, detail, fix }: Check) => {
+    const start = `${colours ? MARKS[status] : status.padEnd(4)}  ${name.padEnd(width)}  `;
+    if (fix === undefined) return `${start}${detail}`;
+    const indent = " ".repeat((colours ? 1 : 4) + 2 + width + 2);
+    return `${start}${fix}.\n${indent}(${detail})`;
+  };
+  const lines = (["fail", "warn", "ok"] as const).flatMap((status) =>
+    checks.filter((check) => check.status === status).map(line),
+  );
+  return [
+    headline(ok, skipped, client),
+    "",
+    ...lines,
+    ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
+  ].join("\n");
+}
+
+function headline(ok: boolean, skipped: readonly string[], client: ClientName | undefined): string {
+  if (ok) return skipped.includes("key") ? "Nothing wrong was found." : "A video can be made.";
+  const restart = client === undefined ? "" : ` and restart ${FORMATS[client].title}`;
+  return `Before a video can be made, fix this${restart}:`;
+}
+
+/** Removes the keys of these environments and whatever looks like one: a key may be in the wrong variable. */
+export function redactReport(text: string, environments: readonly Environment[]): string {
+  const values = environments.map((env) => env["FACELESS_API_KEY"]?.trim() ?? "");
+  // A short word set as the key, such as "status", would be removed from the report itself.
+  const likeKeys = values.filter(
+    (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),
+  );
+  const redacted = likeKeys.reduce((rest, value) => createRedact(value)(rest), createRedact(undefined)(text));
+  return redacted.replace(/fl_[A-Za-z0-9][\w-]*/g, "[redacted]");
+}

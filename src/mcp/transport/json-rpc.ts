@@ -158,16 +158,12 @@ function invalid(id: RequestId | null, code: number, message: string): Received 
 }
 
 function isResponse(value: unknown): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))
-  );
+  const message: object = Object(value);
+  return Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
 }
 
 /** Null for an id that can't be sent back as it came: JSON.parse rounds large integers. */
 function idOf(value: unknown): RequestId | null {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, "id")) return null;
-  const id: unknown = Reflect.get(value, "id");
+  const { id }: { readonly id?: unknown } = Object(value);
   return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
 }

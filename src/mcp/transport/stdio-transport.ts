@@ -121,9 +121,12 @@ export class StdioTransport implements Transport {
   };
 
   readonly #deliverLines = (): void => {
-    let line: Line | undefined;
     this.#deliverWaiting();
-    while (this.#mayRead() && (line = this.#lines.next()) !== undefined) this.#receive(line);
+    while (this.#mayDeliver() && this.#waitingCharacters <= MAX_WAITING_CHARACTERS) {
+      const line = this.#lines.next();
+      if (line === undefined) break;
+      this.#receive(line);
+    }
     if (this.#state !== "open") return;
     const { input } = this.#options;
     if (this.#lines.unreadBytes > MAX_READ_AHEAD_BYTES) input.pause();
@@ -133,10 +136,6 @@ export class StdioTransport implements Transport {
   #mayDeliver(): boolean {
     if (this.#state === "closed" || !this.#receives) return false;
     return this.#options.output.writableLength <= MAX_UNWRITTEN_BYTES;
-  }
-
-  #mayRead(): boolean {
-    return this.#mayDeliver() && this.#waitingCharacters <= MAX_WAITING_CHARACTERS;
   }
 
   #deliverWaiting(): void {

@@ -1,30 +1,32 @@
-// Checks whether the journal can be read and written, and by whom, without making its folder.
+// Checks the two folders that the server writes to: the journal's, and that of saved videos. Leaves nothing
+// behind.
 
-import { stat } from "node:fs/promises";
-import { systemClock } from "../../clock.ts";
+import { mkdtemp, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
+import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
 import { openDisk } from "../../idempotency/journal-files.ts";
+import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { type Check, fail, type Machine, pass, warn } from "./check.ts";
-import { findFolderProblem } from "./folder.ts";
 
 const NAME = "journal";
 
-/** `now` in milliseconds since the epoch. */
+/** Checks whether the journal can be read and written, and by whom, without making its folder. */
 export async function checkJournal(
-  config: Config,
-  { platform }: Pick<Machine, "platform">,
-  now: () => number,
+  { stateDir: folder, sandbox }: Config,
+  { platform, clock }: Pick<Machine, "platform"> & { readonly clock: Clock },
 ): Promise<Check> {
-  const { stateDir: folder } = config;
   if (folder === undefined)
-    return config.sandbox
+    return sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
   const journal = new Journal({
     disk: openDisk(folder),
-    clock: { ...systemClock, now },
+    clock,
     redact: (line) => line,
     onUnwritable() {},
   });
@@ -59,4 +61,34 @@ function mayOthersWrite(folder: string): Promise<boolean> {
     ({ mode }) => (mode & 0o022) !== 0,
     () => false,
   );
+}
+
+/** Nothing where no folder is set. */
+export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Check[]> {
+  if (saveDir === undefined) return [];
+  const name = "saved videos";
+  const problem = await findFolderProblem(saveDir);
+  if (problem === undefined) return [pass(name, saveDir)];
+  const detail = `${saveDir} can't be written: ${problem}. Finished videos are not saved`;
+  return [warn(name, detail, "Set FACELESS_SAVE_DIR to a folder that you can write to")];
+}
+
+/**
+ * Why the folder, or the nearest existing one above it, can't be written; undefined if it can. A disk that
+ * does not answer is a problem too.
+ */
+function findFolderProblem(folder: string): Promise<string | undefined> {
+  return Promise.race([findProblem(folder), sleep(2_000, "no answer within 2 s", { ref: false })]);
+}
+
+/** Some systems show only by writing whether writing is allowed. */
+async function findProblem(folder: string): Promise<string | undefined> {
+  try {
+    await rmdir(await mkdtemp(join(folder, "doctor-")));
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" && dirname(folder) !== folder
+      ? findProblem(dirname(folder))
+      : describeFolderError(error);
+  }
 }
