@@ -10,7 +10,7 @@ import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { type ToolContext, withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
-import { protocolError } from "./tool-result.ts";
+import { protocolError } from "./tools.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";

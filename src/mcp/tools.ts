@@ -1,20 +1,34 @@
-// Registers the tools with the SDK. Their arguments are checked by runTool, so that a refusal looks like any
-// other failure: the SDK only lists the schemas.
+// Registers the tools with the SDK, and turns what a tool returned or threw into a result of the protocol.
+// Their arguments are checked by runTool, so that a refusal looks like any other failure: the SDK only lists
+// the schemas.
 
-import type { McpServer, ServerContext, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import { toBridgeError } from "../errors.ts";
+import {
+  type CallToolResult,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
 import { toolsFor } from "../tools/catalog.ts";
-import { runTool, type ToolContext } from "../tools/tool.ts";
+import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
-import type { Tasks } from "./tasks/tasks.ts";
-import { failureResult, successResult } from "./tool-result.ts";
+
+type McpRequest = ServerContext["mcpReq"];
+
+/** How calls become tasks. The tasks themselves need the results that are made here. */
+interface TaskCalls {
+  answer(result: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult;
+  isOptionalFor(tool: Tool): boolean;
+}
 
 /** `tasks` where the client may call a tool as a task. */
-export function registerTools(server: McpServer, application: Application, tasks?: Tasks): void {
+export function registerTools(server: McpServer, application: Application, tasks?: TaskCalls): void {
   const { log } = application;
   for (const tool of toolsFor(application.config)) {
     const { name, title, description, annotations, effect } = tool;
@@ -56,11 +70,7 @@ function schemas(name: string) {
   return { inputSchema: schemaFrom(json.input), outputSchema: schemaFrom(json.output) };
 }
 
-function toolContext(
-  application: Application,
-  server: McpServer,
-  mcpReq: ServerContext["mcpReq"],
-): ToolContext {
+function toolContext(application: Application, server: McpServer, mcpReq: McpRequest): ToolContext {
   const { elicitation, config, clock } = application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
@@ -96,5 +106,41 @@ function schemaFrom(json: Record<string, unknown>): StandardSchemaWithJSON {
       validate: (value) => ({ value }),
       jsonSchema: { input: () => json, output: () => json },
     },
+  };
+}
+
+/** Text and structure say the same, since some clients show the model only the one, some only the other. */
+export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
+  const { summary, nextStep, ...rest } = structuredContent;
+  const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
+  return {
+    content: [{ type: "text", text: `${guidance}\n${JSON.stringify(rest)}` }],
+    structuredContent,
+  };
+}
+
+export function failureResult(error: BridgeError, effect: Effect): CallToolResult {
+  return {
+    content: [{ type: "text", text: describeFailure(error, effect) }],
+    isError: true,
+    _meta: { "faceless/error": errorMeta(error) },
+  };
+}
+
+/** A failed read, as a JSON-RPC error. */
+export function protocolError(error: BridgeError, data: Record<string, unknown> = {}): ProtocolError {
+  const details = { ...data, "faceless/error": errorMeta(error) };
+  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(error, "reads"), details);
+}
+
+/** The machine-readable half of a failure. */
+function errorMeta({ facts }: BridgeError): Record<string, unknown> {
+  const { code, status, outcome, retryable, retryAfterSeconds } = facts;
+  return {
+    code,
+    ...(status !== undefined && { status }),
+    outcome,
+    retryable,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
 }

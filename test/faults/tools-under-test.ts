@@ -8,7 +8,7 @@ import { createApplication } from "../../src/commands/create-application.ts";
 import { type Proxies, readConfig } from "../../src/config.ts";
 import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";
-import { failureResult, successResult } from "../../src/mcp/tool-result.ts";
+import { failureResult, successResult } from "../../src/mcp/tools.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { openDisk } from "../../src/idempotency/journal-files.ts";
 import { systemClock } from "../../src/clock.ts";

@@ -9,7 +9,7 @@ import type { Job } from "../../service/answers.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
-import { protocolError, successResult } from "../tool-result.ts";
+import { protocolError, successResult } from "../tools.ts";
 
 /** A task, as far as both protocols have the same words for it. */
 export interface Task {

@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Tool } from "../../tools/tool.ts";
-import { successResult } from "../tool-result.ts";
+import { successResult } from "../tools.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
