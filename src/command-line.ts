@@ -131,22 +131,22 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     token.kind === "positional" ? [token.value] : [],
   );
   const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (argv.includes("")) return usageError("unknown empty argument");
-  if (command === undefined) return usageError(`unknown ${describe("command", name)}`);
+  if (argv.includes("")) return { usageError: "unknown empty argument" };
+  if (command === undefined) return { usageError: `unknown ${describe("command", name)}` };
   const given = new Map<string, string | undefined>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const option = describe("option", token.rawName);
-    if (!Object.hasOwn(OPTIONS, token.name)) return usageError(`unknown ${option}`);
+    if (!Object.hasOwn(OPTIONS, token.name)) return { usageError: `unknown ${option}` };
     if (!Object.hasOwn(command.options, token.name))
-      return usageError(`${name === "" ? "the server" : name} takes no ${option}`);
+      return { usageError: `${name === "" ? "the server" : name} takes no ${option}` };
     const isAuto = name === "" && token.name === "sandbox" && token.value === "auto";
     if (isAuto || Object.hasOwn(OPTION_VALUES, token.name)) given.set(token.name, token.value);
     else if (token.value === undefined || token.value === "true") given.set(token.name, undefined);
-    else if (token.value !== "false") return usageError(`${option} takes no value but true or false`);
+    else if (token.value !== "false") return { usageError: `${option} takes no value but true or false` };
   }
   const [argument, more] = command.argument === "" ? [undefined, ...positionals] : positionals;
-  if (more !== undefined) return usageError(`${name} takes no ${describe("argument", more)}`);
+  if (more !== undefined) return { usageError: `${name} takes no ${describe("argument", more)}` };
   return commandFrom(command.name, argument, given);
 }
 
@@ -179,10 +179,10 @@ function commandFrom(
   if (name === "doctor") return parseDoctor(given);
   if (name === "sandbox") {
     const port = given.has("port") ? parseWhole(given.get("port") ?? "", 0, 65_535) : 0;
-    if (port === undefined) return usageError("option --port takes a number from 0 to 65535");
+    if (port === undefined) return { usageError: "option --port takes a number from 0 to 65535" };
     if (!given.has("webhook")) return { command: { name, port } };
     const webhookUrl = parseHttpUrl(given.get("webhook"));
-    if (webhookUrl === undefined) return usageError("option --webhook takes an http or https URL");
+    if (webhookUrl === undefined) return { usageError: "option --webhook takes an http or https URL" };
     return { command: { name, port, webhookUrl } };
   }
   const client = findClient(argument);
@@ -209,7 +209,7 @@ function findClient(name: string | undefined): ClientName | undefined {
 
 function unknownClient(missing: string, name: string | undefined): CommandLine {
   const problem = name === undefined ? missing : `unknown ${describe("client", name)}`;
-  return usageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
+  return { usageError: `${problem}; the clients are ${CLIENTS.join(", ")}` };
 }
 
 function parseHttpUrl(text = ""): string | undefined {
@@ -225,8 +225,4 @@ function describe(kind: string, argument: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   const shown = name.replace(/[\u0000-\u001F\u007F-\u009F]/g, "").slice(0, 40);
   return `${kind} ${shown}`;
-}
-
-function usageError(problem: string): CommandLine {
-  return { usageError: problem };
 }

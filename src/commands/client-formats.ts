@@ -70,18 +70,16 @@ const ENV_BRACES = /\$\{env:(\w+)\}/;
 const FROM_SHELL =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
 
-const declinesHint = ({ sandbox }: Entry): readonly string[] =>
-  sandbox
-    ? []
-    : [
-        "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.",
-      ];
-const networkHint = ({ env }: Entry): readonly string[] =>
-  env === undefined
-    ? []
-    : [
-        `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`,
-      ];
+const unlessSandbox =
+  (hint: string) =>
+  ({ sandbox }: Entry): readonly string[] =>
+    sandbox ? [] : [hint];
+const declinesHint = unlessSandbox(
+  "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.",
+);
+const networkHint = unlessSandbox(
+  `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`,
+);
 
 export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   "claude-desktop": {

@@ -74,14 +74,9 @@ export function createApplication(options: ApplicationOptions): Application {
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
   const sender = new GuardedSender({ journal, clock });
-  const guarded = { service, sender };
-  const generateOnce = new GenerateOnce({
-    ...guarded,
-    maxGenerations: config.maxGenerations,
-    lookAtJob,
-    jobs,
-  });
-  const publishOnce = new PublishOnce(guarded);
+  const { maxGenerations } = config;
+  const generateOnce = new GenerateOnce({ service, sender, maxGenerations, lookAtJob, jobs });
+  const publishOnce = new PublishOnce({ service, sender });
   const downloader = lazy(async () => {
     const { Downloader } = await import("../saved-videos/download.ts");
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
