@@ -57,12 +57,12 @@ export default {
         // What cli.ts loads first, so that it handles signals before anything else is loaded.
         {
           name: "start",
-          test: /src.(command-line|config|loopback|version)\.ts|package\.json/,
+          test: /src.(command-line|config|loopback|version|clock|errors)\.ts|package\.json/,
           priority: 1,
         },
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(errors|text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

@@ -8,6 +8,7 @@ import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
+import { errnoOf } from "./errors.ts";
 import { VERSION } from "./version.ts";
 
 /** The process has to end within 250 ms, this included. */
@@ -123,7 +124,7 @@ async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: 
     const sandbox = await runSandbox(port, renderSeconds, webhookUrl, print);
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = errnoOf(error) ?? String(error);
     process.stderr.write(`faceless-video-mcp: the sandbox can't listen on port ${port}: ${reason}\n`);
     process.exitCode = 1;
   }
