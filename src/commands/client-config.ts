@@ -36,7 +36,7 @@ export function runConfig(
   return { exitCode: 0, stdout: text, stderr: notes };
 }
 
-/** The entry, and where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
+/** The entry, where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
 export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl: URL | undefined) {
   const format = FORMATS[client];
   const { where, findsNpx, key, language, link, hints } = format;

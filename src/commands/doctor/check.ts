@@ -43,8 +43,8 @@ export function cleanCheck({ name, status, detail, fix }: Check): Check {
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
 
 /**
- * Formats the report on the entry of `client`, or on this terminal: what to fix first, then what is fine, then
- * the names of `skipped` checks, which need one that failed. `ok`: a video could be made.
+ * Formats the report on the entry of `client`, or on this terminal: what to fix first, then what is fine,
+ * then the names of `skipped` checks, which need one that failed. `ok`: a video could be made.
  */
 export function formatReport(
   { ok, checks, skipped }: { ok: boolean; checks: readonly Check[]; skipped: readonly string[] },
