@@ -21,7 +21,7 @@ export interface Disk {
   remove(name: string): Promise<void>;
 }
 
-type OnLine = (line: string, filePath: string) => void;
+type OnLine = (line: string, fileName: string) => void;
 
 const MAX_DAYS = 90;
 /** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
@@ -110,7 +110,7 @@ export class JournalFiles {
     for (const [index, line] of bytes.toString("utf8", known).split("\n").entries()) {
       // A long file must not hold up what else is under way.
       if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
-      onLine(line, path);
+      onLine(line, name);
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);

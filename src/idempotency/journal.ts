@@ -1,6 +1,7 @@
 // Records every paid or public request before it is sent, and its outcome afterwards; each line is a whole
 // entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
+import { join } from "node:path";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
@@ -17,7 +18,7 @@ const entrySchema = lazyValue(() => {
     outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
     /** When the outcome was known, in milliseconds since the epoch. */
     endedAtMs: z.number().optional(),
-    /** Which file holds the entry's first line. Known once it was read, and not written. */
+    /** The name of the file with the entry's first line. Known once it was read, and not written. */
     file: z.string().optional(),
   };
   const generation = z.object({
@@ -139,6 +140,7 @@ export class Journal {
   }
 
   #add(line: string, file: string): void {
+    const { disk } = this.#options;
     let json: unknown;
     try {
       json = JSON.parse(line);
@@ -147,10 +149,14 @@ export class Journal {
       return;
     }
     const read = entrySchema().safeParse(json);
-    if (!read.success) throw new JournalError("understood", file, "a line has another form");
+    if (!read.success)
+      throw new JournalError("understood", join(disk?.path ?? "", file), "a line has another form");
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
-    if (known?.outcome === undefined) this.#set({ ...read.data, file: known?.file ?? file });
+    if (known?.outcome !== undefined) return;
+    // A copy would be slower to read ever after.
+    read.data.file = known?.file ?? file;
+    this.#set(read.data);
   }
 
   #set(entry: JournalEntry): void {

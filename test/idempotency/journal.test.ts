@@ -24,7 +24,7 @@ test("An entry is on disk before its request is sent, where another process read
   const { own } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
 
   expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
-    { id: own.id, ...VIDEO, atMs: NOON, file: join(folder, TODAY) },
+    { id: own.id, ...VIDEO, atMs: NOON, file: TODAY },
   ]);
 });
 
