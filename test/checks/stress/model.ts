@@ -1,23 +1,30 @@
 // Explores every order of events of the guard's model with more calls and more faults than npm test does.
 
 import { describeCounterexample, explore } from "../../idempotency/model/explore.ts";
-import { FOURS, PAIRS } from "../../idempotency/model/scenarios.ts";
+import { FOURS, PAIRS, THREES } from "../../idempotency/model/scenarios.ts";
+
+const EXPLORED = [
+  { scenarios: PAIRS, faults: 2, how: "with up to two faults" },
+  { scenarios: THREES, faults: 1, how: "with one fault" },
+  // With a fault they have about a million states.
+  { scenarios: FOURS, faults: 0, how: "without a fault" },
+];
 
 /** Prints a counterexample, if there is one, as a list of steps. */
 export async function model() {
   const rows = [];
-  const explored = [...PAIRS.map((pair) => [pair, 2] as const), ...FOURS.map((four) => [four, 1] as const)];
-  for (const [scenario, faults] of explored) {
-    const startMs = performance.now();
-    const found = await explore(scenario, faults);
-    const met = found.counterexample === undefined;
-    if (!met) process.stderr.write(`${scenario.name}:\n${describeCounterexample(found)}\n`);
-    rows.push({
-      test: `every order of events: ${scenario.name}`,
-      promised: `none with ${faults === 1 ? "one fault" : `up to ${faults} faults`} breaks the law`,
-      measured: `${met ? "all" : "a counterexample after"} ${found.states} states, in ${Math.round((performance.now() - startMs) / 1000)} s`,
-      met,
-    });
-  }
+  for (const { scenarios, faults, how } of EXPLORED)
+    for (const scenario of scenarios) {
+      const startMs = performance.now();
+      const found = await explore(scenario, faults);
+      const met = found.counterexample === undefined;
+      if (!met) process.stderr.write(`${scenario.name}:\n${describeCounterexample(found)}\n`);
+      rows.push({
+        test: `every order of events: ${scenario.name}`,
+        promised: `none ${how} breaks the law`,
+        measured: `${met ? "all" : "a counterexample after"} ${found.states} states, in ${Math.round((performance.now() - startMs) / 1000)} s`,
+        met,
+      });
+    }
   return rows;
 }

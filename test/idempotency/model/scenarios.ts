@@ -42,18 +42,26 @@ export const PAIRS: readonly Scenario[] = [
   },
 ];
 
+/** Two calls of one process, which share what it has read and awaits, beside one of another process. */
+export const THREES: readonly Scenario[] = [
+  {
+    name: "the same video twice from one process and once from another",
+    calls: { P: [generate(), generateWithCode], Q: [generateWithCode] },
+  },
+  {
+    name: "overlapping platforms twice from one process and once from another",
+    calls: { P: [publish("a"), publishWithCode("a", "b")], Q: [publishWithCode("b", "a")] },
+  },
+];
+
 const PROCESSES = { P: "Q", P1: "Q1", P2: "Q2" };
 
-/**
- * Two calls of each of two processes: what calls of one process share, which the pairs do not show beside
- * another process. The folder is removed in the pairs alone: here that would double the states.
- */
+/** Two calls of each of two processes. */
 export const FOURS: readonly Scenario[] = [
   {
     name: "the same video twice from each of two processes",
     calls: { P: [generate(), generateWithCode], Q: [generate(), generateWithCode] },
     twins: PROCESSES,
-    keepsFolder: true,
   },
   {
     name: "overlapping platforms twice from each of two processes",
@@ -62,6 +70,5 @@ export const FOURS: readonly Scenario[] = [
       Q: [publish("b"), publishWithCode("b", "a")],
     },
     twins: { ...PROCESSES, a: "b" },
-    keepsFolder: true,
   },
 ];

@@ -178,8 +178,6 @@ export interface Scenario {
   readonly maxGenerations?: number;
   /** Names that can be exchanged, all at once, for their counterparts: the scenario is then the same. */
   readonly twins?: Readonly<Record<string, string>>;
-  /** The state folder is never removed. */
-  readonly keepsFolder?: boolean;
 }
 
 export interface State {

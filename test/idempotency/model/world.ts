@@ -71,8 +71,7 @@ export class World {
    * States that differ only in the names of the scenario's twins have the same key.
    */
   keyOf(state: State): string {
-    const isFolderKept = state.faultsLeft === 0 || this.#scenario.keepsFolder === true;
-    const text = partsOf(state, isFolderKept)
+    const text = partsOf(state)
       .map((part) => JSON.stringify(part))
       .join("\n");
     const [key = ""] = [text, this.#exchange?.(text) ?? text].map(withNewIds).sort();
@@ -195,8 +194,7 @@ export class World {
       ["The clock jumps a day back", () => ({ ...state, wallMs: wallMs - 24 * HOUR_MS })],
     ];
     const emptied = { ...state, files: this.#filesOf(new Map(), []), lost: ids };
-    if (files.lines.length > 0 && this.#scenario.keepsFolder !== true)
-      faults.push(["The state folder is removed", () => emptied]);
+    if (files.lines.length > 0) faults.push(["The state folder is removed", () => emptied]);
     for (const { program, isEnding } of aliveIn(state)) {
       const { name } = program;
       faults.push([`${name} crashes`, () => this.#withoutProcess(state, name)]);
@@ -257,11 +255,8 @@ function withNewIds(text: string): string {
 }
 
 /** Their order makes no difference. */
-function partsOf(
-  { processes, files, wallMs, codes, carriedOut, ...state }: State,
-  isFolderKept: boolean,
-): unknown[] {
-  // Then no clock jumps any more.
+function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: State): unknown[] {
+  // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (ms >= UNDER_WAY_MS ? "past" : ms >= 0 ? ms : isLastFault ? 0 : "future");
   // What was posted under another name is known from an outcome, what is lost only from a look.
@@ -276,7 +271,7 @@ function partsOf(
   const toWrite = isLastFault ? newest(today, ...names) : today;
   // A call looks before it decides. So whether its process has already read a line makes no difference,
   // unless the line can be removed, or moved by the lines of another file.
-  const looked = isFolderKept && names.length < 2 ? files.lines : [];
+  const looked = isLastFault && names.length < 2 ? files.lines : [];
   const alive = aliveIn({ processes });
   return [
     ["files", toWrite, names, entries(files.lines), state],
