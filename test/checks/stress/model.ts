@@ -15,14 +15,13 @@ export async function model() {
   const rows = [];
   for (const { scenarios, faults, how } of EXPLORED)
     for (const scenario of scenarios) {
-      const startMs = performance.now();
       const found = await explore(scenario, faults);
       const met = found.counterexample === undefined;
       if (!met) process.stderr.write(`${scenario.name}:\n${describeCounterexample(found)}\n`);
       rows.push({
         test: `every order of events: ${scenario.name}`,
         promised: `none ${how} breaks the law`,
-        measured: `${met ? "all" : "a counterexample after"} ${found.states} states, in ${Math.round((performance.now() - startMs) / 1000)} s`,
+        measured: `${met ? "all" : "a counterexample after"} ${found.states} states`,
         met,
       });
     }
