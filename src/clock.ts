@@ -14,7 +14,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
-  monotonicMs: performance.now.bind(performance),
+  monotonicMs: () => performance.now(),
   after(delayMs, action) {
     const timer = setTimeout(action, Math.min(delayMs, MAX_TIMER_MS)).unref();
     return () => clearTimeout(timer);

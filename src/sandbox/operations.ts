@@ -81,7 +81,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "The account's videos, newest first",
     input: z.object({
       limit: z.number().int().min(1).max(100).default(20),
-      cursor: z.iso.datetime().optional().describe("nextCursor of the page before"),
+      cursor: z.iso.datetime().optional().describe("nextCursor of the previous page"),
     }),
     endpoint: { method: "GET", path: "/videos", status: 200, answer: "One page" },
     run: (account, input) => account.videos(input),

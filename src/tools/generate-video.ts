@@ -170,9 +170,7 @@ function questionFor(
 function describeOrder(request: GenerationRequest): string {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
-  // Looking a name up costs as much as parsing the answer: the default's is known.
-  const languageInWords = language === DEFAULTS.language ? "English" : languageName(language);
-  return `${duration} s, ${languageInWords}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+  return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
 function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
