@@ -16,11 +16,11 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
-import { jobHistories, ordersOf } from "../idempotency/history.ts";
 import { Journal } from "../idempotency/journal.ts";
-import { openDisk } from "../idempotency/journal-files.ts";
+import { openDisk } from "../disk.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { GuardedSender } from "../idempotency/record-and-send.ts";
+import { generationsOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
 import { VERSION } from "../version.ts";
@@ -44,13 +44,13 @@ export function createApplication(options: ApplicationOptions): Application {
     try {
       const entries = await journal.entries();
       if (known?.entries !== entries) known = { entries, jobs: jobHistories(entries) };
-      return { jobs: known.jobs, orders: ordersOf(entries, clock.now()) };
+      return { jobs: known.jobs, orders: generationsOf(entries), nowMs: clock.now() };
     } catch (error) {
       log.info("The journal can't be read.", error);
       return undefined;
     }
   };
-  const startedAtMs = async (jobId: string) => (await history())?.jobs.get(jobId.toLowerCase())?.createdAtMs;
+  const startedAtMs = async (jobId: string) => (await history())?.jobs.get(jobId.toLowerCase())?.order?.atMs;
   const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
@@ -83,8 +83,8 @@ export function createApplication(options: ApplicationOptions): Application {
   });
   const recallJobs = lazy(async () => {
     const { orders = [] } = (await history()) ?? {};
-    const started = orders.flatMap(({ jobId, topic, createdAtMs }) =>
-      jobId === undefined ? [] : [{ jobId, topic, createdAtMs }],
+    const started = orders.flatMap(({ jobId, arguments: { topic }, atMs }) =>
+      jobId === undefined ? [] : [{ jobId, topic: String(topic), createdAtMs: atMs }],
     );
     jobs.recall(started.reverse());
   });

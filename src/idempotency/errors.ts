@@ -76,9 +76,7 @@ function describeCode(isStale: boolean): string {
 export function limitError(max: number): BridgeError {
   return notSent(
     "limit_reached",
-    max === 0
-      ? "This server is set to start no videos."
-      : `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
+    `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
     "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
   );
 }
@@ -119,17 +117,8 @@ export function withoutWaiting(error: unknown): unknown {
   return new BridgeError({ ...facts, retryable: false, nextStep }, error);
 }
 
-/** The error with the jobs that could be the request's own; `videos` is undefined if they can't be listed. */
-export function withCandidates(
-  error: BridgeError,
-  ageMs: number,
-  videos: readonly Video[] | undefined,
-): BridgeError {
-  const nextStep = `${describeCandidates(ageMs, videos)} ${error.facts.nextStep}`;
-  return new BridgeError({ ...error.facts, nextStep }, error);
-}
-
-function describeCandidates(ageMs: number, videos: readonly Video[] | undefined): string {
+/** The jobs that a request of that age may have started; `videos` is undefined if they can't be listed. */
+export function describeCandidates(ageMs: number, videos: readonly Video[] | undefined): string {
   const possible = videos?.filter(({ status }) => ageMs >= MIN_RENDER_MS || !isEnded(status));
   if (possible === undefined) return "The newest videos could not be listed just now.";
   if (possible.length === 0) return "So far the video list shows no job that could be it.";

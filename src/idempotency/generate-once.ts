@@ -5,7 +5,12 @@ import { meaningOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
-import { duplicateGenerationError, generationInProgressError, limitError, withCandidates } from "./errors.ts";
+import {
+  describeCandidates,
+  duplicateGenerationError,
+  generationInProgressError,
+  limitError,
+} from "./errors.ts";
 import type { GenerationEntry, JournalEntry } from "./journal.ts";
 import type { GuardedCall, GuardedSender, Look } from "./record-and-send.ts";
 import {
@@ -13,8 +18,7 @@ import {
   confirmationCode,
   DAY_MS,
   generationFingerprint,
-  mayHaveBeenCarriedOut,
-  sameGenerations,
+  generationsOf,
 } from "./same-request.ts";
 
 /** How the service says that a job stands; undefined where that can't be found out in time. */
@@ -88,17 +92,22 @@ export class GenerateOnce {
   ): Promise<NewlyStarted | AlreadyStarted> {
     const { service, sender, jobs } = this.#options;
     const fingerprint = generationFingerprint(request);
-    let known: ReadonlySet<string> = new Set();
+    // The request whose job may be among the newest: the one under way, or that of this call.
+    let [ageMs, known]: [number, ReadonlySet<string>] = [0, new Set()];
     const call: GuardedCall<GenerationEntry, Generation, NewlyStarted | AlreadyStarted> = {
       signal,
-      select: (entries) => sameGenerations(entries, fingerprint),
+      select: (entries) => generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint),
       decide: async (look) => {
-        await this.#checkUnderWay(look);
+        if (look.underWay !== undefined) {
+          ageMs = sender.ageMs(look.underWay);
+          known = new Set(look.entries.flatMap(({ jobId = [] }) => jobId));
+          throw generationInProgressError(ageMs);
+        }
         const code = confirmationCode(fingerprint, look.same);
-        const repeated = confirmDuplicate === code ? look.same.at(-1) : undefined;
-        const earlier =
-          confirmDuplicate === code ? undefined : await this.#findGuard(look, code, confirmDuplicate);
+        const isConfirmed = confirmDuplicate === code;
+        const earlier = isConfirmed ? undefined : await this.#findGuard(look, code, confirmDuplicate);
         if (earlier !== undefined) return { answer: earlier };
+        const repeated = isConfirmed ? look.same.at(-1) : undefined;
         this.#checkLimit(look.entries);
         // Taken before the request: while it is under way, a look at the video list may make its job known.
         known = jobs.ids();
@@ -108,26 +117,21 @@ export class GenerateOnce {
           intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
           check: (ahead) => this.#checkLimit(ahead),
           request: (options) => service.generate(request, options),
-          receive: ({ jobId, status }) => {
+          receive: (generation) => {
+            const { jobId, status } = generation;
             jobs.addStarted(jobId, request.topic, status);
-            return { outcome: "done", jobId };
+            return { outcome: { outcome: "done", jobId }, answer: { alreadyStarted: false, generation } };
           },
-          answerOf: (generation) => ({ alreadyStarted: false, generation }),
         };
       },
     };
     return sender.run(call).catch(async (error: unknown) => {
-      if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
-      throw await this.#withCandidates(error, 0, known);
+      if (!(error instanceof BridgeError)) throw error;
+      const { code, outcome, nextStep } = error.facts;
+      if (code !== "in_progress" && outcome !== "unknown") throw error;
+      const candidates = describeCandidates(ageMs, await this.#listNewest(known));
+      throw new BridgeError({ ...error.facts, nextStep: `${candidates} ${nextStep}` }, error);
     });
-  }
-
-  /** Throws where the same request is under way, with the jobs that could be its own. */
-  async #checkUnderWay({ entries, underWay }: Look<GenerationEntry>): Promise<void> {
-    if (underWay === undefined) return;
-    const ageMs = this.#options.sender.ageMs(underWay);
-    const known = new Set(entries.map(({ jobId }) => jobId));
-    throw await this.#withCandidates(generationInProgressError(ageMs), ageMs, known);
   }
 
   /** The job of the same request, if it forbids another. Throws where the request's outcome is unknown. */
@@ -138,38 +142,29 @@ export class GenerateOnce {
   ): Promise<AlreadyStarted | undefined> {
     const { sender, lookAtJob } = this.#options;
     const newest = same.map((entry) => ({ ...entry, ageMs: sender.ageMs(entry) })).reverse();
-    const started = newest.filter(({ jobId }) => jobId !== undefined).slice(0, MAX_LOOKS);
-    const looks = started.map(async ({ jobId = "", ageMs }): Promise<AlreadyStarted | undefined> => {
+    for (const { jobId, ageMs } of newest.slice(0, MAX_LOOKS)) {
+      if (jobId === undefined) continue;
       const job = await lookAtJob(jobId, signal);
-      return guards(job, ageMs) ? { alreadyStarted: true, jobId, job, ageMs, code } : undefined;
-    });
-    const guarding = (await Promise.all(looks)).find((earlier) => earlier !== undefined);
+      if (guards(job, ageMs)) return { alreadyStarted: true, jobId, job, ageMs, code };
+    }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
-    if (guarding !== undefined || unknown === undefined) return guarding;
+    if (unknown === undefined) return undefined;
     throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale: given !== undefined });
   }
 
-  /** The failure of a request of that age, with the jobs that could be its own: none of those in `known`. */
-  async #withCandidates(
-    failure: BridgeError,
-    ageMs: number,
-    known: ReadonlySet<string | undefined>,
-  ): Promise<BridgeError> {
+  /** The newest videos but for those that are known; undefined if they can't be listed. */
+  async #listNewest(known: ReadonlySet<string>): Promise<Video[] | undefined> {
     const { service, jobs } = this.#options;
     const listed = await service.listVideos({}, { deadlineMs: LIST_MS }).catch(() => undefined);
     if (listed !== undefined) jobs.updateFromPage(listed.videos, { isFirstPage: true });
-    const videos = listed?.videos.filter(({ jobId }) => !known.has(jobId));
-    return withCandidates(failure, ageMs, videos);
+    return listed?.videos.filter(({ jobId }) => !known.has(jobId));
   }
 
   /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */
   #checkLimit(entries: readonly JournalEntry[]): void {
     const { maxGenerations, sender } = this.#options;
     if (maxGenerations === undefined) return;
-    const started = entries.filter(
-      (entry) =>
-        entry.operation === "generate" && mayHaveBeenCarriedOut(entry) && sender.ageMs(entry) < DAY_MS,
-    );
+    const started = generationsOf(entries).filter((entry) => sender.ageMs(entry) < DAY_MS);
     if (started.length >= maxGenerations) throw limitError(maxGenerations);
   }
 }

@@ -1,25 +1,12 @@
 // Keeps the journal's files: lines of text, one file per UTC day, which all server processes of a user share.
 // Knows no meaning of a line and no policy. Decides nothing by the clock but the name of a new file.
 
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
+import type { Disk } from "../disk.ts";
+import { errnoOf } from "../errors.ts";
 import { JournalError } from "./errors.ts";
-
-/** One folder. Rejects as Node's file system does. */
-export interface Disk {
-  /** Where the folder is, for messages. */
-  readonly path: string;
-  /** The versions, which change with the files, of this user's own journal files, by name. Lists no links. */
-  list(): Promise<ReadonlyMap<string, string>>;
-  /** The file's bytes from `start` on. */
-  read(name: string, start: number): Promise<Buffer>;
-  /** Resolves when the text is on disk. Makes the folder and the file where they are missing. */
-  append(name: string, text: string): Promise<void>;
-  remove(name: string): Promise<void>;
-}
 
 type OnLine = (line: string, fileName: string) => void;
 
@@ -40,8 +27,6 @@ interface Progress {
   /** The last of these bytes. */
   readonly tail: Buffer;
 }
-
-const NOTHING_READ: Progress = { version: "", length: 0, tail: Buffer.alloc(0) };
 
 export class JournalFiles {
   readonly #disk: Disk;
@@ -82,7 +67,7 @@ export class JournalFiles {
 
   async #look(onLine: OnLine): Promise<void> {
     const disk = this.#disk;
-    const files = await this.#readOr(new Map<string, string>(), disk.path, disk.list());
+    const files = await this.#readInTime(disk.path, disk.list(FILE_NAME));
     const names = [...files.keys()].sort();
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
     this.#newestDay = days.at(-1) ?? "";
@@ -97,8 +82,8 @@ export class JournalFiles {
 
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
     const path = join(this.#disk.path, name);
-    const bytesFrom = (from: number) => this.#readOr(Buffer.alloc(0), path, this.#disk.read(name, from));
-    const { length, tail } = this.#progress.get(name) ?? NOTHING_READ;
+    const bytesFrom = (from: number) => this.#readInTime(path, this.#disk.read(name, from));
+    const { length, tail } = this.#progress.get(name) ?? { length: 0, tail: Buffer.alloc(0) };
     let [start, known] = [length - tail.length, tail.length];
     let bytes = await bytesFrom(start);
     if (!bytes.subarray(0, known).equals(tail)) {
@@ -117,9 +102,9 @@ export class JournalFiles {
     this.#progress.set(name, { version, length: start + end, tail: Buffer.from(last) });
   }
 
-  /** What is read, or `missing` where there is nothing. Throws a JournalError. */
-  #readOr<Result>(missing: Result, path: string, reading: Promise<Result>): Promise<Result> {
-    return orMissing(missing, this.#inTime(reading)).catch((error: unknown) => {
+  /** Throws a JournalError. */
+  #readInTime<Result>(path: string, reading: Promise<Result>): Promise<Result> {
+    return this.#inTime(reading).catch((error: unknown) => {
       throw new JournalError("read", path, reasonOf(error));
     });
   }
@@ -139,72 +124,6 @@ function dayOf(name: string): string {
   return /^journal-(\d{4}-\d{2}-\d{2})/.exec(name)?.[1] ?? "";
 }
 
-/** The folder at an absolute path. */
-export function openDisk(path: string): Disk {
-  return {
-    path,
-    async list() {
-      const versions = new Map<string, string>();
-      const look = async (name: string) => {
-        // A file may have gone since.
-        const stats = await orMissing(undefined, lstat(join(path, name)));
-        if (stats !== undefined && isOwnFile(stats))
-          versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
-      };
-      const names = await readdir(path);
-      await Promise.all(names.filter((name) => FILE_NAME.test(name)).map(look));
-      return versions;
-    },
-    read: (name, start) =>
-      withFile(join(path, name), constants.O_RDONLY, async (file) => {
-        const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
-        const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
-        return bytes.subarray(0, bytesRead);
-      }),
-    async append(name, text) {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
-      await withFile(join(path, name), flags, async (file) => {
-        const { bytesWritten } = await file.write(text);
-        // A disk that is almost full takes a part and reports no error.
-        if (bytesWritten < Buffer.byteLength(text)) throw new Error("the disk is full");
-        await file.sync();
-      });
-    },
-    remove: (name) => unlink(join(path, name)),
-  };
-}
-
-/** Follows no link and waits for no pipe: the file may have been exchanged since it was listed. */
-async function withFile<Result>(
-  path: string,
-  flags: number,
-  use: (file: FileHandle) => Promise<Result>,
-): Promise<Result> {
-  // Windows has neither flag: undefined counts as 0.
-  const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
-  try {
-    if (isOwnFile(await file.stat())) return await use(file);
-    throw new Error("it is a link, a pipe or another user's file");
-  } finally {
-    await file.close();
-  }
-}
-
-function isOwnFile(stats: Stats): boolean {
-  // eslint-disable-next-line no-restricted-globals -- the user's id is no setting
-  return stats.isFile() && stats.uid === (process.getuid?.() ?? stats.uid);
-}
-
-function orMissing<Found, Missing>(missing: Missing, reading: Promise<Found>): Promise<Found | Missing> {
-  return reading.catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes(reasonOf(error))) return missing;
-    throw error;
-  });
-}
-
-/** The code of a file system error, or what an own one says. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown reason";
-  return "code" in error ? String(error.code) : error.message;
+  return errnoOf(error) ?? (error instanceof Error ? error.message : "unknown reason");
 }

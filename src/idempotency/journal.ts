@@ -6,7 +6,8 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
 import { JournalError } from "./errors.ts";
-import { type Disk, JournalFiles } from "./journal-files.ts";
+import { type Disk } from "../disk.ts";
+import { JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
 const entrySchema = lazyValue(() => {
@@ -16,8 +17,6 @@ const entrySchema = lazyValue(() => {
     atMs: z.number(),
     /** None as long as it is not known. */
     outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
-    /** When the outcome was known, in milliseconds since the epoch. */
-    endedAtMs: z.number().optional(),
     /** The name of the file with the entry's first line. Known once it was read, and not written. */
     file: z.string().optional(),
   };
@@ -79,7 +78,7 @@ export class Journal {
   readonly #files: JournalFiles | undefined;
   /** By id; in the order of the files and lines in which this process has read them. */
   readonly #entries = new Map<string, JournalEntry>();
-  /** The same as a list, which stays one object until an entry changes. */
+  /** What `entries` gives, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
   /** The ids of the requests whose answers this process awaits. */
   readonly #awaited = new Set<string>();
@@ -108,21 +107,23 @@ export class Journal {
 
   /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
   async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
-    const { clock, onUnwritable } = this.#options;
     this.#awaited.delete(own.id);
     if (ended === undefined) return;
-    const entry = entrySchema().parse({ ...own, ...ended, endedAtMs: clock.now() });
+    const entry = entrySchema().parse({ ...own, ...ended });
     this.#set({ ...entry, file: this.#entries.get(own.id)?.file });
-    await this.#write(entry).catch(onUnwritable);
+    await this.#write(entry).catch(this.#options.onUnwritable);
   }
 
   /**
-   * All entries, of all processes, in the order of files and lines. Reads what is new on the disk. Throws a
-   * JournalError where a file can't be read, or holds what this version doesn't understand.
+   * The requests of all processes that were or may have been carried out, in the order of files and lines.
+   * Reads what is new on the disk. Throws a JournalError where a file can't be read, or holds what this
+   * version doesn't understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#files?.readNew((line, file) => this.#add(line, file));
-    return (this.#list ??= [...this.#entries.values()]);
+    return (this.#list ??= [...this.#entries.values()].filter(
+      ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
+    ));
   }
 
   /**

@@ -9,10 +9,10 @@ import type { PlatformResult, PublicationEntry } from "./journal.ts";
 import type { GuardedCall, GuardedSender } from "./record-and-send.ts";
 import {
   confirmationCode,
+  type EarlierPost,
   platformOf,
   platformsOf,
-  type PlatformState,
-  platformState,
+  postsOf,
   publicationsOn,
 } from "./same-request.ts";
 
@@ -21,12 +21,12 @@ export interface PublicationPlan {
   readonly jobId: string;
   /** To be posted to; empty where the video was posted to all of them. */
   readonly platforms: readonly string[];
-  /** Those among them that were, or may have been, posted to before. */
-  readonly repeated: readonly { readonly platform: string; readonly state: PlatformState }[];
+  /** The newest posts on those among them that were, or may have been, posted to before. */
+  readonly repeated: readonly EarlierPost[];
+  /** The newest posts on the platforms that are left out. */
+  readonly already: readonly EarlierPost[];
   /** Changes whenever something else would be sent, or something newer is known. */
   readonly key: string;
-  /** What the service said of the platforms that are left out because the video was posted there. */
-  readonly already: readonly (PlatformResult & { readonly alreadyPublished: true })[];
   /** Confirms posting again to exactly the platforms in `already`. */
   readonly code: string | undefined;
 }
@@ -74,15 +74,16 @@ export class PublishOnce {
           throw publicationInProgressError(sender.ageMs(underWay), platformsOf(underWay));
         const plan = planPublication(wanted, same, confirmDuplicate, (entry) => sender.ageMs(entry));
         isRepeat = plan.repeated.length > 0;
-        if (plan.platforms.length === 0)
-          return { answer: { results: plan.already, code: plan.code, answer: {}, unmentioned: [] } };
+        if (plan.platforms.length === 0) return { answer: publishedBy(wanted, plan, { results: [] }) };
         const request = { jobId, platforms: [...plan.platforms] };
         return {
           question: { key: plan.key, ask: () => ask(plan) },
           intent: { operation: "publish", ...request },
           request: (options) => service.publish(request, options),
-          receive: ({ results }) => ({ outcome: "done", results }),
-          answerOf: (publication) => publishedBy(wanted, plan, publication),
+          receive: (publication) => ({
+            outcome: { outcome: "done", results: publication.results },
+            answer: publishedBy(wanted, plan, publication),
+          }),
         };
       },
     };
@@ -99,9 +100,15 @@ function publishedBy(
 ): Published {
   const mentioned = new Set(results.map(platformOf));
   const order = (result: PlatformResult) => wanted.platforms.indexOf(platformOf(result));
+  const before = already.map(({ platform, result }) => ({
+    ...result,
+    platform,
+    ok: true,
+    alreadyPublished: true as const,
+  }));
   return {
     code,
-    results: [...already, ...results].sort((a, b) => order(a) - order(b)),
+    results: [...before, ...results].sort((a, b) => order(a) - order(b)),
     answer,
     unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
   };
@@ -122,35 +129,33 @@ function planPublication(
       `publish ${jobId.toLowerCase()} ${some.toSorted().join(" ")}`,
       publicationsOn(seen, jobId, some),
     );
-  const states = platforms.map((platform) => ({ platform, state: platformState(seen, platform) }));
-  const inState = (kind: PlatformState["kind"]) =>
-    states.filter(({ state }) => state.kind === kind).map(({ platform }) => platform);
   const code = codeFor(platforms);
   const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
+  // Of several posts on a platform, the newest one counts.
+  const posts = new Map(seen.flatMap(postsOf).map((post) => [post.platform, post]));
+  const earlier = platforms.flatMap((platform) => posts.get(platform) ?? []);
 
-  if (confirmDuplicate === code) {
-    const repeated = states.filter(({ state }) => state.kind !== "free");
-    return { jobId, platforms, repeated, key: keyOf(platforms), already: [], code: undefined };
-  }
-  const [posted, unknown, free] = [inState("posted"), inState("unknown"), inState("free")];
+  if (confirmDuplicate === code)
+    return { jobId, platforms, repeated: earlier, key: keyOf(platforms), already: [], code: undefined };
+  const free = platforms.filter((platform) => !posts.has(platform));
+  const unknown = earlier.filter(({ result }) => result === undefined);
   if (unknown.length > 0) {
-    const unposted = platforms.filter((platform) => !posted.includes(platform));
-    const ages = states.map(({ state }) => (state.kind === "unknown" ? ageOf(state) : Infinity));
-    const repeat = {
-      ageMs: Math.min(...ages),
-      code: codeFor(unposted),
-      isStale: confirmDuplicate !== undefined,
-    };
-    throw duplicatePublicationError(repeat, { unknown, free, unposted });
+    const unposted = platforms.filter((platform) => posts.get(platform)?.result === undefined);
+    throw duplicatePublicationError(
+      {
+        ageMs: Math.min(...unknown.map(ageOf)),
+        code: codeFor(unposted),
+        isStale: confirmDuplicate !== undefined,
+      },
+      { unknown: unknown.map(({ platform }) => platform), free, unposted },
+    );
   }
   return {
     jobId,
     platforms: free,
     repeated: [],
     key: keyOf(free),
-    already: states.flatMap(({ platform, state }) =>
-      state.kind === "posted" ? [{ ...state.result, platform, ok: true, alreadyPublished: true }] : [],
-    ),
-    code: posted.length === 0 ? undefined : codeFor(posted),
+    already: earlier,
+    code: earlier.length === 0 ? undefined : codeFor(earlier.map(({ platform }) => platform)),
   };
 }

@@ -5,7 +5,7 @@ import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
-import { entriesAhead, isOvertaken } from "./same-request.ts";
+import { entriesAhead, stateOf } from "./same-request.ts";
 
 export interface GuardedSenderOptions {
   readonly journal: Journal;
@@ -31,9 +31,8 @@ export interface Sending<Result, Answer> {
   /** Throws where the entries ahead of one's own forbid to send. */
   readonly check?: (ahead: readonly JournalEntry[]) => void;
   readonly request: (options: CallOptions) => Promise<Result>;
-  /** Takes the answer, also one that comes after the call's end, and returns what to record of it. */
-  readonly receive: (result: Result) => RequestOutcome;
-  readonly answerOf: (result: Result) => Answer;
+  /** Takes the service's answer, also one that comes after the call's end. */
+  readonly receive: (result: Result) => { readonly outcome: RequestOutcome; readonly answer: Answer };
 }
 
 /** What is to be done for one call. */
@@ -51,8 +50,7 @@ const CANCELLED = "The call was cancelled before anything was sent.";
 const CALL_MS = 38_000;
 /** How often a request that is under way is looked at. */
 const WAIT_STEP_MS = 250;
-/** A request that has had no outcome for longer than STUCK_MS is waited for only this long. */
-const MOMENT_MS = 1_000;
+/** An older request without an outcome is not waited for. */
 const STUCK_MS = 60_000;
 
 export class GuardedSender {
@@ -114,15 +112,14 @@ export class GuardedSender {
     endsAtMs: number,
   ): Promise<Look<Entry>> {
     const { journal, clock } = this.#options;
-    const momentEndsAtMs = Math.min(endsAtMs, clock.monotonicMs() + MOMENT_MS);
     for (;;) {
       const entries = await journal.entries();
       const same = select(entries);
       const waitedFor = same.filter((entry) => journal.isUnderWay(entry));
-      const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
-      const isOver = clock.monotonicMs() >= (isStuck ? momentEndsAtMs : endsAtMs);
       if (waitedFor.length > 0 && signal.aborted) throw cancelledError(CANCELLED);
-      if (waitedFor.length === 0 || isOver) return { entries, same, underWay: waitedFor.at(-1), signal };
+      const isStuck = waitedFor.some((entry) => this.ageMs(entry) > STUCK_MS);
+      if (waitedFor.length === 0 || isStuck || clock.monotonicMs() >= endsAtMs)
+        return { entries, same, underWay: waitedFor.at(-1), signal };
       // Aborted or not, the next turn looks.
       await pause(clock, WAIT_STEP_MS, signal);
     }
@@ -132,7 +129,7 @@ export class GuardedSender {
   async #send<Entry extends JournalEntry, Result, Answer>(
     { select }: GuardedCall<Entry, Result, Answer>,
     { same, signal }: Look<Entry>,
-    { intent, check, request, receive, answerOf }: Sending<Result, Answer>,
+    { intent, check, request, receive }: Sending<Result, Answer>,
     endsAtMs: number,
   ): Promise<"overtaken" | { readonly answer: Answer }> {
     const { journal, clock } = this.#options;
@@ -143,20 +140,22 @@ export class GuardedSender {
       return journal.end(own, outcome === "unknown" ? undefined : { outcome });
     };
     try {
-      check?.(entriesAhead(entries, own));
-      if (isOvertaken(select(entries), same, own)) {
+      const ahead = entriesAhead(entries, own);
+      check?.(ahead);
+      if (stateOf(select(ahead)) !== stateOf(same)) {
         await journal.end(own, { outcome: "not_sent" });
         return "overtaken";
       }
       const result = await request({ signal, deadlineMs: endsAtMs - clock.monotonicMs() });
-      await journal.end(own, receive(result));
-      return { answer: answerOf(result) };
+      const { outcome, answer } = receive(result);
+      await journal.end(own, outcome);
+      return { answer };
     } catch (error) {
       if (!(error instanceof DeadlineError)) await recordFailure(error);
       else {
         // Only `request` throws it.
         const late: Promise<Result> = error.late;
-        void this.#track(late.then((result) => journal.end(own, receive(result)), recordFailure));
+        void this.#track(late.then((result) => journal.end(own, receive(result).outcome), recordFailure));
       }
       throw error;
     }

@@ -1,5 +1,5 @@
-// Says what the journal tells about a request: which entries are the same request, and the code by which a
-// caller confirms that it is to be sent again. Pure: reads no disk, looks at no clock and sends nothing.
+// Says what the journal's entries mean: which are the same request, what is known of a job, and the code by
+// which a caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
 
 import { DEFAULTS } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
@@ -25,28 +25,20 @@ export function argumentsOf(request: GenerationRequest): GenerationEntry["argume
   return JSON.parse(JSON.stringify(request));
 }
 
-/** The requests for the same video that were or may have been carried out, in the journal's order. */
-export function sameGenerations(entries: readonly JournalEntry[], fingerprint: string): GenerationEntry[] {
-  return entries.filter(
-    (entry): entry is GenerationEntry =>
-      entry.operation === "generate" && entry.fingerprint === fingerprint && mayHaveBeenCarriedOut(entry),
-  );
+export function generationsOf(entries: readonly JournalEntry[]): GenerationEntry[] {
+  return entries.filter((entry) => entry.operation === "generate");
 }
 
-/** The requests that posted or may have posted this job on any of the platforms, in the journal's order. */
+/** The publications of this job on any of the platforms. */
 export function publicationsOn(
   entries: readonly JournalEntry[],
   jobId: string,
   platforms: readonly string[],
 ): PublicationEntry[] {
-  const id = jobId.toLowerCase();
-  return entries.filter(
-    (entry): entry is PublicationEntry =>
-      entry.operation === "publish" &&
-      entry.jobId.toLowerCase() === id &&
-      platformsOf(entry).some((platform) => platforms.includes(platform)) &&
-      mayHaveBeenCarriedOut(entry),
-  );
+  return entries
+    .filter((entry) => entry.operation === "publish")
+    .filter((entry) => entry.jobId.toLowerCase() === jobId.toLowerCase())
+    .filter((entry) => platformsOf(entry).some((platform) => platforms.includes(platform)));
 }
 
 /** The platforms of a publication: those that were asked for, and those that the service's answer names. */
@@ -54,36 +46,42 @@ export function platformsOf({ platforms, results = [] }: PublicationEntry): read
   return [...new Set([...platforms, ...results.map(platformOf)])];
 }
 
-export function mayHaveBeenCarriedOut({ outcome }: JournalEntry): boolean {
-  return outcome !== "rejected" && outcome !== "not_sent";
+/** A post of a job that was made, or may have been made. */
+export interface EarlierPost {
+  readonly platform: string;
+  /** When it was requested, in milliseconds since the epoch. */
+  readonly atMs: number;
+  /** What the service said of it. Undefined where the outcome is not known. */
+  readonly result: PlatformResult | undefined;
 }
 
-/** Whether a job was posted to a platform, as far as this computer knows. Times in ms since the epoch. */
-export type PlatformState =
-  | { readonly kind: "free" }
-  | { readonly kind: "posted"; readonly result: PlatformResult; readonly atMs: number }
-  /** It was sent, and what became of it is not known. */
-  | { readonly kind: "unknown"; readonly atMs: number };
-
-/** What one publication did on one of its platforms. `free` is a failure. */
-export function stateAfter(
-  { results = [], atMs, endedAtMs = atMs }: PublicationEntry,
-  platform: string,
-): PlatformState {
-  const said = results.filter((result) => platformOf(result) === platform);
-  const posted = said.find(({ ok }) => ok);
-  if (posted !== undefined) return { kind: "posted", result: posted, atMs: endedAtMs };
-  // The service said nothing of this platform.
-  return said.length === 0 ? { kind: "unknown", atMs } : { kind: "free" };
+/** The posts of a publication. One that failed is none. */
+export function postsOf(publication: PublicationEntry): EarlierPost[] {
+  const { results = [], atMs } = publication;
+  return platformsOf(publication).flatMap((platform): EarlierPost[] => {
+    const said = results.filter((result) => platformOf(result) === platform);
+    const result = said.find(({ ok }) => ok);
+    return said.length === 0 || result !== undefined ? [{ platform, atMs, result }] : [];
+  });
 }
 
-/** `publications` are those of one job that may have been carried out. */
-export function platformState(publications: readonly PublicationEntry[], platform: string): PlatformState {
-  const states = publications
-    .filter((entry) => platformsOf(entry).includes(platform))
-    .map((entry) => stateAfter(entry, platform));
-  // A failure says nothing of an earlier attempt.
-  return states.findLast(({ kind }) => kind !== "free") ?? { kind: "free" };
+export interface JobHistory {
+  /** The request that started the job, where this computer made it. */
+  readonly order?: GenerationEntry | undefined;
+  readonly posts: readonly EarlierPost[];
+}
+
+/** By job id in lower case; the jobs that were started first come first. */
+export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
+  const histories = new Map<string, JobHistory>();
+  for (const entry of entries) {
+    const jobId = entry.jobId?.toLowerCase();
+    if (jobId === undefined) continue;
+    const { order, posts } = histories.get(jobId) ?? { posts: [] };
+    if (entry.operation === "generate") histories.set(jobId, { order: order ?? entry, posts });
+    else histories.set(jobId, { order, posts: [...posts, ...postsOf(entry)] });
+  }
+  return histories;
 }
 
 /** The platform's id, however the service writes it. */
@@ -91,20 +89,7 @@ export function platformOf({ platform }: Pick<PlatformResult, "platform">): stri
   return platform.trim().toLowerCase();
 }
 
-/**
- * Whether another request or outcome was recorded since `seen` was looked at; of two requests that are
- * recorded at once, the one whose line comes first is sent. `now` holds this request's own entry too.
- */
-export function isOvertaken(
-  now: readonly JournalEntry[],
-  seen: readonly JournalEntry[],
-  own: JournalEntry,
-): boolean {
-  const states = new Set(seen.map(stateKey));
-  return entriesAhead(now, own).some((entry) => !states.has(stateKey(entry)));
-}
-
-/** The entries that one's own gives way to: earlier ones, those in other files, and those that were sent. */
+/** The entries that one's own gives way to: those before it, in other files, or already sent. */
 export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
   const ownFile = entries[ownIndex]?.file;
@@ -113,17 +98,15 @@ export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry
   );
 }
 
-/**
- * The code that confirms sending `request` again: it changes with every entry and outcome that is added, and
- * with nothing else. What was rejected or never sent is left out of `entries`, since it changed nothing.
- */
-export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
-  const text = [request, ...entries.map(stateKey)].join("\n");
-  return sha256(text).toString("hex").slice(0, CODE_CHARACTERS);
+/** Changes with every entry and every outcome that is added, and with nothing else. */
+export function stateOf(entries: readonly JournalEntry[]): string {
+  return entries.map(({ id, outcome }) => `${id} ${outcome ?? "none"}`).join("\n");
 }
 
-function stateKey({ id, outcome }: JournalEntry): string {
-  return `${id} ${outcome ?? "none"}`;
+/** The code that confirms sending `request` again. It changes with the state of the entries. */
+export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
+  const text = `${request}\n${stateOf(entries)}`;
+  return sha256(text).toString("hex").slice(0, CODE_CHARACTERS);
 }
 
 function sha256(text: string): Buffer {

@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { meaningOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
-import type { JobHistory, Order, Post } from "../idempotency/history.ts";
+import type { GenerationEntry } from "../idempotency/journal.ts";
+import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/answers.ts";
 import { describeAge, inWords, quote, quoteName } from "../text.ts";
@@ -11,6 +12,23 @@ import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
+
+/** A post, as results name it. */
+export interface Post {
+  readonly platform: string;
+  readonly url?: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** It was sent, and what became of it is not known. */
+  readonly unknown?: true;
+}
+
+export function describePost({ platform, atMs, result }: EarlierPost): Post {
+  const at = new Date(atMs).toISOString();
+  if (result === undefined) return { platform, at, unknown: true };
+  const { url } = result;
+  return { platform, ...(typeof url === "string" && { url }), at };
+}
 
 /** Describes a post's fields in words: a schema would make tools/list longer. */
 export const publishedToField = () =>
@@ -37,7 +55,7 @@ export async function describeJob(
   const read = job.done ? await history() : undefined;
   const known = read?.jobs.get(job.jobId.toLowerCase());
   // Nobody knows where the video was posted if the journal can't be read.
-  const publishedTo = job.done && read === undefined ? undefined : (known?.publishedTo ?? []);
+  const publishedTo = job.done && read === undefined ? undefined : (known?.posts ?? []).map(describePost);
   const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
   const watchEnded = job.done ? undefined : reason;
   const facts = {
@@ -55,15 +73,15 @@ export async function describeJob(
     result: {
       ...job,
       ...savedToOf(saved),
-      ...(publishedTo !== undefined && publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
-      ...(known?.arguments !== undefined && { arguments: known.arguments }),
+      ...(publishedTo !== undefined && publishedTo.length > 0 && { publishedTo }),
+      ...(known?.order !== undefined && { arguments: known.order.arguments }),
       ...(watchEnded !== undefined && { watchEnded }),
     },
   };
 }
 
 /** How many jobs of the same order were started before this one and, as far as is known, failed too. */
-function earlierTries(jobId: string, orders: readonly Order[], jobs: JobContext["jobs"]): number {
+function earlierTries(jobId: string, orders: readonly GenerationEntry[], jobs: JobContext["jobs"]): number {
   const index = orders.findIndex((order) => order.jobId?.toLowerCase() === jobId.toLowerCase());
   return orders
     .slice(0, Math.max(0, index))
@@ -78,7 +96,7 @@ export interface StatusFacts {
   /** The next step may be to ask the user about publishing. */
   readonly suggestsPublishing?: boolean;
   /** Undefined if that can't be read. */
-  readonly publishedTo: JobHistory["publishedTo"] | undefined;
+  readonly publishedTo: readonly Post[] | undefined;
   readonly saved: SavedVideo | undefined;
   readonly earlierTries?: number;
   /** Why the job is no longer polled though it has not ended, as a sentence. */

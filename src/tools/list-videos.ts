@@ -2,11 +2,11 @@
 
 import * as z from "zod";
 import { UNLISTED_MS } from "../job.ts";
-import type { JobHistory } from "../idempotency/history.ts";
+import type { JobHistory } from "../idempotency/same-request.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
-import { publishedToField, savedToField, savedToOf } from "./describe-job.ts";
+import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";
 import { defineTool, guidanceFields, type History } from "./tool.ts";
 
 const MAX_LIMIT = 100;
@@ -77,7 +77,7 @@ export const listVideos = defineTool({
 function describePage(
   { videos, nextCursor }: VideoPage,
   { cursor, limit }: VideosQuery,
-  { orders }: Partial<History> = {},
+  known: History | undefined,
 ): string {
   const isFirst = cursor === undefined;
   const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
@@ -87,9 +87,9 @@ function describePage(
   return [
     videos.length === 0 ? none : listed,
     videos.length > 0 &&
-      orders === undefined &&
+      known === undefined &&
       "Where they were posted is not known: this computer's journal can't be read.",
-    ...(isFirst ? describeUnlisted(videos, orders ?? [], isWhole) : []),
+    ...(isFirst && known !== undefined ? describeUnlisted(videos, known, isWhole) : []),
   ]
     .filter(Boolean)
     .join(" ");
@@ -106,13 +106,14 @@ function describeLeftOut(leftOut: number | undefined, hidden: number): string[] 
 }
 
 /** The orders of this computer that the list's first page should show and doesn't. */
-function describeUnlisted(videos: readonly Video[], orders: History["orders"], isWhole: boolean): string[] {
+function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string[] {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
-  const isListed = ({ jobId }: History["orders"][number]) => ids.has(jobId?.toLowerCase() ?? "");
+  const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
   // A job that is older than all on this page may be on the next one.
-  const oldestMs = isWhole ? Infinity : Math.max(0, ...orders.filter(isListed).map(({ ageMs }) => ageMs));
-  const unlisted = orders.flatMap(({ topic, jobId, ageMs }) => {
-    const what = `${quote(topic, MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;
+  const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(({ atMs }) => nowMs - atMs));
+  const unlisted = orders.flatMap(({ arguments: { topic }, jobId, atMs }) => {
+    const ageMs = Math.max(0, nowMs - atMs);
+    const what = `${quote(String(topic), MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;
     if (jobId === undefined)
       return ageMs < UNANSWERED_MS
         ? `This computer also sent the order ${what}, and its answer was lost: a listed video may be it.`
@@ -125,18 +126,17 @@ function describeUnlisted(videos: readonly Video[], orders: History["orders"], i
 }
 
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
-function describeVideo(
-  video: Video,
-  { arguments: { topic } = {}, createdAtMs, publishedTo = [] }: Partial<JobHistory> = {},
-): Video {
+function describeVideo(video: Video, { order, posts = [] }: Partial<JobHistory> = {}): Video {
   const { jobId, status, ...rest } = video;
   return {
     jobId,
     status,
-    ...(typeof topic === "string" && { topic: cutText(topic) }),
-    ...(createdAtMs !== undefined && { createdAt: new Date(createdAtMs).toISOString() }),
+    ...(order !== undefined && {
+      topic: cutText(String(order.arguments["topic"])),
+      createdAt: new Date(order.atMs).toISOString(),
+    }),
     ...shortened(rest),
-    ...(publishedTo.length > 0 && { publishedTo: [...publishedTo] }),
+    ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
   };
 }
 

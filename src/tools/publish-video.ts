@@ -81,8 +81,8 @@ function questionFor(
   { key, jobId, platforms, repeated }: PublicationPlan,
   { topic, link, isSandbox }: { topic: string | undefined; link: string | undefined; isSandbox: boolean },
 ): Question {
-  const posted = repeated.filter(({ state }) => state.kind === "posted").map(({ platform }) => platform);
-  const unknown = repeated.filter(({ state }) => state.kind === "unknown").map(({ platform }) => platform);
+  const posted = repeated.filter(({ result }) => result !== undefined).map(({ platform }) => platform);
+  const unknown = repeated.filter(({ result }) => result === undefined).map(({ platform }) => platform);
   // An id tells the user nothing: it is shown only where nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;

@@ -5,7 +5,8 @@ import * as z from "zod";
 import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
-import type { JobHistory, Order } from "../idempotency/history.ts";
+import type { JobHistory } from "../idempotency/same-request.ts";
+import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { JobStore } from "../jobs/job-store.ts";
@@ -45,7 +46,10 @@ export interface ToolContext {
 export interface History {
   /** The key is the job id in lower case. */
   readonly jobs: ReadonlyMap<string, JobHistory>;
-  readonly orders: readonly Order[];
+  /** The requests of this computer that started a video, or may have; the oldest first. */
+  readonly orders: readonly GenerationEntry[];
+  /** When it was read, in milliseconds since the epoch. */
+  readonly nowMs: number;
 }
 
 export interface Question {

@@ -10,7 +10,7 @@ import { type BridgeErrorFacts, toBridgeError } from "../../src/errors.ts";
 import { createLog } from "../../src/log.ts";
 import { failureResult, successResult } from "../../src/mcp/tools.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
-import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { openDisk } from "../../src/disk.ts";
 import { systemClock } from "../../src/clock.ts";
 import { createRedact } from "../../src/redact.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
@@ -83,7 +83,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const context: ToolContext = {
     ...application,
     signal,
-    history: async () => ({ jobs: new Map(), orders: [] }),
+    history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
     askUser: async () => false,
     waitForEnd: (job) => Promise.resolve(job),
   };

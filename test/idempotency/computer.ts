@@ -9,7 +9,7 @@ import {
   type GenerateOnceOptions,
 } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
-import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
+import { type Disk, openDisk } from "../../src/disk.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
 import type { Service } from "../../src/service/client.ts";

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDisk } from "../../src/idempotency/journal-files.ts";
+import { openDisk } from "../../src/disk.ts";
 import { Computer, DAY_MS, errorOf, fails, failure, resolvers, TIDES } from "./computer.ts";
 
 test("The limit of videos in 24 hours counts what all processes have or may have started", async () => {
@@ -38,7 +38,7 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
     message: "This computer has reached its limit of 1 video in 24 hours.",
   });
   expect(await errorOf(computer.process({ maxGenerations: 0 }).generate({ topic: "Moons" }))).toMatchObject({
-    message: "This server is set to start no videos.",
+    message: "This computer has reached its limit of 0 videos in 24 hours.",
   });
   computer.pass(DAY_MS);
 
@@ -189,10 +189,10 @@ test("A paid request has what is left of its call's 38 s, by a clock that nobody
   const process = computer.process({
     disk: {
       ...disk,
-      list: () => {
+      list: (pattern) => {
         computer.clock.machineMs += 1_000;
         computer.clock.epochMs += DAY_MS;
-        return disk.list();
+        return disk.list(pattern);
       },
     },
   });

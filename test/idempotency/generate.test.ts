@@ -1,7 +1,7 @@
 // When a video is started, and when an earlier request for the same one answers instead.
 
 import { expect, test } from "vitest";
-import { type Disk, openDisk } from "../../src/idempotency/journal-files.ts";
+import { type Disk, openDisk } from "../../src/disk.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);

@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../src/clock.ts";
 import { Journal, type Intent } from "../../src/idempotency/journal.ts";
-import type { Disk } from "../../src/idempotency/journal-files.ts";
+import type { Disk } from "../../src/disk.ts";
 import { createRedact } from "../../src/redact.ts";
 
 export const NOON = Date.UTC(2026, 10, 21, 12);

@@ -289,7 +289,7 @@ test("The user is told what would be posted a second time", async () => {
   await computer.process().publish(["tiktok"], { confirmDuplicate }, ask);
 
   expect(plans).toMatchObject([
-    { platforms: ["tiktok"], repeated: [{ platform: "tiktok", state: { kind: "posted", atMs: NOW } }] },
+    { platforms: ["tiktok"], repeated: [{ platform: "tiktok", result: { ok: true }, atMs: NOW }] },
   ]);
 });
 

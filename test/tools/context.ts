@@ -39,7 +39,7 @@ export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench
     signal: new AbortController().signal,
     canPublish: true,
     publishingRaised: new Set(),
-    history: async () => ({ jobs: new Map(), orders: [] }),
+    history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
     lookAtJob: async () => undefined,
     waitForEnd: notUsed,
     askUser: async (question) => questions.push(await question()) > 0,

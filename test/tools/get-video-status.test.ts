@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import type { Post } from "../../src/idempotency/history.ts";
+import type { GenerationEntry } from "../../src/idempotency/journal.ts";
+import type { EarlierPost } from "../../src/idempotency/same-request.ts";
 import type { Job } from "../../src/service/answers.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
@@ -13,14 +14,27 @@ const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
 const RUNNING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: CLIPS };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
 const FAILED: Job = { ...RUNNING, status: "failed", done: true };
-const POST = { platform: "tiktok", url: "https://tiktok.example/1", at: "2026-11-21T12:00:00.000Z" };
+const POST: EarlierPost = {
+  platform: "tiktok",
+  atMs: Date.UTC(2026, 10, 21, 12),
+  result: { platform: "tiktok", ok: true, url: "https://tiktok.example/1" },
+};
+const UNLINKED: EarlierPost = { ...POST, result: { platform: "tiktok", ok: true } };
 const { finalVideoUrl: _, ...WITHOUT_LINK } = READY;
 
 const benchOf = (job: Job, more: Partial<ToolContext> = {}) =>
   benchFor(getVideoStatus, { reader: readerOf(async () => job), ...more });
 
-const historyOf = (publishedTo: readonly Post[], more = {}) => ({
-  history: async () => ({ jobs: new Map([[JOB_ID, { publishedTo, ...more }]]), orders: [] }),
+const historyOf = (posts: readonly EarlierPost[], order?: GenerationEntry) => ({
+  history: async () => ({ jobs: new Map([[JOB_ID, { posts, order }]]), orders: [], nowMs: 0 }),
+});
+const orderOf = (jobId: string, fingerprint = "same"): GenerationEntry => ({
+  id: jobId,
+  atMs: 0,
+  operation: "generate",
+  arguments: { topic: "Tides" },
+  fingerprint,
+  jobId,
 });
 
 /** The summary and the next step. */
@@ -55,7 +69,6 @@ test("An unreadable journal is named, since it knows where the video was posted"
 });
 
 test("Posts are told apart: with a link, without one, and of unknown outcome", async () => {
-  const { url: __, ...unlinked } = POST;
   const [summary, nextStep] = await guidanceFor(
     READY,
     undefined,
@@ -63,8 +76,8 @@ test("Posts are told apart: with a link, without one, and of unknown outcome", a
       POST,
       { ...POST, platform: "x" },
       { ...POST, platform: "x" },
-      { ...unlinked, platform: "vimeo" },
-      { ...unlinked, platform: "fb", unknown: true },
+      { ...UNLINKED, platform: "vimeo" },
+      { ...POST, platform: "fb", result: undefined },
     ]),
   );
 
@@ -77,9 +90,7 @@ test("Posts are told apart: with a link, without one, and of unknown outcome", a
 });
 
 test("Links of posts are asked for only where there are some", async () => {
-  const { url: __, ...unlinked } = POST;
-
-  expect((await guidanceFor(READY, undefined, historyOf([unlinked])))[1]).not.toContain("those of the posts");
+  expect((await guidanceFor(READY, undefined, historyOf([UNLINKED])))[1]).not.toContain("those of the posts");
 });
 
 test("A link that is not listed yet is worth another look; one left out as unsafe is not", async () => {
@@ -97,22 +108,12 @@ test("A link that is not listed yet is worth another look; one left out as unsaf
 });
 
 test("A second failure of the same order is said to be one, and another topic is suggested", async () => {
-  const order = (jobId: string, fingerprint = "same") => ({
-    topic: "Tides",
-    createdAtMs: 0,
-    ageMs: 0,
-    fingerprint,
-    jobId,
-  });
-  const after = (...earlier: object[]) => ({
-    history: async () => ({
-      jobs: new Map(),
-      orders: [...earlier, order(JOB_ID)].map((each) => ({ ...order(OTHER_JOB_ID), ...each })),
-    }),
+  const after = (earlier: GenerationEntry) => ({
+    history: async () => ({ jobs: new Map(), orders: [earlier, orderOf(JOB_ID)], nowMs: 0 }),
   });
   const [once, again] = [
-    await guidanceFor(FAILED, undefined, after(order(OTHER_JOB_ID, "other"))),
-    await guidanceFor(FAILED, undefined, after(order(OTHER_JOB_ID))),
+    await guidanceFor(FAILED, undefined, after(orderOf(OTHER_JOB_ID, "other"))),
+    await guidanceFor(FAILED, undefined, after(orderOf(OTHER_JOB_ID))),
   ];
 
   expect(once).toEqual([expect.stringContaining("refunded"), expect.stringContaining("generated again")]);
@@ -179,7 +180,7 @@ test.each([
 ])("The arguments of a job that has ended are given: %o, waiting %i s: %s", async (job, waitSeconds, has) => {
   const { call } = benchOf(job, {
     waitForEnd: async () => READY,
-    ...historyOf([], { arguments: { topic: "Tides" } }),
+    ...historyOf([], orderOf(JOB_ID)),
   });
 
   expect("arguments" in (await call({ jobId: JOB_ID, waitSeconds }))).toBe(has);

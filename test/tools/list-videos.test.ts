@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
-import type { Order } from "../../src/idempotency/history.ts";
+import type { GenerationEntry } from "../../src/idempotency/journal.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import type { History } from "../../src/tools/tool.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { DAY_MS, errorOf, MINUTE_MS } from "../idempotency/computer.ts";
 import { benchFor } from "./context.ts";
 
-const order = (jobId: string | undefined, ageMs: number): Order => ({
-  topic: "Tides",
-  createdAtMs: 0,
-  ageMs,
+const order = (jobId: string | undefined, ageMs: number): GenerationEntry => ({
+  id: `${jobId}`,
+  atMs: -ageMs,
+  operation: "generate",
+  arguments: { topic: "Tides" },
   fingerprint: "same",
   jobId,
 });
-const knowing = (...orders: Order[]): History => ({ jobs: new Map(), orders });
+const knowing = (...orders: GenerationEntry[]): History => ({ jobs: new Map(), orders, nowMs: 0 });
 const video = (jobId: string) => ({ jobId, status: "processing" });
 
 function bench(page: object, history: History | "unreadable" = knowing()) {
@@ -39,7 +40,7 @@ test("A limit in quotes is read, and one that is not advertised is refused", asy
   expect(queries).toEqual([{ limit: 5 }]);
 });
 
-test.each<[string, object, Order[], RegExp]>([
+test.each<[string, object, GenerationEntry[], RegExp]>([
   ["no job", {}, [], /^The service lists no videos\.$/],
   [
     "a job of the last ten minutes",

@@ -9,7 +9,7 @@ import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
-import { openDisk } from "../../idempotency/journal-files.ts";
+import { openDisk } from "../../disk.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { type Check, fail, type Machine, pass, warn } from "./check.ts";
 

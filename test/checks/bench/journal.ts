@@ -4,10 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table } from "../../../.config/docs-parts.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { jobHistories, ordersOf } from "../../../src/idempotency/history.ts";
-import { openDisk } from "../../../src/idempotency/journal-files.ts";
+import { jobHistories } from "../../../src/idempotency/same-request.ts";
+import { openDisk } from "../../../src/disk.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
-import { sameGenerations } from "../../../src/idempotency/same-request.ts";
+import { generationsOf } from "../../../src/idempotency/same-request.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
 import { median } from "./sample.ts";
@@ -43,19 +43,18 @@ async function measure(folder: string, size: Size): Promise<number[]> {
   const pay = (fingerprint: string) =>
     sender.run({
       signal: undefined,
-      select: (entries) => sameGenerations(entries, fingerprint),
+      select: (entries) => generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint),
       decide: async () => ({
         intent: { ...VIDEO, fingerprint },
         request: async () => fingerprint,
-        receive: (jobId: string) => ({ outcome: "done" as const, jobId }),
-        answerOf: (jobId: string) => jobId,
+        receive: (jobId: string) => ({ outcome: { outcome: "done" as const, jobId }, answer: jobId }),
       }),
     });
   const firstMs = await timeOf(() => journal.entries());
   const paidMs: number[] = [];
   while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(`call ${paidMs.length}`)));
   const entries = await journal.entries();
-  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries, NOON)])];
+  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), generationsOf(entries)])];
 }
 
 /** Writes generations that are done, evenly on the days before. */
@@ -66,7 +65,7 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
     for (let job = day; job < count; job += files) {
       const topic = "x".repeat(characters);
       const begun = { ...VIDEO, id: `${job}`, atMs, fingerprint: `${job}`, arguments: { topic } };
-      const done = { ...begun, outcome: "done", endedAtMs: atMs, jobId: `job ${job}` };
+      const done = { ...begun, outcome: "done", jobId: `job ${job}` };
       text += `\n${JSON.stringify(begun)}\n\n${JSON.stringify(done)}\n`;
     }
     await writeFile(join(folder, `journal-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`), text);

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError, DeadlineError, type Outcome } from "../../../src/errors.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
-import type { Disk } from "../../../src/idempotency/journal-files.ts";
+import type { Disk } from "../../../src/disk.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
@@ -290,7 +290,6 @@ class Process {
         call.seen = entriesOf([...read, ...unread])
           .filter((entry) => !entry.platforms || keysOf(entry).some((key) => call.keys.includes(key)))
           .map(keyOf);
-        if (texts.size === 0) throw Object.assign(new Error("No folder"), { code: "ENOENT" });
         // The text serves as the version: it changes with the file.
         return texts;
       },

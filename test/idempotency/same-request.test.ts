@@ -1,8 +1,16 @@
 // What the journal tells of earlier jobs: which there are, how they were ordered, and where they were posted.
 
 import { expect, test } from "vitest";
-import { jobHistories, ordersOf } from "../../src/idempotency/history.ts";
-import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, TIDES } from "./computer.ts";
+import { generationFingerprint, generationsOf, jobHistories } from "../../src/idempotency/same-request.ts";
+import { describePost } from "../../src/tools/describe-job.ts";
+import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } from "./computer.ts";
+
+/** Where the job was posted, as results say it. */
+async function publishedTo({ journal }: Process) {
+  return jobHistories(await journal.entries())
+    .get(JOB)
+    ?.posts.map(describePost);
+}
 
 test("The journal names all earlier jobs and orders to a new process", async () => {
   const computer = new Computer();
@@ -17,12 +25,11 @@ test("The journal names all earlier jobs and orders to a new process", async () 
   }
   const entries = await process.journal.entries();
 
-  expect(ordersOf(entries, NOW + MINUTE_MS)).toMatchObject([
-    { jobId: "job-1", topic: "Tides rise", createdAtMs: NOW, ageMs: MINUTE_MS },
-    { jobId: "job-2", topic: "Moons", ageMs: 0 },
-    { jobId: undefined, topic: "Stars", ageMs: 0 },
+  expect(generationsOf(entries)).toMatchObject([
+    { jobId: "job-1", arguments: { topic: "Tides rise" }, atMs: NOW },
+    { jobId: "job-2", arguments: { topic: "Moons" }, atMs: NOW + MINUTE_MS },
+    { arguments: { topic: "Stars" }, fingerprint: generationFingerprint({ topic: "Stars" }) },
   ]);
-  expect(ordersOf(entries, NOW)[1]?.ageMs).toBe(0);
 });
 
 test("A platform on which a post failed is no part of a job's history, and neither is a link that is none", async () => {
@@ -36,9 +43,7 @@ test("A platform on which a post failed is no part of a job's history, and neith
   await process.publish(["x", "tiktok"]);
 
   const at = new Date(NOW).toISOString();
-  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toEqual([
-    { platform: "tiktok", at },
-  ]);
+  expect(await publishedTo(process)).toEqual([{ platform: "tiktok", at }]);
 });
 
 test("Each post is told: a confirmed second one, and one on a platform that only the answer names", async () => {
@@ -50,7 +55,7 @@ test("Each post is told: a confirmed second one, and one on a platform that only
   computer.onPublish = async () => ({ results: [{ platform: "YouTube_Shorts", ok: true }] });
   await process.publish(["youtube"]);
 
-  expect(jobHistories(await process.journal.entries()).get(JOB)?.publishedTo).toMatchObject([
+  expect(await publishedTo(process)).toMatchObject([
     { platform: "tiktok", url: "https://tiktok.example/1" },
     { platform: "tiktok", url: "https://tiktok.example/2" },
     { platform: "youtube", unknown: true },
@@ -70,17 +75,15 @@ test("This computer knows how its jobs were ordered, and where and when they wer
   await errorOf(computer.process().publish(["x"]));
   const at = new Date(NOW + MINUTE_MS).toISOString();
 
-  expect([...jobHistories(await computer.process().journal.entries())]).toEqual([
-    [
-      JOB,
-      {
-        arguments: { topic: "Tides rise", duration: 20, style: "story", music: "upbeat" },
-        createdAtMs: NOW,
-        publishedTo: [
-          { platform: "tiktok", url: "https://tiktok.example/1", at },
-          { platform: "youtube", at, unknown: true },
-        ],
-      },
-    ],
+  const process = computer.process();
+  const histories = jobHistories(await process.journal.entries());
+  expect([...histories.keys()]).toEqual([JOB]);
+  expect(histories.get(JOB)?.order).toMatchObject({
+    arguments: { topic: "Tides rise", duration: 20, style: "story", music: "upbeat" },
+    atMs: NOW,
+  });
+  expect(await publishedTo(process)).toEqual([
+    { platform: "tiktok", url: "https://tiktok.example/1", at },
+    { platform: "youtube", at, unknown: true },
   ]);
 });

@@ -1,0 +1,87 @@
+// One folder on this computer, in which only regular files of this user are read and written. Follows no link
+// and waits for no pipe, since other users and programs may write to the folder too.
+
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "./errors.ts";
+
+/** Rejects as Node's file system does. A missing folder is an empty one, and so is a missing file. */
+export interface Disk {
+  /** Where the folder is, for messages. */
+  readonly path: string;
+  /** The versions, which change with the files, of the files whose names match, by name. */
+  list(namePattern: RegExp): Promise<ReadonlyMap<string, string>>;
+  /** The file's bytes from `start` on. */
+  read(name: string, start: number): Promise<Buffer>;
+  /** Resolves when the text is on disk. Makes the folder and the file where they are missing. */
+  append(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+/** The folder at an absolute path. */
+export function openDisk(path: string): Disk {
+  return {
+    path,
+    async list(namePattern) {
+      const versions = new Map<string, string>();
+      const look = async (name: string) => {
+        // A file may have gone since.
+        const stats = await orMissing(undefined, lstat(join(path, name)));
+        if (stats !== undefined && isOwnFile(stats))
+          versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
+      };
+      const names = await orMissing([], readdir(path));
+      await Promise.all(names.filter((name) => namePattern.test(name)).map(look));
+      return versions;
+    },
+    read: (name, start) =>
+      orMissing(
+        Buffer.alloc(0),
+        withFile(join(path, name), constants.O_RDONLY, async (file) => {
+          const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
+          const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+          return bytes.subarray(0, bytesRead);
+        }),
+      ),
+    async append(name, text) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+      await withFile(join(path, name), flags, async (file) => {
+        const { bytesWritten } = await file.write(text);
+        // A disk that is almost full takes a part and reports no error.
+        if (bytesWritten < Buffer.byteLength(text)) throw new Error("the disk is full");
+        await file.sync();
+      });
+    },
+    remove: (name) => unlink(join(path, name)),
+  };
+}
+
+/** Looks at the opened file too: it may have been exchanged since it was listed. */
+async function withFile<Result>(
+  path: string,
+  flags: number,
+  use: (file: FileHandle) => Promise<Result>,
+): Promise<Result> {
+  // Windows has neither flag: undefined counts as 0.
+  const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  try {
+    if (isOwnFile(await file.stat())) return await use(file);
+    throw new Error("it is a link, a pipe or another user's file");
+  } finally {
+    await file.close();
+  }
+}
+
+function isOwnFile(stats: Stats): boolean {
+  // eslint-disable-next-line no-restricted-globals -- the user's id is no setting
+  return stats.isFile() && stats.uid === (process.getuid?.() ?? stats.uid);
+}
+
+function orMissing<Found, Missing>(missing: Missing, reading: Promise<Found>): Promise<Found | Missing> {
+  return reading.catch((error: unknown) => {
+    if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return missing;
+    throw error;
+  });
+}
