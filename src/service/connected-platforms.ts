@@ -13,7 +13,12 @@ import {
   transportError,
 } from "./errors.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatforms, countSeparators, type JsonReader, type ReadAnswer } from "./answers.ts";
+import {
+  type ConnectedPlatform,
+  type ConnectedPlatforms,
+  countSeparators,
+  type JsonReader,
+} from "./answers.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const ENDPOINT = "/api/mcp";
@@ -36,7 +41,7 @@ export interface McpCall {
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
   const { operation, requests, version, signal } = call;
-  let failure: unknown; // of the last request: the SDK would hide what its fetch throws
+  let failure: unknown; // the last request's: the SDK would hide what its fetch throws
   const transport = new StreamableHTTPClientTransport(requests.address(ENDPOINT), {
     async fetch(_, init) {
       // The transport asks for a listening stream, which a server may decline: nothing needs to be sent.
@@ -53,7 +58,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         const values = Object.entries(headers).map(([name, value]) => [name, String(value)]);
         return new Response(text || null, { status, headers: Object.fromEntries(values) });
       } catch (error) {
-        failure ??= error;
+        failure ??= error instanceof TransportFailure ? transportError(operation, error) : error;
         throw error;
       }
     },
@@ -83,8 +88,6 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.clean(error.message)));
     if (failure instanceof BridgeError) throw failure;
     if (signal?.aborted === true) throw cancelledError(operation, "unknown");
-    if (failure instanceof TransportFailure && failure.facts.kind !== "cancelled")
-      throw transportError(operation, failure);
     if (timeout.aborted) throw transportError(operation, new TransportFailure(OUT_OF_TIME));
     // The SDK's message may quote the answer, whose words must not pass for ours.
     throw mcpAnswerError("it does not speak MCP as documented", error);
@@ -102,23 +105,16 @@ function timeLeftMs({ endsAtMs, clock }: McpCall): number {
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
-async function post(call: McpCall, { headers, body, signal }: RequestInit): Promise<ReadAnswer> {
-  const { operation, requests, endsAtMs } = call;
-  const permit = await requests.acquire(operation, { kind: "user", endsAtMs, signal: call.signal });
-  let answer: ReadAnswer | undefined;
-  try {
-    const received = await requests.http.send({
-      method: "POST",
-      url: requests.address(ENDPOINT),
-      headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
-      body: typeof body === "string" ? body : "",
-      deadlineMs: timeLeftMs(call),
-      signal: signal ?? undefined,
-    });
-    return (answer = { ...received, json: requests.json.parse(received.text) });
-  } finally {
-    permit.release(answer);
-  }
+function post({ operation, requests, endsAtMs, signal }: McpCall, { headers, body }: RequestInit) {
+  return requests.exchange(operation, {
+    method: "POST",
+    url: requests.address(ENDPOINT),
+    headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
+    body: typeof body === "string" ? body : "",
+    kind: "user",
+    endsAtMs,
+    signal,
+  });
 }
 
 /** The JSON of a text: all of it, or from its first bracket to its last. Parses twice at most. */
@@ -148,7 +144,7 @@ function findList(value: unknown): unknown[] | undefined {
 
 const listOf = (value: unknown) => (Array.isArray(value) ? value : undefined);
 
-function readPlatform(item: unknown): ({ platform: string } & Record<string, unknown>) | undefined {
+function readPlatform(item: unknown): ConnectedPlatform | undefined {
   if (typeof item === "string") return readPlatform({ platform: item });
   if (typeof item !== "object" || item === null) return undefined;
   const fields: Record<string, unknown> = { ...item };

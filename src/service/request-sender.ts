@@ -3,7 +3,7 @@
 
 import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
-import { type BridgeError, DeadlineError } from "../errors.ts";
+import { BridgeError, DeadlineError } from "../errors.ts";
 import { createRedact } from "../redact.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
@@ -24,7 +24,7 @@ import {
   readRetryAfterMs,
   type RequestKind,
 } from "./rate-limiter.ts";
-import { type AttemptFailure, type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
+import { type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
@@ -43,6 +43,12 @@ export interface RequestParts {
   readonly isAnswer?: (json: unknown) => boolean;
   /** What counts as the JSON of an answer that can't be read, found in its text. */
   readonly salvage?: (text: string) => unknown;
+}
+
+/** One request, which a user or a poll waits for until `endsAtMs`, a time on the monotonic clock. */
+export interface Exchange extends Omit<HttpRequest, "deadlineMs"> {
+  readonly kind: RequestKind;
+  readonly endsAtMs: number;
 }
 
 export interface SenderOptions extends RateLimiterOptions {
@@ -69,7 +75,7 @@ export class RequestSender {
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
-  readonly http: Http;
+  readonly #http: Http;
   readonly #options: SenderOptions;
   readonly #clock: Clock;
   readonly #minAttemptMs: Readonly<Record<Method, number>>;
@@ -83,7 +89,7 @@ export class RequestSender {
   private constructor(options: SenderOptions, http: Http) {
     const { config, version, clock, minAttemptMs = MIN_ATTEMPT_MS } = options;
     this.#options = options;
-    this.http = http;
+    this.#http = http;
     this.#clock = clock;
     this.#minAttemptMs = minAttemptMs;
     this.json = jsonReader(createRedact(config.apiKey));
@@ -104,25 +110,17 @@ export class RequestSender {
     return url;
   }
 
-  /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
-  async acquire(
-    operation: Operation,
-    { kind, endsAtMs, signal }: { kind: RequestKind; endsAtMs: number; signal?: AbortSignal | undefined },
-  ): Promise<Permit> {
-    const { method } = operation;
-    const neededMs = this.#minAttemptMs[method];
-    for (let hasWaited = false; ; hasWaited = true) {
-      if (signal?.aborted === true) throw cancelledError(operation);
-      const leftMs = endsAtMs - this.#clock.monotonicMs();
-      // A GET that is cut short loses nothing, so it needs this time only after a wait.
-      if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
-      const permit = this.limiter.tryAcquire(kind);
-      if ("release" in permit) return permit;
-      const { retryInMs } = permit;
-      if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
-      // The next turn checks the signal.
-      await pause(this.#clock, retryInMs, signal);
+  /** Sends a request as soon as the rate limiter allows. Returns the answer, or throws a TransportFailure. */
+  async exchange(operation: Operation, request: Exchange): Promise<ReadAnswer> {
+    const permit = await this.#acquire(operation, request);
+    let answer: Answer | undefined;
+    try {
+      const deadlineMs = Math.max(1, Math.ceil(request.endsAtMs - this.#clock.monotonicMs()));
+      answer = await this.#http.send({ ...request, deadlineMs });
+    } finally {
+      permit.release(answer);
     }
+    return this.#read(answer);
   }
 
   /** The 2xx answer, or another that counts as one, after as many attempts as retry.ts allows. */
@@ -153,7 +151,7 @@ export class RequestSender {
 
   /** Closes every connection at once. */
   close(): void {
-    this.http.destroy();
+    this.#http.destroy();
   }
 
   async #perform<Result>(
@@ -165,82 +163,76 @@ export class RequestSender {
     const { method } = operation;
     const { url, body } = parts;
     const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
-    const request: Omit<HttpRequest, "deadlineMs"> = {
+    const request: Exchange = {
       method,
       url,
       headers: body === undefined ? this.headers : { ...this.headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal,
       finishOnceSent: method === "POST",
+      kind: background ? "background" : "user",
+      endsAtMs,
+      signal,
     };
     for (let attempt = 1; ; attempt++) {
-      const kind = background ? "background" : "user";
-      const permit = await this.acquire(operation, { kind, endsAtMs, signal });
-      const sending = this.http.send({
-        ...request,
-        deadlineMs: Math.max(1, endsAtMs - this.#clock.monotonicMs()),
-      });
-      const tried = await this.#attempt(operation, parts, sending, permit);
-      if (tried.answer !== undefined) return read(tried.answer);
-      const { error, failure, late } = tried;
-      const remainingMs = endsAtMs - this.#clock.monotonicMs();
-      const delayMs =
-        // Missing credits are final, whatever the status. A failed poll is the poller's to repeat.
-        error.facts.code === "out_of_credits" || background
-          ? undefined
-          : retryDelayMs({ method, attempt, failure, remainingMs }, this.#options.random, this.#minAttemptMs);
-      if (delayMs === undefined) throw late === undefined ? error : new DeadlineError(error, late.then(read));
-      await pause(this.#clock, delayMs, signal);
-      if (signal?.aborted === true) throw cancelledError(operation, error.facts.outcome);
+      try {
+        return await this.#judge(operation, parts, this.exchange(operation, request), read);
+      } catch (error) {
+        // A failed poll is the poller's to repeat.
+        if (!(error instanceof BridgeError) || background) throw error;
+        const failure = error.facts;
+        const remainingMs = endsAtMs - this.#clock.monotonicMs();
+        const failed = { method, attempt, failure, remainingMs };
+        const delayMs = retryDelayMs(failed, this.#options.random, this.#minAttemptMs);
+        if (delayMs === undefined) throw error;
+        await pause(this.#clock, delayMs, signal);
+        if (signal?.aborted === true) throw cancelledError(operation, failure.outcome);
+      }
     }
   }
 
-  /** A late answer has no permit: its request stopped counting at its deadline. */
-  async #attempt(
+  /** The result of an answer that counts as good. Anything else is thrown as a BridgeError. */
+  async #judge<Result>(
     operation: Operation,
     parts: RequestParts,
-    sending: Promise<Answer>,
-    permit?: Permit,
-  ): Promise<Attempt> {
-    try {
-      const received = await sending;
-      permit?.release(received);
-      const answer = { ...received, json: this.json.parse(received.text) };
-      const { status, json } = answer;
-      const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
-      if (isGood || parts.isAnswer?.(json) === true) return { answer };
-      const retryAfterMs = this.retryAfterMs(answer);
-      return {
-        error: statusError(operation, answer, retryAfterMs),
-        failure: { kind: "status", status, retryAfterMs },
-      };
-    } catch (error) {
-      permit?.release();
-      // Anything else is a bug of ours, and must not look like a request that was never sent.
+    exchange: Promise<ReadAnswer>,
+    read: (answer: ReadAnswer) => Result,
+  ): Promise<Result> {
+    const answer = await exchange.catch((error: unknown) => {
+      // Anything else is explained already or a bug of ours, which must not look like a request not sent.
       if (!(error instanceof TransportFailure)) throw error;
-      const { sent, kind, late } = error.facts;
-      return {
-        error: transportError(operation, error),
-        failure: { kind: "transport", sent, final: kind === "cancelled" || kind === "unreadable" },
-        late: late && this.#attempt(operation, parts, late).then(answerOf),
-      };
+      const explained = transportError(operation, error);
+      const late = error.facts.late?.then((received) => this.#read(received));
+      throw late === undefined
+        ? explained
+        : new DeadlineError(explained, this.#judge(operation, parts, late, read));
+    });
+    const { status, json } = answer;
+    const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
+    if (isGood || parts.isAnswer?.(json) === true) return read(answer);
+    throw statusError(operation, answer, this.retryAfterMs(answer));
+  }
+
+  #read(answer: Answer): ReadAnswer {
+    return { ...answer, json: this.json.parse(answer.text) };
+  }
+
+  /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
+  async #acquire(operation: Operation, { kind, endsAtMs, signal }: Exchange): Promise<Permit> {
+    const { method } = operation;
+    const neededMs = this.#minAttemptMs[method];
+    for (let hasWaited = false; ; hasWaited = true) {
+      if (signal?.aborted === true) throw cancelledError(operation);
+      const leftMs = endsAtMs - this.#clock.monotonicMs();
+      // A GET that is cut short loses nothing, so it needs this time only after a wait.
+      if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
+      const permit = this.limiter.tryAcquire(kind);
+      if ("release" in permit) return permit;
+      const { retryInMs } = permit;
+      if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
+      // The next turn checks the signal.
+      await pause(this.#clock, retryInMs, signal);
     }
   }
-}
-
-/** One attempt's answer; or its error for the caller, and its failure for the retry policy. */
-type Attempt =
-  | { readonly answer: ReadAnswer }
-  | {
-      readonly answer?: undefined;
-      readonly error: BridgeError;
-      readonly failure: AttemptFailure;
-      readonly late?: Promise<ReadAnswer> | undefined;
-    };
-
-function answerOf(tried: Attempt): ReadAnswer {
-  if (tried.answer === undefined) throw tried.error;
-  return tried.answer;
 }
 
 /** What is wrong with an answer, as a clause. Zod's own words are no help to a user. */

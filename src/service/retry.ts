@@ -1,19 +1,15 @@
 // Decides what may be sent again, and when. Pure: time and randomness are arguments, nothing is sent here.
 // A POST is sent again only if it was never sent: after any answer, even a 429, a part may be carried out.
 
-export type Method = "GET" | "POST";
+import type { BridgeErrorFacts } from "../errors.ts";
 
-/** Why an attempt failed. */
-export type AttemptFailure =
-  /** `final`: another attempt can't help, as the call was cancelled or the answer can't be read. */
-  | { readonly kind: "transport"; readonly sent: boolean; readonly final: boolean }
-  | { readonly kind: "status"; readonly status: number; readonly retryAfterMs?: number | undefined };
+export type Method = "GET" | "POST";
 
 export interface FailedAttempt {
   readonly method: Method;
   /** 1 for the first. */
   readonly attempt: number;
-  readonly failure: AttemptFailure;
+  readonly failure: Pick<BridgeErrorFacts, "code" | "outcome" | "retryable" | "retryAfterSeconds">;
   /** The time until the call's deadline. */
   readonly remainingMs: number;
 }
@@ -28,20 +24,21 @@ export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
  * Retry-After. `random` gives numbers in [0, 1).
  */
 export function retryDelayMs(
-  failed: FailedAttempt,
+  { method, attempt, failure, remainingMs }: FailedAttempt,
   random: () => number,
   minAttemptMs: Readonly<Record<Method, number>> = MIN_ATTEMPT_MS,
 ): number | undefined {
-  const { method, attempt, failure, remainingMs } = failed;
   if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
   const backoffMs = random() * BACKOFF_BASE_MS * 2 ** (attempt - 1);
-  const delayMs = (failure.kind === "status" ? failure.retryAfterMs : undefined) ?? backoffMs;
+  const { retryAfterSeconds } = failure;
+  const delayMs = retryAfterSeconds === undefined ? backoffMs : 1000 * retryAfterSeconds;
   return delayMs + minAttemptMs[method] <= remainingMs ? delayMs : undefined;
 }
 
-function mayRepeat(method: Method, failure: AttemptFailure): boolean {
-  if (failure.kind === "transport") return !failure.final && (method === "GET" || !failure.sent);
-  return method === "GET" && (failure.status === 429 || provesNothing(failure.status));
+function mayRepeat(method: Method, { code, outcome, retryable }: FailedAttempt["failure"]): boolean {
+  // The caller no longer wants the answer, or the next one would be as unreadable.
+  if (code === "cancelled" || code === "bad_answer") return false;
+  return method === "GET" ? retryable : outcome === "not_sent";
 }
 
 /** Whether an answer leaves open what became of the request. 499: a gateway saw its client disconnect. */

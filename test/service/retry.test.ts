@@ -1,35 +1,30 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AttemptFailure, retryDelayMs } from "../../src/service/retry.ts";
+import { type FailedAttempt, retryDelayMs } from "../../src/service/retry.ts";
+
+type Failure = FailedAttempt["failure"];
 
 const AMPLE = 60_000;
 const half = () => 0.5;
-const status = (code: number, retryAfterMs?: number): AttemptFailure => ({
-  kind: "status",
-  status: code,
-  retryAfterMs,
+const NOT_SENT: Failure = { code: "network", outcome: "not_sent", retryable: true };
+const busy = (retryAfterSeconds?: number): Failure => ({
+  code: "rate_limited",
+  outcome: "rejected",
+  retryable: true,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 });
-const transport = (sent: boolean, final = false): AttemptFailure => ({ kind: "transport", sent, final });
 
-const first = (method: "GET" | "POST", failure: AttemptFailure, remainingMs = AMPLE) =>
+const first = (method: "GET" | "POST", failure: Failure, remainingMs = AMPLE) =>
   retryDelayMs({ method, attempt: 1, failure, remainingMs }, half);
 
-test.each([
-  ["was not sent", transport(false), 250, 250],
-  ["was sent and not answered", transport(true), 250, undefined],
-  ["was cancelled or can't be read", transport(false, true), undefined, undefined],
-  ["was sent, and cancelled or can't be read", transport(true, true), undefined, undefined],
-  ["was answered 408", status(408), 250, undefined],
-  ["was answered 499", status(499), 250, undefined],
-  ["was answered 429", status(429), 250, undefined],
-  ["was answered 429 with a wait", status(429, 4_000), 4_000, undefined],
-  ["was answered 429 with no wait at all", status(429, 0), 0, undefined],
-  ["was answered 500", status(500), 250, undefined],
-  ["was answered 503 with a wait", status(503, 1_000), 1_000, undefined],
-  ["was answered 504", status(504), 250, undefined],
-  ["was redirected", status(307), undefined, undefined],
-  ["was answered 400", status(400), undefined, undefined],
-  ["was answered 404", status(404, 1_000), undefined, undefined],
+test.each<[string, Failure, number | undefined, number | undefined]>([
+  ["was not sent", NOT_SENT, 250, 250],
+  ["was cancelled before it was sent", { ...NOT_SENT, code: "cancelled" }, undefined, undefined],
+  ["has an unknown outcome", { code: "network", outcome: "unknown", retryable: true }, 250, undefined],
+  ["can't be read", { code: "bad_answer", outcome: "unknown", retryable: true }, undefined, undefined],
+  ["came too early", busy(), 250, undefined],
+  ["is to come again later", busy(4), 4_000, undefined],
+  ["was refused", { code: "refused", outcome: "rejected", retryable: false }, undefined, undefined],
 ])("another attempt after a request that %s depends on what may have been done", (_, failure, get, post) => {
   expect({ get: first("GET", failure), post: first("POST", failure) }).toEqual({ get, post });
 });
@@ -41,7 +36,7 @@ test.each([
   ["POST", 1, 250],
   ["POST", 2, undefined],
 ] as const)("a %s waits after attempt %i for %s ms", (method, attempt, delay) => {
-  expect(retryDelayMs({ method, attempt, failure: transport(false), remainingMs: AMPLE }, half)).toBe(delay);
+  expect(retryDelayMs({ method, attempt, failure: NOT_SENT, remainingMs: AMPLE }, half)).toBe(delay);
 });
 
 test.each([
@@ -50,7 +45,7 @@ test.each([
 ] as const)(
   "a %s with %i ms left that is asked to wait for 1 s waits for %s ms",
   (method, remainingMs, delay) => {
-    expect(first(method, status(429, 1_000), remainingMs)).toBe(delay);
+    expect(first(method, busy(1), remainingMs)).toBe(delay);
   },
 );
 
@@ -61,20 +56,17 @@ test.each([
   ["POST", 10_250, 250],
   ["POST", 10_249, undefined],
 ] as const)("a %s that was not sent, with %i ms left, waits for %s ms", (method, remainingMs, delay) => {
-  expect(first(method, transport(false), remainingMs)).toBe(delay);
+  expect(first(method, NOT_SENT, remainingMs)).toBe(delay);
 });
 
-const failures = fc.oneof(
-  fc.record({
-    kind: fc.constant("transport" as const),
-    sent: fc.boolean(),
-    final: fc.boolean(),
-  }),
-  fc.record({
-    kind: fc.constant("status" as const),
-    status: fc.constantFrom(307, 404, 408, 429, 499, 500, 503),
-    retryAfterMs: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
-  }),
+const failures = fc.record(
+  {
+    code: fc.constantFrom("network" as const, "rate_limited" as const, "cancelled" as const),
+    outcome: fc.constantFrom("not_sent" as const, "rejected" as const, "unknown" as const),
+    retryable: fc.boolean(),
+    retryAfterSeconds: fc.integer({ min: 1, max: 30 }),
+  },
+  { requiredKeys: ["code", "outcome", "retryable"] },
 );
 const attempted = fc.record({
   method: fc.constantFrom("GET" as const, "POST" as const),
@@ -89,10 +81,10 @@ test("a wait between attempts never exceeds the deadline and is never shorter th
     fc.property(attempted, random, (input, number) => {
       const delay = retryDelayMs(input, () => number);
       fc.pre(delay !== undefined);
-      const asked = input.failure.kind === "status" ? input.failure.retryAfterMs : undefined;
+      const { retryAfterSeconds } = input.failure;
       expect(delay).toBeLessThan(input.remainingMs);
-      expect(delay).toBeGreaterThanOrEqual(asked ?? 0);
-      expect(delay).toBeLessThanOrEqual(asked ?? 8_000);
+      expect(delay).toBeGreaterThanOrEqual(1000 * (retryAfterSeconds ?? 0));
+      expect(delay).toBeLessThanOrEqual(1000 * (retryAfterSeconds ?? 8));
     }),
     { seed: 1 },
   );
@@ -101,8 +93,7 @@ test("a wait between attempts never exceeds the deadline and is never shorter th
 test("a POST that may have been carried out is never repeated", () => {
   fc.assert(
     fc.property(attempted, random, (input, number) => {
-      const { failure } = input;
-      fc.pre(failure.kind === "status" || failure.sent);
+      fc.pre(input.failure.outcome !== "not_sent");
       expect(retryDelayMs({ ...input, method: "POST" }, () => number)).toBeUndefined();
     }),
     { seed: 1 },
@@ -110,7 +101,7 @@ test("a POST that may have been carried out is never repeated", () => {
 });
 
 test("a caller can change how much time an attempt needs", () => {
-  const failed = { method: "POST", attempt: 1, failure: transport(false), remainingMs: 350 } as const;
+  const failed = { method: "POST", attempt: 1, failure: NOT_SENT, remainingMs: 350 } as const;
 
   expect(retryDelayMs(failed, half, { GET: 0, POST: 100 })).toBe(250);
   expect(retryDelayMs(failed, half, { GET: 0, POST: 101 })).toBeUndefined();

@@ -266,13 +266,9 @@ class Process {
         );
         throw new DeadlineError(failure("unknown"), result);
       }
-      const failed =
-        word === "429"
-          ? ({ kind: "status", status: 429, retryAfterMs: 0 } as const)
-          : ({ kind: "transport", sent: true, final: false } as const);
-      const attempted = { method: "POST", attempt, failure: failed, remainingMs: deadlineMs } as const;
-      const delayMs = retryDelayMs(attempted, () => 0);
-      if (delayMs === undefined) throw failure(word === "429" ? "rejected" : "unknown");
+      const failed = failure(word === "429" ? "rejected" : "unknown");
+      const attempted = { method: "POST", attempt, failure: failed.facts, remainingMs: deadlineMs } as const;
+      if (retryDelayMs(attempted, () => 0) === undefined) throw failed;
     }
   }
 
