@@ -2,10 +2,10 @@
 // where undici doesn't stop. Owns the connections. Every failure says whether the request was sent. Knows no
 // operation and no retry. Loaded on first use: undici is heavy.
 
-import type { Transform } from "node:stream";
-import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { brotliDecompressSync, unzipSync } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
+import { errnoOf } from "../errors.ts";
 import type { Answer } from "./answers.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
 import type { AnswerHeaders } from "./rate-limiter.ts";
@@ -39,7 +39,7 @@ const AGENT_OPTIONS: Agent.Options = {
   bodyTimeout: 15_000,
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
-  // Counted as they arrive; what is compressed is counted once more when it is decoded.
+  // Counts the bytes as they arrive. What they decode to has the same limit.
   maxResponseSize: MAX_ANSWER_BYTES,
   maxHeaderSize: 16 * 1024,
   allowH2: false,
@@ -107,16 +107,14 @@ interface Caller {
   readonly reject: (failure: TransportFailure) => void;
 }
 
-/** Whether a text that may be cut off is a whole object or list. A bare number could go on. */
-function isWholeJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const LIMIT = { maxOutputLength: MAX_ANSWER_BYTES };
+/** `identity` is asked for, but a gateway may compress all the same. */
+const DECODERS: ReadonlyMap<string, (body: Buffer) => Buffer> = new Map([
+  ["identity", (body) => body],
+  ["gzip", (body) => unzipSync(body, LIMIT)],
+  ["deflate", (body) => unzipSync(body, LIMIT)],
+  ["br", (body) => brotliDecompressSync(body, LIMIT)],
+]);
 
 type Reason = Omit<TransportFacts, "sent" | "status">;
 
@@ -150,10 +148,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
   #headers: AnswerHeaders = {};
-  #decompressor: Transform | undefined; // decodes the answer's body, from its first bytes on, if it is compressed
-  #decodedBytes = 0;
-  #text = ""; // not kept as chunks: arriving byte by byte, they would take a hundred times its size
-  readonly #decoder = new TextDecoder();
+  #body = ""; // a character per byte: arriving one by one, chunks would take a hundred times their size
   #isOver = false; // the first end counts; later events are ignored
 
   /** `onOver` learns whether the request was given up before it was sent. */
@@ -209,32 +204,25 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#headers = headers;
   }
 
-  onResponseData(_: unknown, chunk: Uint8Array): void {
-    if (this.#isOver) return;
-    const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
-    if (encoding === "identity") return this.#onDecoded(chunk);
-    this.#decompressor ??= this.#openDecompressor(encoding);
-    this.#decompressor?.write(chunk);
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (!this.#isOver) this.#body += chunk.toString("latin1");
   }
 
   onResponseEnd(): void {
-    if (this.#decompressor === undefined) this.#onEnd();
-    else this.#decompressor.end();
+    if (this.#isOver) return;
+    const text = this.#decoded();
+    if (typeof text === "string") this.#end(() => this.#resolve(text));
+    else this.giveUp(text);
   }
 
   onResponseError(_: unknown, error: Error): void {
     this.#fail(this.#failure(explainNetworkError(error), error));
   }
 
-  readonly #onEnd = () => {
-    this.#text += this.#decoder.decode();
-    this.#end(() => this.#resolve());
-  };
-
   readonly #onDeadline = () => {
     const { deadlineMs, finishOnceSent = false } = this.#request;
     const reason = tookTooLong(deadlineMs);
-    if (this.#controller === undefined || !finishOnceSent || isWholeJson(this.#text))
+    if (this.#controller === undefined || !finishOnceSent || this.#wholeJson() !== undefined)
       return this.giveUp(reason);
     const { reject } = this.#caller;
     const late = new Promise<Answer>((resolve, reject) => (this.#caller = { resolve, reject }));
@@ -246,28 +234,34 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined || this.#request.finishOnceSent !== true) this.giveUp(CANCELLED);
   };
 
-  /** `identity` was asked for, but a gateway may compress all the same. */
-  #openDecompressor(encoding: string): Transform | undefined {
-    const decompressor = createDecompressor(encoding);
-    if (decompressor === undefined)
-      this.giveUp(unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`));
-    return decompressor
-      ?.on("data", (chunk: Uint8Array) => this.#onDecoded(chunk))
-      .on("end", this.#onEnd)
-      .on("error", () => this.giveUp(unreadable(`its ${encoding} encoding is damaged`)));
-  }
-
-  #onDecoded(chunk: Uint8Array): void {
-    this.#decodedBytes += chunk.length;
-    if (this.#decodedBytes > MAX_ANSWER_BYTES) {
-      this.#decompressor?.destroy();
-      return this.giveUp(unreadable("it is larger than 4 MB"));
+  /** The text that has arrived, or why it can't be read. */
+  #decoded(): string | Reason {
+    const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
+    const decode = DECODERS.get(encoding);
+    if (decode === undefined)
+      return unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`);
+    try {
+      return new TextDecoder().decode(decode(Buffer.from(this.#body, "latin1")));
+    } catch (error) {
+      const isTooLarge = errnoOf(error) === "ERR_BUFFER_TOO_LARGE";
+      return unreadable(isTooLarge ? "it is larger than 4 MB" : `its ${encoding} encoding is damaged`);
     }
-    this.#text += this.#decoder.decode(chunk, { stream: true });
   }
 
-  #resolve(): void {
-    this.#caller.resolve({ status: this.#status ?? 0, headers: this.#headers, text: this.#text });
+  /** What has arrived, if it is a whole JSON object or list. A bare number could go on. */
+  #wholeJson(): string | undefined {
+    const text = this.#decoded();
+    if (typeof text !== "string" || !/^\s*[[{]/.test(text)) return undefined;
+    try {
+      JSON.parse(text);
+      return text;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #resolve(text: string): void {
+    this.#caller.resolve({ status: this.#status ?? 0, headers: this.#headers, text });
   }
 
   #failure(reason: Reason, cause?: unknown): TransportFailure {
@@ -275,15 +269,11 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     return new TransportFailure({ ...reason, sent, status: this.#status }, cause);
   }
 
-  /** Fails once all that has arrived is decoded: it may be the whole answer. */
+  /** Fails, unless what has arrived is the whole answer. */
   #fail(failure: TransportFailure): void {
-    const notify = () => (isWholeJson(this.#text) ? this.#resolve() : this.#caller.reject(failure));
-    this.#end(() => {
-      // Nobody waits for the rest of an answer that is cancelled.
-      if (failure.facts.kind === "cancelled") this.#decompressor?.destroy();
-      if (this.#decompressor === undefined) notify();
-      else this.#decompressor.once("close", notify).end();
-    });
+    if (this.#isOver) return;
+    const text = this.#wholeJson();
+    this.#end(() => (text === undefined ? this.#caller.reject(failure) : this.#resolve(text)));
   }
 
   #end(notify: () => void): void {
@@ -294,10 +284,4 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#onOver(this, this.#givenUp !== undefined && this.#controller === undefined);
     notify();
   }
-}
-
-/** undefined for an unknown encoding, or several on top of each other. */
-function createDecompressor(encoding: string): Transform | undefined {
-  if (encoding === "br") return createBrotliDecompress();
-  return ["gzip", "deflate"].includes(encoding) ? createUnzip() : undefined;
 }
