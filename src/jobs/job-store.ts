@@ -199,26 +199,15 @@ export class JobStore {
 /** The first answer is a change only if it is the end; after the end nothing is. */
 function hasChanged(before: Job | undefined, after: Job): boolean {
   if (before === undefined) return after.done;
-  return !before.done && !isSameState(before, after);
+  // The start of a job names no total: the first one that is named is no change.
+  const { total = after.progress?.total } = before.progress ?? {};
+  return !before.done && (stateOf(before) !== stateOf(after) || total !== (after.progress?.total ?? total));
 }
 
-/** Compares documented fields only: a service may stamp every answer, and sign its links anew each time. */
-function isSameState(a: Job, b: Job): boolean {
-  return (
-    a.status === b.status &&
-    (a.progress?.total ?? b.progress?.total) === (b.progress?.total ?? a.progress?.total) &&
-    (a.progress?.completed ?? 0) === (b.progress?.completed ?? 0) &&
-    (a.progress?.failed ?? 0) === (b.progress?.failed ?? 0) &&
-    a.videoUrls.length === b.videoUrls.length &&
-    a.videoUrls.every((url, index) => isSameLink(url, b.videoUrls[index])) &&
-    isSameLink(a.audioUrl, b.audioUrl) &&
-    isSameLink(a.finalVideoUrl, b.finalVideoUrl)
-  );
-}
-
-/** Ignores the signature of a link. */
-function isSameLink(a: string | undefined, b: string | undefined): boolean {
-  return a === b || a?.split(/[?#]/, 1)[0] === b?.split(/[?#]/, 1)[0];
+/** The documented fields: a service may stamp every answer, and sign its links anew each time. */
+function stateOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job): string {
+  const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
+  return JSON.stringify([status, progress?.completed ?? 0, progress?.failed ?? 0, ...links]);
 }
 
 /** Reads an undocumented field, so any other shape of it is no error. */

@@ -26,29 +26,21 @@ export interface WaitOptions {
 const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
 /** A poll that is no older serves as the last look. */
 const FRESH_MS = 500;
-/** How long to look for the final video of a job that has ended. */
-const FINAL_VIDEO_MS = 3_000;
 
 /**
  * The job when it has ended, or as it stands when the time is over, the signal fires or its polling ends.
  * Never rejects: where the last look fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
-  const { reader, store, clock } = options;
+  const { reader, store } = options;
   const { job, forMs, signal } = wait;
   if (job.done || forMs <= 0 || signal.aborted) return job;
   const latest = () => store.get(job.jobId)?.job ?? job;
   if (!latest().done) await waitUntilOver(options, wait, latest);
   if (!latest().done || signal.aborted) return latest();
 
-  let cancelTimer = () => {};
-  const timeIsUp = new Promise<void>((resolve) => (cancelTimer = clock.after(FINAL_VIDEO_MS, resolve)));
   // The end without the final video is better than an error.
-  await Promise.race([
-    timeIsUp,
-    reader.readRecent(job.jobId, Infinity, { background: false, signal }).catch(() => {}),
-  ]);
-  cancelTimer();
+  await reader.readRecent(job.jobId, Infinity, { background: false, signal }).catch(() => {});
   return latest();
 }
 

@@ -140,15 +140,12 @@ export class ServiceClient {
   }
 
   /** The first page of the video list, with as many videos as the service allows up to 100. */
-  listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
-    return this.#run(OPERATIONS.listVideos, async (connection) => {
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
-      const { min = 1, max } = discovery.limit;
-      // The bounds of limit are not documented: one of ours could be refused with 400 or 422, and the poller
-      // would lose the list for good. Without one the service chooses a size that it allows.
-      const size = max === undefined ? undefined : Math.max(min, Math.min(MAX_NEWEST_VIDEOS, max));
-      return readPage(connection, { limit: size?.toString() }, rest);
-    });
+  async listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
+    const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+    // The bounds of limit are not documented: one of ours could be refused with 400 or 422, and the poller
+    // would lose the list for good. Without one the service chooses a size that it allows.
+    const limit = discovery.limit.max === undefined ? undefined : MAX_NEWEST_VIDEOS;
+    return this.listVideos({ limit }, rest);
   }
 
   listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
