@@ -30,18 +30,11 @@ export interface JobReaderOptions {
   readonly startedAtMs: (jobId: string) => Promise<number | undefined>;
 }
 
-interface Answer {
-  /** The store's view: a job that has ended stays so. */
-  readonly job: Job;
-  /** The service's view. */
-  readonly latest: Job;
-}
-
 interface InFlightRead {
   readonly background: boolean;
   /** One of the callers is a user, who wants the final video. */
   wantsFinalVideo: boolean;
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<Job>;
 }
 
 const CANCELLED = "Reading the job was cancelled.";
@@ -67,15 +60,13 @@ export class JobReader {
 
   /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
-    return (await this.#ask(jobId, options)).job;
+    const latest = await this.readLatest(jobId, options);
+    // A job that has ended stays so.
+    return this.#options.store.get(jobId)?.job ?? latest;
   }
 
   /** Returns what the service says, even where it denies an end that is already known. Else as `read`. */
   async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
-    return (await this.#ask(jobId, options)).latest;
-  }
-
-  async #ask(jobId: string, options: ReadOptions): Promise<Answer> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
     const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
@@ -86,7 +77,7 @@ export class JobReader {
       // A poll is sent once, a user's request is retried: a user who joined a failed poll sends their own.
       const mayRetry = error instanceof BridgeError && error.facts.retryable;
       if (background || !inFlight.background || !mayRetry) throw error;
-      return this.#ask(jobId, options);
+      return this.readLatest(jobId, options);
     }
   }
 
@@ -135,7 +126,7 @@ export class JobReader {
       });
       if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
       const job = store.put(latest);
-      return { job, latest: latest.done ? job : latest };
+      return latest.done ? job : latest;
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
     const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
