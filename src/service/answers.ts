@@ -109,6 +109,8 @@ const MAX_RESULTS = 100;
 
 const status = z.string().min(1);
 const jobId = z.string().min(1);
+/** A number that stands where a text is documented means its digits. */
+const textOrNumber = z.union([z.string(), z.number().transform(String)]);
 /** Undefined too where it is of another type. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
@@ -155,10 +157,8 @@ export type Video = z.infer<typeof video>;
 
 const videoPage = z.looseObject({
   videos: z.array(z.unknown()),
-  // Documented as a timestamp string; a bare number means the same. An empty one ends the list.
-  nextCursor: optional(
-    z.union([z.string(), z.number().transform(String)]).transform((cursor) => cursor || undefined),
-  ),
+  // An empty one ends the list.
+  nextCursor: optional(textOrNumber.transform((cursor) => cursor || undefined)),
 });
 /** `leftOut` counts the items that can't be used. */
 export type VideoPage = Omit<z.infer<typeof videoPage>, "videos"> & {
@@ -191,10 +191,10 @@ export interface ConnectedPlatforms {
   readonly platforms: readonly ConnectedPlatform[];
 }
 
-// A field of another type must not cost the other field. A numeric code is taken as its digits.
+// A field of another type must not cost the other field.
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({
-    code: optional(z.union([z.string(), z.number().transform(String)])),
+    code: optional(textOrNumber),
     message: optional(z.string()),
   }),
 });

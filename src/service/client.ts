@@ -123,17 +123,19 @@ export class ServiceClient {
   }
 
   listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
-    return this.#run(OPERATIONS.listVideos, async (connection) => {
-      if (limit === undefined && cursor === undefined) return readPage(connection, {}, options);
-      const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+    const operation = OPERATIONS.listVideos;
+    return this.#run(operation, async ({ requests, schemas }) => {
+      const read = (query: Record<string, string | undefined>, rest: CallOptions) =>
+        requests.ask(operation, schemas.videoPage, { url: requests.address("/api/v1/videos", query) }, rest);
+      if (limit === undefined && cursor === undefined) return read({}, options);
+      const { discovery, rest } = await this.#discover(operation, options);
       const {
         pagingParameter,
         limit: { min = -Infinity, max = Infinity },
       } = discovery;
       // A limit out of bounds is moved into them rather than refused: nextCursor leads to the rest.
       const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
-      const query = { limit: size?.toString(), [pagingParameter]: cursor };
-      const page = await readPage(connection, query, rest);
+      const page = await read({ limit: size?.toString(), [pagingParameter]: cursor }, rest);
       if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
       return page;
     });
@@ -235,15 +237,6 @@ export class ServiceClient {
     const discovery = arrived ?? DISCOVERED_NOTHING;
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
   }
-}
-
-function readPage(
-  { requests, schemas }: Connection,
-  query: Record<string, string | undefined>,
-  options: CallOptions,
-): Promise<VideoPage> {
-  const url = requests.address("/api/v1/videos", query);
-  return requests.ask(OPERATIONS.listVideos, schemas.videoPage, { url }, options);
 }
 
 /** What every call answers while the server is not set up: what has to be set, and how. */

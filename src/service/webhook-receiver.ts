@@ -6,18 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { z } from "zod";
 
-export interface WebhookReceiverOptions {
-  /** The port on 127.0.0.1; 0 takes any free one. */
-  readonly port: number;
-  /** Called with the jobId that a delivery names, which may be any text. */
-  readonly onHint: (jobId: string) => void;
-}
-
-export interface WebhookReceiver {
-  readonly port: number;
-  /** Closes the port and all its connections at once. */
-  close(): void;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof receiveWebhooks>>;
 
 const MAX_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 50;
@@ -26,8 +15,12 @@ const DEADLINE_MS = 5_000;
 
 const deliverySchema = z.looseObject({ jobId: z.string() });
 
-/** Rejects with Node's error if the port is not available. */
-export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions): Promise<WebhookReceiver> {
+/**
+ * Opens a port on 127.0.0.1, or any free one for 0. `onHint` is called with the jobId that a delivery names,
+ * which may be any text. Rejects with Node's error if the port is not available.
+ */
+export async function receiveWebhooks(options: { port: number; onHint: (jobId: string) => void }) {
+  const { port, onHint } = options;
   const server = createServer((request, response) => {
     // One delivery per connection: a second one would have only what is left of the time.
     response.setHeader("Connection", "close");
@@ -45,6 +38,7 @@ export async function receiveWebhooks({ port, onHint }: WebhookReceiverOptions):
   return {
     // The type also covers pipes, which have no port.
     port: typeof address === "object" && address !== null ? address.port : port,
+    /** Closes the port and all its connections at once. */
     close() {
       server.close();
       server.closeAllConnections();
