@@ -57,9 +57,14 @@ export const listVideos = defineTool({
     const known = await history();
     await savedVideos.refresh();
     return {
-      summary: [describePage({ ...page, videos }, query, known), ...describeLeftOut(leftOut, hidden)].join(
-        " ",
-      ),
+      summary: [
+        describePage({ ...page, videos }, query, known),
+        leftOut !== undefined &&
+          `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
+        hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
+      ]
+        .filter(Boolean)
+        .join(" "),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
@@ -95,16 +100,6 @@ function describePage(
     .join(" ");
 }
 
-/** Counts what the service's answer holds beside the videos that are shown. */
-function describeLeftOut(leftOut: number | undefined, hidden: number): string[] {
-  const sentences = [
-    leftOut !== undefined &&
-      `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
-    hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
-  ];
-  return sentences.filter((sentence) => sentence !== false);
-}
-
 /** The orders of this computer that the list's first page should show and doesn't. */
 function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string[] {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
@@ -135,23 +130,20 @@ function describeVideo(video: Video, { order, posts = [] }: Partial<JobHistory> 
       topic: cutText(String(order.arguments["topic"])),
       createdAt: new Date(order.atMs).toISOString(),
     }),
-    ...shortened(rest),
+    ...shortenFields(rest),
     ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
   };
 }
 
-/** Deeper than this nothing is cut: hostile nesting must not exhaust the stack. */
-const MAX_DEPTH = 5;
-
-/** Cuts the texts of the service's fields: whole topics would fill the model's context. Links stay whole. */
-function shortened(fields: object, depth = 0): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value, depth)]));
+/** Cuts the service's texts at any depth: whole topics would fill the model's context. Links stay whole. */
+function shorten(value: unknown): unknown {
+  if (typeof value === "string") return /^https?:\S*$/i.test(value) ? value : cutText(value);
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? value.map(shorten) : shortenFields(value);
 }
 
-function shorten(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return /^https?:\S*$/i.test(value) ? value : cutText(value);
-  if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return value;
-  return Array.isArray(value) ? value.map((item) => shorten(item, depth + 1)) : shortened(value, depth + 1);
+function shortenFields(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value)]));
 }
 
 function cutText(text: string): string {

@@ -129,8 +129,8 @@ export async function runTool(
   context: ToolContext,
 ): Promise<Readonly<Record<string, unknown>>> {
   const given = readArguments(tool, args ?? {});
-  const parsed = tool.input().safeParse(given);
-  if (!parsed.success) throw inputError(tool, given, parsed.error);
+  const parsed = tool.input().safeParse(given, { reportInput: true });
+  if (!parsed.success) throw inputError(tool, parsed.error);
   const { result, ...guidance } = await tool.run(parsed.data, context);
   return tool.output().parse(withGuidance(guidance, result, context));
 }
@@ -148,15 +148,14 @@ function isBlank(value: unknown): boolean {
   return typeof value === "string" && value.trim() === "";
 }
 
-function inputError(tool: Tool, given: unknown, error: z.ZodError): BridgeError {
+function inputError(tool: Tool, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
       return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     // An element of a list is shown by its value.
     const where = String(issue.path[0] ?? "arguments");
-    const value = givenAt(given, issue.path);
-    return value === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue, value)}`;
+    return issue.input === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue)}`;
   });
   return new BridgeError({
     code: "invalid_input",
@@ -177,17 +176,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Describes a problem in our own words, with the value if it is short. */
-function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const value = issue.input;
   const isShort = typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";
   if (issue.code === "invalid_type") return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") return `${shown}must be one of ${issue.values.map(String).join(", ")}`;
   return `${shown}${issue.message}`;
-}
-
-function givenAt(given: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : value),
-    given,
-  );
 }
