@@ -38,18 +38,12 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
 export class Downloader {
-  readonly #service: DownloaderOptions["service"];
-  readonly #version: string;
-  readonly #isProxied: boolean;
-  readonly #lookup: Lookup;
+  readonly #options: DownloaderOptions;
   readonly #limits: DownloadLimits;
 
-  constructor({ service, version, lookup, limits }: DownloaderOptions) {
-    this.#service = service;
-    this.#isProxied = isProxied(service.proxies);
-    this.#version = version;
-    this.#lookup = lookup ?? ((hostname) => systemLookup(hostname, { all: true }));
-    this.#limits = { ...LIMITS, ...limits };
+  constructor(options: DownloaderOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
   }
 
   /** Yields the file as it arrives. Throws a DownloadFailure if it is no video or does not arrive whole. */
@@ -91,7 +85,7 @@ export class Downloader {
           headers: {
             accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
             "accept-encoding": "identity",
-            "user-agent": `faceless-video-mcp/${this.#version}`,
+            "user-agent": `faceless-video-mcp/${this.#options.version}`,
           },
           signal,
         });
@@ -147,13 +141,14 @@ export class Downloader {
       maxHeaderSize: 16 * 1024,
       allowH2: false,
     };
-    return this.#isProxied ? createProxyAgent(this.#service.proxies, options) : new Agent(options);
+    const { proxies } = this.#options.service;
+    return isProxied(proxies) ? createProxyAgent(proxies, options) : new Agent(options);
   }
 
   /** Throws if none of them may be connected to. Empty if only the proxy can resolve the name. */
   async #allowedAddresses(hostname: string, serviceNetwork: Network): Promise<readonly LookupAddress[]> {
     const addresses = await this.#resolve(hostname).catch((error: unknown) => {
-      if (this.#isProxied) return undefined;
+      if (isProxied(this.#options.service.proxies)) return undefined;
       throw error;
     });
     if (addresses === undefined) return [];
@@ -166,7 +161,7 @@ export class Downloader {
 
   /** The network that may hold its files besides the internet. Only its name makes it loopback, not DNS. */
   async #serviceNetwork(): Promise<Network> {
-    const { hostname } = this.#service.baseUrl;
+    const { hostname } = this.#options.service.baseUrl;
     if (isLoopback(hostname)) return "loopback";
     const addresses = await this.#resolve(hostname).catch(() => []);
     const isPrivate =
@@ -176,9 +171,10 @@ export class Downloader {
 
   /** Takes `URL.hostname`. */
   async #resolve(hostname: string): Promise<readonly LookupAddress[]> {
+    const { lookup = (name) => systemLookup(name, { all: true }) } = this.#options;
     const address = hostname.replace(/^\[|\]$/g, "");
     const family = isIP(address);
-    return family === 0 ? this.#lookup(hostname) : [{ address, family }];
+    return family === 0 ? lookup(hostname) : [{ address, family }];
   }
 }
 
