@@ -94,8 +94,8 @@ export function createApplication(options: ApplicationOptions): Application {
       : new SavedVideos({
           folder: new VideoFolder({ path: config.saveDir, now: clock.now }),
           store: jobs,
-          download: async function* (request) {
-            yield* (await downloader()).download(request);
+          download: async function* (url, signal) {
+            yield* (await downloader()).download(url, signal);
           },
           watch: (jobId) => poller.watch(jobId),
           lookUpLinks: () => reader.refreshFromList(0),

@@ -11,7 +11,7 @@ import { isLoopback } from "../loopback.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "../service/proxy.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
-import { DownloadFailure, type DownloadRequest } from "./saved-videos.ts";
+import { DownloadFailure } from "./saved-videos.ts";
 
 const LIMITS = {
   maxBytes: 500 * 1024 * 1024,
@@ -47,7 +47,7 @@ export class Downloader {
   }
 
   /** Yields the file as it arrives. Throws a DownloadFailure if it is no video or does not arrive whole. */
-  async *download({ url, signal }: DownloadRequest): AsyncGenerator<Uint8Array> {
+  async *download(url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const stop = new AbortController();
     const tooLong = new DownloadFailure("it took too long");
     const deadline = setTimeout(() => stop.abort(tooLong), this.#limits.deadlineMs).unref();

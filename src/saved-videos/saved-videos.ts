@@ -13,11 +13,6 @@ export type SavedVideo =
   /** `problem` is a clause that follows a colon. */
   | { readonly state: "failed"; readonly problem: string };
 
-export interface DownloadRequest {
-  readonly url: string;
-  readonly signal: AbortSignal;
-}
-
 /** Why a download failed, as a clause that follows a colon. Has no text of the other side's. */
 export class DownloadFailure extends Error {
   /** Whether another request may succeed. */
@@ -33,7 +28,7 @@ export interface SavedVideosOptions {
   readonly folder: Pick<VideoFolder, "names" | "pathOf" | "write">;
   readonly store: JobStore;
   /** Yields the file, or throws a DownloadFailure. */
-  readonly download: (request: DownloadRequest) => AsyncIterable<Uint8Array>;
+  readonly download: (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Polls the job until it ends or the returned function is called. May throw. */
   readonly watch: (jobId: string) => Unsubscribe;
   /** Updates the store from the newest page of the video list, which has the links. Never rejects. */
@@ -215,7 +210,7 @@ export class SavedVideos {
     for (let attempt = 1; ; attempt++) {
       try {
         const url = this.#linkOf(jobId) ?? "";
-        return await folder.write(name, download({ url, signal }));
+        return await folder.write(name, download(url, signal));
       } catch (error) {
         const mayPass = error instanceof DownloadFailure && error.mayPass;
         if (!mayPass || attempt === MAX_ATTEMPTS) throw error;

@@ -66,7 +66,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
   const close = () => void transport.close().catch(() => {});
 
   // The SDK would wait a minute for a missing answer. Closing its transport ends whatever it does.
-  const timeout = AbortSignal.timeout(timeLeftMs(call));
+  const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(call.endsAtMs - call.clock.monotonicMs())));
   timeout.addEventListener("abort", close);
   signal?.addEventListener("abort", close);
   try {
@@ -88,20 +88,18 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.clean(error.message)));
     if (failure instanceof BridgeError) throw failure;
     if (signal?.aborted === true) throw cancelledError(operation, "unknown");
-    if (timeout.aborted) throw transportError(operation, new TransportFailure(OUT_OF_TIME));
+    // All requests were answered, and none of the answers was the result.
+    if (timeout.aborted)
+      throw transportError(
+        operation,
+        new TransportFailure({ kind: "timeout", sent: true, reason: "it took too long" }),
+      );
     // The SDK's message may quote the answer, whose words must not pass for ours.
     throw mcpAnswerError("it does not speak MCP as documented", error);
   } finally {
     signal?.removeEventListener("abort", close);
     close();
   }
-}
-
-/** Describes a call that has no result although its requests were answered. */
-const OUT_OF_TIME = { kind: "timeout", sent: true, reason: "it took too long" } as const;
-
-function timeLeftMs({ endsAtMs, clock }: McpCall): number {
-  return Math.max(1, Math.ceil(endsAtMs - clock.monotonicMs()));
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */

@@ -48,7 +48,6 @@ const AGENT_OPTIONS: Agent.Options = {
 export class Http {
   readonly #origin: string;
   readonly #proxies: Proxies;
-  readonly #isProxied: boolean;
   readonly #inFlight = new Set<RequestInFlight>();
   #shared: Dispatcher | undefined; // used by all new requests, unless they go through a proxy
   #isDestroyed = false;
@@ -56,7 +55,6 @@ export class Http {
   constructor(origin: string, proxies: Proxies) {
     this.#origin = origin;
     this.#proxies = proxies;
-    this.#isProxied = isProxied(proxies);
   }
 
   /** The whole answer, even if the connection fails once its JSON is whole. Throws a TransportFailure. */
@@ -85,7 +83,7 @@ export class Http {
   #dispatcher(): Dispatcher {
     // Only destroying undici's ProxyAgent ends a request that the proxy has not answered: each request has
     // one of its own there, so that no other suffers from that.
-    return this.#isProxied
+    return isProxied(this.#proxies)
       ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
       : (this.#shared ??= new Agent(AGENT_OPTIONS));
   }

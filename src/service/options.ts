@@ -2,7 +2,7 @@
 // Plain constants, so that a tool list can be answered before any schema or HTTP code is loaded.
 
 export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", "ugc"] as const;
-export const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
+const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
 export const PACINGS = ["slow", "normal", "fast"] as const;
 /** The optional fields of a generation request that take one of a few values. */
 export const CHOICES = { style: STYLES, music: MUSIC, pacing: PACINGS } as const;

@@ -3,16 +3,7 @@
 import * as z from "zod";
 import { jobUri, meaningOf, UNLISTED_MS } from "../job.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
-import {
-  CATALOG_VOICES,
-  CHOICES,
-  DEFAULTS,
-  DURATION,
-  MUSIC,
-  PACINGS,
-  RENDER_TIME,
-  STYLES,
-} from "../service/options.ts";
+import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { GenerationRequest } from "../service/answers.ts";
 import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
@@ -54,7 +45,7 @@ export const generateVideo = defineTool({
         })
         .optional(),
       style: z
-        .enum(STYLES)
+        .enum(CHOICES.style)
         .meta({
           default: DEFAULTS.style,
           description: "asmr: one slow action; brainrot: absurd; ugc: a friend's tip",
@@ -72,10 +63,10 @@ export const generateVideo = defineTool({
         })
         .optional(),
       music: z
-        .enum(MUSIC)
+        .enum(CHOICES.music)
         .meta({ default: DEFAULTS.music, description: "Fits story: dramatic; documentary: cinematic" })
         .optional(),
-      pacing: z.enum(PACINGS).meta({ default: DEFAULTS.pacing }).optional(),
+      pacing: z.enum(CHOICES.pacing).meta({ default: DEFAULTS.pacing }).optional(),
       confirmDuplicate: confirmDuplicateArgument(),
     }),
   readers: {

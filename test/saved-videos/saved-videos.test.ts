@@ -37,7 +37,7 @@ class SavingWorld extends PolledWorld {
         },
       },
       store: this.store,
-      download: ({ url }) => this.#download(url),
+      download: (url) => this.#download(url),
       watch: (jobId) => this.poller.watch(jobId),
       lookUpLinks: async () => {
         this.lookups += 1;

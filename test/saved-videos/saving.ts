@@ -80,7 +80,7 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   const saver = new SavedVideos({
     folder: new VideoFolder({ path: folder, now: Date.now }),
     store,
-    download: (request) => downloader.download(request),
+    download: (url, signal) => downloader.download(url, signal),
     watch: () => () => {},
     lookUpLinks: async () => {},
     clock: impatientClock,
