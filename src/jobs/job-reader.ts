@@ -38,7 +38,7 @@ interface InFlightRead {
 }
 
 const CANCELLED = "Reading the job was cancelled.";
-/** The list only adds to what is known: it is not worth a long wait. */
+/** The list only adds a link to what is known, which is not worth a long wait. */
 const LIST_DEADLINE_MS = 3_000;
 /** The list may lag behind the status, or never name a final video. */
 const LOOKUP_INTERVAL_MS = 5_000;

@@ -20,11 +20,11 @@ export interface ReadAnswer extends Answer {
   readonly json: unknown;
 }
 
-/** What would take too long to parse is refused. JSON of 4 MB that says something has fewer. */
+/** JSON with more of them would take too long to parse, and is refused. Real answers have fewer. */
 const MAX_SEPARATORS = 250_000;
-/** What goes beyond these is left out. */
+/** Values beyond these limits are left out. */
 const MAX_VALUES = 50_000;
-/** Bounds one list or object, so also the videos of a page. */
+/** The limit of one list or object, and thus of the videos on a page. */
 const MAX_ITEMS = 1_000;
 const MAX_DEPTH = 20;
 
@@ -48,7 +48,7 @@ export function jsonReader(redact: Redact) {
 
 export type JsonReader = ReturnType<typeof jsonReader>;
 
-/** Commas and opening brackets, in texts too: at least as many as the JSON has values beside the first. */
+/** Counts commas and opening brackets, also those within texts: JSON has at most one value more. */
 export function countSeparators(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -111,10 +111,10 @@ const status = z.string().min(1);
 const jobId = z.string().min(1);
 /** A number that stands where a text is documented means its digits. */
 const textOrNumber = z.union([z.string(), z.number().transform(String)]);
-/** Undefined too where it is of another type. */
+/** A value of another type counts as absent. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
-/** The items that can be used. Zod's own list would collect an issue for each that can't. */
+/** Returns the items that match the schema. z.array would collect an issue for each that doesn't. */
 function usable<Schema extends z.ZodType>(items: readonly unknown[], schema: Schema): z.output<Schema>[] {
   return items.flatMap((item) => {
     const { success, data } = schema.safeParse(item);
@@ -140,7 +140,7 @@ const count = () => optional(z.number());
 const progress = z.looseObject({ total: count(), completed: count(), failed: count() });
 const jobStatus = z.looseObject({
   status,
-  // What is no text counts as a link that is not safe.
+  // Anything but a text counts as an unsafe link.
   videoUrls: z
     .array(z.unknown())
     .transform((links) => links.slice(0, MAX_CLIPS).map((link) => (typeof link === "string" ? link : "")))
@@ -191,7 +191,7 @@ export interface ConnectedPlatforms {
   readonly platforms: readonly ConnectedPlatform[];
 }
 
-// A field of another type must not cost the other field.
+// A code of another type must not hide the message, nor a message the code.
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({
     code: optional(textOrNumber),
@@ -199,7 +199,7 @@ export const errorEnvelopeSchema = z.looseObject({
   }),
 });
 
-/** What answers name that are more than a refusal. */
+/** An answer with one of these fields is more than a refusal. */
 const SUBJECTS = ["jobId", "results", "videos", "platforms"];
 
 /** Whether an answer is the error envelope and nothing else: then it is a refusal, whatever its status. */
@@ -244,7 +244,7 @@ export function answerSchemas(baseUrl: URL) {
   };
 }
 
-/** Fields that the bridge adds to results. The service's own of the same name would be taken for them. */
+/** Fields that the bridge adds to results. A field of the service with the same name would pass for one. */
 export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "summary",
   "nextStep",
@@ -270,7 +270,7 @@ const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript
 /** Signed links have about 2,000 at most. */
 const MAX_LINK_CHARACTERS = 4_096;
 
-/** The fields but the omitted, without unsafe links at any depth. The fields in `kept` are not looked at. */
+/** Returns all fields but the omitted, without unsafe links at any depth. Those in `kept` are not checked. */
 function withSafeLinks<Fields extends object>(
   fields: Fields,
   isSafe: (link: string) => boolean,

@@ -95,7 +95,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         new TransportFailure({ kind: "timeout", sent: true, reason: "it took too long" }),
       );
     // The SDK's message may quote the answer, whose words must not pass for ours.
-    throw mcpAnswerError("it does not speak MCP as documented", error);
+    throw mcpAnswerError("it is not what MCP prescribes", error);
   } finally {
     signal?.removeEventListener("abort", close);
     close();

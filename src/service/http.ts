@@ -181,7 +181,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     );
   }
 
-  /** Ends the request at any stage. Before onRequestStart undici can't be told: it aborts there, unsent. */
+  /** Ends the request at any stage. undici can't be told before onRequestStart, which aborts it unsent. */
   giveUp(reason: Reason): void {
     if (this.#isOver) return;
     this.#givenUp = this.#failure(reason);
@@ -189,7 +189,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#controller?.abort(this.#givenUp);
   }
 
-  /** Called just before the request's header is written: from here on the request counts as sent. */
+  /** undici calls this just before it writes the header: from here on, the request counts as sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#givenUp === undefined) this.#controller = controller;
     else controller.abort(this.#givenUp);

@@ -54,7 +54,7 @@ function onlyName(parameters: readonly Json[]): string | undefined {
   return typeof name === "string" && others.length === 0 ? name : undefined;
 }
 
-/** The object itself, since a copy for each reference to it would take minutes; empty for anything else. */
+/** Returns the object itself, as copies for all references would take minutes; empty for anything else. */
 function objectOf(value: unknown): Json {
   return isObject(value) ? value : NOTHING;
 }

@@ -239,5 +239,5 @@ export class RequestSender {
 function describeProblem({ json }: ReadAnswer, { issues: [issue] }: z.ZodError): string {
   if (json === undefined) return "it is not readable JSON";
   const path = issue?.path.join(".") ?? "";
-  return path === "" ? "it is no object" : `${path} is missing or has another form`;
+  return path === "" ? "it is not an object" : `${path} is missing or has another form`;
 }

@@ -75,7 +75,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ),
   ...failures(
     ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"],
-    "TLS failed: the other side does not speak it",
+    "TLS failed: the other side does not speak TLS",
     "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. The usual port for https needs no number.",
   ),
   HTTPParserError: failure(
@@ -131,10 +131,10 @@ function networkCode(error: unknown): string {
 }
 
 export interface TransportFacts extends Omit<NetworkFailure, "fix"> {
-  /** False only where no byte of the request can have been sent. */
+  /** False only if certainly no byte of the request was sent. */
   readonly sent: boolean;
   readonly fix?: string;
-  /** The status line, where one had arrived before the body failed. */
+  /** Set if the status line arrived before the body failed. */
   readonly status?: number | undefined;
   /** The answer that may still come. It rejects with a TransportFailure if none does. */
   readonly late?: Promise<Answer>;

@@ -28,7 +28,7 @@ export const generateVideo = defineTool({
         .trim()
         .min(1, "must not be empty")
         .describe(
-          "All that is spoken and, after each line in [brackets], the one thing seen then, in the language of `language`. Note all that the user named and the one moment it is about; draft two topics with different ideas, judged as a stranger about to scroll, as a native editor who checks every word, and as the user; keep the better, mend its weakest lines. First line: four to six words that stop a thumb: strange, funny or wrong, and true. Each line makes the next necessary; the moment happens in full. Last line: words someone would repeat; no summary. No unsure fact or invented experience. story: one want, harder with each line, a turn. education: one example worked through. documentary: evidence first, calm whole sentences. asmr: one slow action, half the words. brainrot: an absurd premise in earnest, bigger each line. ugc: mid-talk to a friend, then the next step. 2.2 English words per second, counted. A picture per 3 s: the thing itself; no talking face, lettering, logo. No title or label, it might be spoken",
+          "All that is spoken and, after each line, in [brackets] the one thing seen then, in the language of `language`. Note all that the user named and the one moment it is about; draft two topics with different ideas, judged as a stranger about to scroll, as a native editor who checks every word, and as the user; keep the better and fix its weakest lines. First line: four to six words that stop a thumb: strange, funny or wrong, and true. Each line makes the next necessary; the moment happens in full. Last line: words someone would repeat; no summary. No unsure fact or invented experience. story: one want, harder with each line, a turn. education: one example worked through. documentary: evidence first, calm whole sentences. asmr: one slow action, half the words. brainrot: an absurd premise in earnest, bigger each line. ugc: mid-talk to a friend, then the next step. Count 2.2 English words per second. A picture per 3 s: the thing itself; no talking face, lettering or logo. No title or label: it might be spoken",
         ),
       language: z
         .string()
@@ -41,14 +41,14 @@ export const generateVideo = defineTool({
         .max(DURATION.max, OUT_OF_BOUNDS)
         .meta({
           default: DEFAULTS.duration,
-          description: "Seconds; over 90: several videos, each paid: ask first",
+          description: "In seconds. A longer film is several videos, each paid for: ask first",
         })
         .optional(),
       style: z
         .enum(CHOICES.style)
         .meta({
           default: DEFAULTS.style,
-          description: "asmr: one slow action; brainrot: absurd; ugc: a friend's tip",
+          description: "asmr is one slow action, brainrot is absurd, ugc is a friend's tip",
         })
         .optional(),
       voice: z
@@ -59,12 +59,12 @@ export const generateVideo = defineTool({
         )
         .meta({
           default: DEFAULTS.voice,
-          description: `Only if the user chooses; sex and accent undocumented. ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>`,
+          description: `Set it only if the user chooses one. Sex and accent are not documented. ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>`,
         })
         .optional(),
       music: z
         .enum(CHOICES.music)
-        .meta({ default: DEFAULTS.music, description: "Fits story: dramatic; documentary: cinematic" })
+        .meta({ default: DEFAULTS.music, description: "dramatic fits story, cinematic fits documentary" })
         .optional(),
       pacing: z.enum(CHOICES.pacing).meta({ default: DEFAULTS.pacing }).optional(),
       confirmDuplicate: confirmDuplicateArgument(),
@@ -209,7 +209,7 @@ function notALanguage(text: unknown): string {
 const DESCRIPTION =
   /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random)$/i;
 
-/** Native voices' ids are not documented: any word passes but a description, and `clone:` without an id. */
+/** Ids of native voices are not documented: any word passes, except a description or `clone:` alone. */
 function isVoice(voice: string): boolean {
   if (!/^[^\s\p{C}\p{DI}]{1,200}$/u.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
   return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));

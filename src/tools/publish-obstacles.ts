@@ -73,7 +73,7 @@ export async function explainRefusal(
   return new BridgeError({ ...refusal.facts, message, nextStep, retryable }, refusal);
 }
 
-/** The input names something that is no platform's id. */
+/** Some of the platforms that the call names can't be ids. */
 export function unusableError(
   unusable: readonly string[],
   connected: readonly string[] | undefined,
@@ -99,7 +99,7 @@ function unknownJobError(): BridgeError {
   });
 }
 
-/** undefined for a job that is ready or not known. One with a video is ready under any other status. */
+/** undefined for a job that is unknown or ready. With a final video it is ready, whatever its status. */
 function jobError(job: Job | undefined): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
   switch (meaningOf(job.status)) {
@@ -147,7 +147,7 @@ function missingError(
 /** Names the connected accounts, and what the caller probably meant by the missing ones. */
 export function describeConnected(missing: readonly string[], connected: readonly string[]): string {
   if (connected.length === 0)
-    return "Tell the user to connect an account on the service's website first: none is.";
+    return "Tell the user to connect an account on the service's website first. None is connected yet.";
   const meant = missing.flatMap((name) => {
     const other = OTHER_NAMES[name.replace(/[^a-z0-9]+/g, " ").trim()] ?? name.replace(/[^a-z0-9]/g, "");
     return connected.includes(other) ? [`${quoteName(name)} is probably ${other}`] : [];

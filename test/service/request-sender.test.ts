@@ -237,7 +237,7 @@ test("a cancellation between two attempts of a GET ends it", async () => {
 test.each([
   ["<html>", "it is not readable JSON"],
   [JSON.stringify({ status: 5, videoUrls: [] }), "status is missing or has another form"],
-  [JSON.stringify([]), "it is no object"],
+  [JSON.stringify([]), "it is not an object"],
 ])("an answer of another form, %s, is told with its place", async (body, problem) => {
   const { service } = await bridge({ [STATUS]: { body } });
 
