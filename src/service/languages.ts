@@ -26,7 +26,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 export function languageCode(text: string): string | undefined {
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
-    if (knownName("language", new Intl.Locale(code).language) !== undefined) return code;
+    if (nameOf("language", new Intl.Locale(code).language) !== undefined) return code;
   } catch {
     // It is no code.
   }
@@ -38,25 +38,21 @@ export function languageCode(text: string): string | undefined {
 export function codeMeantBy(text: string): string | undefined {
   const country = text.trim().toUpperCase();
   if (country === "SP") return "es";
-  try {
-    if (knownName("region", country) === undefined) return undefined;
-    return new Intl.Locale(`und-${country}`).maximize().language;
-  } catch {
-    return undefined;
-  }
+  if (nameOf("region", country) === undefined) return undefined;
+  return new Intl.Locale(`und-${country}`).maximize().language;
 }
 
-/** Throws at what is not well-formed. */
-function knownName(type: "language" | "region", code: string): string | undefined {
-  return new Intl.DisplayNames("en", { type, fallback: "none" }).of(code);
-}
-
-/** The English name to show for a BCP-47 code, or the code itself if it has none. */
+/** The name to show for a BCP-47 code, or the code itself if it has none. */
 export function languageName(code: string, inLanguage = "en"): string {
+  return nameOf("language", code, inLanguage) ?? code;
+}
+
+function nameOf(type: "language" | "region", code: string, inLanguage = "en"): string | undefined {
   try {
-    return new Intl.DisplayNames([inLanguage], { type: "language" }).of(code) ?? code;
+    return new Intl.DisplayNames([inLanguage], { type, fallback: "none" }).of(code);
   } catch {
-    return code;
+    // It is not well-formed.
+    return undefined;
   }
 }
 
