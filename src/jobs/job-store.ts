@@ -19,8 +19,6 @@ export interface KnownJob {
   readonly fetchedAtMs?: number;
   /** The same, in milliseconds since the epoch: for showing. */
   readonly updatedAtMs?: number;
-  /** When a list showed after that answer that the job still runs, on the monotonic clock. */
-  readonly listedAtMs?: number;
   /** The last one that the service gave. */
   readonly finalVideoUrl?: string;
   /** When it did, on the monotonic clock. */
@@ -104,7 +102,7 @@ export class JobStore {
    * still ended where it had ended, since a lagging replica of the service may answer with an older state.
    */
   put(answer: Job): Job {
-    const { watchEnded, listedAtMs: _, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
+    const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
       answer.finalVideoUrl ?? (meaningOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
@@ -132,7 +130,6 @@ export class JobStore {
         jobId,
         // A list may lag behind.
         status: status !== undefined && isEnded(status) ? status : video.status,
-        ...(job?.done === false && !isEnded(video.status) && { listedAtMs: this.#clock.monotonicMs() }),
         ...(finalVideoUrl !== undefined && this.#linkOf(finalVideoUrl)),
         ...(finalVideoUrl !== undefined &&
           job !== undefined &&

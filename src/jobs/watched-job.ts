@@ -49,8 +49,7 @@ export class WatchedJob {
     this.#options = options;
     this.jobId = jobId;
     this.watchedSinceMs = clock.monotonicMs();
-    const { fetchedAtMs, listedAtMs = fetchedAtMs } = store.get(jobId) ?? {};
-    this.#seenMs = listedAtMs;
+    this.#seenMs = store.get(jobId)?.fetchedAtMs;
     const firstDelayMs = schedule.firstDelayMs(store.ageMs(jobId));
     this.#scheduledMs =
       firstDelayMs > 0 || this.#seenMs === undefined

@@ -19,7 +19,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds (50 works well) it waits up to that long for the end; if the video is still rendering, call this again. done means completed or failed. Costs nothing.",
+    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds (50 works well) it waits up to that long for the end; if the video is still rendering, call this again. done means that the job has ended. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
