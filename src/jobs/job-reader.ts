@@ -40,11 +40,11 @@ interface InFlightRead {
 const CANCELLED = "Reading the job was cancelled.";
 /** The list only adds a link to what is known, which is not worth a long wait. */
 const LIST_DEADLINE_MS = 3_000;
-/** The list may lag behind the status, or never name a final video. */
+/** A link that the list lacks is looked up again after this: the list may lag behind the status. */
 const LOOKUP_INTERVAL_MS = 5_000;
-/** Links may be signed for a time. */
+/** A link may be signed for a limited time, so an older one is looked up again. */
 const MAX_LINK_AGE_MS = 60_000;
-/** Rate limits are usually per minute. */
+/** An answer of this age will do while few requests are left: rate limits are usually per minute. */
 const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
 export class JobReader {

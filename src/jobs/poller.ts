@@ -23,9 +23,9 @@ const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
 const MAX_WATCH_MS = 60 * 60_000;
-/** The jobs are asked one by one after a failed list: it may be broken where the status is not. */
+/** After a list that failed, each job is asked for its status: that may work where the list doesn't. */
 const LIST_PAUSE_MS = 60_000;
-/** The rate limiter knows how long to wait after a refusal: this only keeps from asking it again at once. */
+/** The rate limiter knows how long to wait after a refusal. This pause only prevents a new try at once. */
 const RATE_LIMITED_PAUSE_MS = 1_000;
 
 /** Times are milliseconds on the monotonic clock. */

@@ -1,5 +1,5 @@
-// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way,
-// with the addresses that its name resolves to. Knows nothing of jobs and files. Loaded on first use: it
+// Downloads a finished video from wherever its link leads. Never sends the key. Checks each hop of the way
+// and the addresses that its name resolves to. Knows nothing of jobs and files. Loaded on first use: it
 // needs undici.
 
 import type { LookupAddress } from "node:dns";
@@ -15,7 +15,7 @@ import { DownloadFailure } from "./saved-videos.ts";
 
 const LIMITS = {
   maxBytes: 500 * 1024 * 1024,
-  /** A connection that brings no byte for so long is given up. */
+  /** A connection that brings no byte for this long is given up. */
   stallMs: 30_000,
   /** The limit of the whole download. */
   deadlineMs: 30 * 60_000,
@@ -58,7 +58,7 @@ export class Downloader {
       throw new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
     } finally {
       clearTimeout(deadline);
-      // A signal that never aborts keeps what listens to it.
+      // A signal that never aborts would keep its listeners for ever.
       stop.abort();
     }
   }
@@ -81,7 +81,7 @@ export class Downloader {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: "GET",
-          // Those of any visitor: neither key nor cookie.
+          // Any visitor sends these: there is neither key nor cookie.
           headers: {
             accept: "video/*, application/octet-stream;q=0.9, */*;q=0.5",
             "accept-encoding": "identity",
@@ -159,7 +159,7 @@ export class Downloader {
     return allowed;
   }
 
-  /** The network that may hold its files besides the internet. Only its name makes it loopback, not DNS. */
+  /** The network that may hold its files besides the internet. Only a name, never DNS, makes it loopback. */
   async #serviceNetwork(): Promise<Network> {
     const { hostname } = this.#options.service.baseUrl;
     if (isLoopback(hostname)) return "loopback";

@@ -7,13 +7,13 @@ import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
-/** How the saving of a finished video stands. */
+/** Whether a finished video is saved. */
 export type SavedVideo =
   | { readonly state: "saving" | "saved"; readonly path: string }
   /** `problem` is a clause that follows a colon. */
   | { readonly state: "failed"; readonly problem: string };
 
-/** Why a download failed, as a clause that follows a colon. Has no text of the other side's. */
+/** Why a download failed, as a clause that follows a colon. Contains no text of the other side. */
 export class DownloadFailure extends Error {
   /** Whether another request may succeed. */
   readonly mayPass: boolean;
@@ -40,7 +40,7 @@ export interface SavedVideosOptions {
 /** A video that is to be saved and is not yet. */
 interface PendingVideo {
   readonly jobId: string;
-  /** `failed` until a look after `retryAtMs`. */
+  /** A failed video is tried again by the first look after `retryAtMs`. */
   state: "rendering" | "waiting for its link" | "saving" | "failed";
   /** Why it failed the last time; empty before. */
   problem: string;
@@ -72,7 +72,7 @@ const FILE_NAME = /^faceless-\d{4}-\d{2}-\d{2}-(.+)\.mp4$/;
 export class SavedVideos {
   readonly #options: SavedVideosOptions;
   readonly #pending = new Map<string, PendingVideo>(); // by jobId
-  /** Paths by the part of the name that stands for the job, as the folder was last read. */
+  /** Paths by the part of the name that identifies the job, as the folder was last read. */
   #saved: ReadonlyMap<string, string> = new Map();
   #folderRead: Promise<void> | undefined; // in progress
   readonly #inProgress = new Set<Promise<void>>(); // videos that are being saved
@@ -140,7 +140,7 @@ export class SavedVideos {
     this.#pending.delete(video.jobId);
   }
 
-  /** Takes a video as far as what is known of its job allows. */
+  /** Does the next step that the known state of the job allows. */
   #advance(video: PendingVideo | undefined): void {
     if (video?.state !== "rendering" && video?.state !== "waiting for its link") return;
     const { job } = this.#options.store.get(video.jobId) ?? {};
@@ -203,7 +203,7 @@ export class SavedVideos {
     }
   }
 
-  /** Begins anew when it is cut, twice at most. */
+  /** Starts over when the connection breaks, twice at most. */
   async #download({ jobId, name }: PendingVideo): Promise<void> {
     const { folder, download, clock } = this.#options;
     const { signal } = this.#shutdown;
@@ -220,7 +220,7 @@ export class SavedVideos {
     }
   }
 
-  /** What was known before stands if the folder can't be read. */
+  /** If the folder can't be read, what was known before stands. */
   #readFolder(): Promise<void> {
     const { folder, log } = this.#options;
     const read = async () => {
@@ -240,9 +240,9 @@ export class SavedVideos {
   }
 
   /**
-   * What stands for the job in its file's name: the first 8 digits of a UUID, unless an older job has them.
-   * A UUID that begins with the time begins like those of the minutes around it, so such a one, and any other
-   * id, is used whole.
+   * The part of the file's name that identifies the job: the first 8 digits of a UUID, unless an older job
+   * has them. UUIDs that begin with the time share these digits with those of the same minutes. They are used
+   * whole, and so is any other id.
    */
   #idPart(jobId: string): string {
     const id = jobId.toLowerCase();
@@ -257,7 +257,7 @@ export class SavedVideos {
   }
 }
 
-/** Stands in where no folder is set. */
+/** Used if no folder is set. */
 export const NOTHING_SAVED: Pick<SavedVideos, keyof SavedVideos> = {
   saveWhenFinished: () => {},
   refresh: async () => {},

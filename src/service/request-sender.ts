@@ -41,7 +41,7 @@ export interface RequestParts {
   readonly body?: unknown;
   /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
   readonly isAnswer?: (json: unknown) => boolean;
-  /** What counts as the JSON of an answer that can't be read, found in its text. */
+  /** Finds what counts as the JSON of an answer that can't be read, in its text. */
   readonly salvage?: (text: string) => unknown;
 }
 

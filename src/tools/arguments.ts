@@ -15,17 +15,17 @@ export const confirmDuplicateArgument = () =>
 
 // Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.
 
-/** "30", "30s" and "30 seconds" as 30. */
+/** Reads "30", "30s" and "30 seconds" as 30. */
 export function asSeconds(value: unknown): unknown {
   return asNumber(typeof value === "string" ? value.replace(/\s*(s|secs?|seconds?)\s*$/i, "") : value);
 }
 
-/** "30" as 30. */
+/** Reads "30" as 30. */
 export function asNumber(value: unknown): unknown {
   return typeof value === "string" && /^\s*-?\d{1,9}(\.\d{1,9})?\s*$/.test(value) ? Number(value) : value;
 }
 
-/** "Documentary" as "documentary". */
+/** Reads "Documentary" as "documentary". */
 export function asOneOf(values: readonly string[]): (value: unknown) => unknown {
   return (value) => {
     const wanted = typeof value === "string" ? value.trim().toLowerCase() : undefined;
@@ -33,7 +33,7 @@ export function asOneOf(values: readonly string[]): (value: unknown) => unknown 
   };
 }
 
-/** "tiktok", "tiktok, youtube" and the text of a JSON array as lists. */
+/** Reads "tiktok", "tiktok, youtube" and the text of a JSON array as lists. */
 export function asList(value: unknown): unknown {
   if (typeof value !== "string") return value;
   return value
@@ -42,7 +42,7 @@ export function asList(value: unknown): unknown {
     .filter((item) => item.trim() !== "");
 }
 
-/** A resource URI or a link as the id of its job. */
+/** Reads a resource URI or a link as the id of its job. */
 export function asJobId(value: unknown): unknown {
   return typeof value === "string" ? (readJobId(value) ?? value) : value;
 }

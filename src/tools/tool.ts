@@ -86,7 +86,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly startsJob?: true;
   /** Strict where it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
-  /** Each reads other forms of an argument's value, and passes on what it can't read. */
+  /** By argument: each turns other forms of a value into the schema's, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
