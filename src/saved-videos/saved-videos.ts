@@ -29,7 +29,7 @@ export interface SavedVideosOptions {
   readonly store: JobStore;
   /** Yields the file, or throws a DownloadFailure. */
   readonly download: (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
-  /** Polls the job until it ends or the returned function is called. May throw. */
+  /** Polls the job until it ends or the returned function is called. */
   readonly watch: (jobId: string) => Unsubscribe;
   /** Updates the store from the newest page of the video list, which has the links. Never rejects. */
   readonly lookUpLinks: () => Promise<unknown>;

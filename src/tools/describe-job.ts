@@ -126,7 +126,7 @@ function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
   return {
     summary: `The render failed again: this was attempt ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
     nextStep:
-      "Tell the user, and suggest another topic, or to stop: the same order would probably fail again.",
+      "Tell the user, and suggest trying another topic or stopping: the same order would probably fail again.",
   };
 }
 

@@ -119,7 +119,7 @@ test("A second failure of the same order is said to be one, and another topic is
   expect(once).toEqual([expect.stringContaining("refunded"), expect.stringContaining("generated again")]);
   expect(again).toEqual([
     expect.stringMatching(/failed again.* attempt 2 .*refunded/),
-    expect.stringMatching(/^Tell the user, and suggest another topic, or to stop/),
+    expect.stringMatching(/^Tell the user, and suggest trying another topic or stopping/),
   ]);
 });
 
