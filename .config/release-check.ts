@@ -14,7 +14,7 @@ const lockfileSchema = z.object({
 });
 const { packages } = lockfileSchema.parse(JSON.parse(readFileSync("package-lock.json", "utf8")));
 
-const faults = [...lockfileFaults(), ...readmeFaults()];
+const faults = [...lockfileFaults(), ...readmeFaults(), ...changelogFaults()];
 process.stdout.write(faults.length === 0 ? "Nothing stops the release.\n" : `${faults.join("\n")}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
@@ -37,4 +37,10 @@ function lockfileFaults(): string[] {
 function readmeFaults(): string[] {
   const isMarked = readFileSync("README.md", "utf8").includes("<!-- unpublished -->");
   return isMarked ? ["README.md: remove the block that says that the package is not on npm yet."] : [];
+}
+
+/** The release's notes are the part of its version alone. */
+function changelogFaults(): string[] {
+  const isMissed = /^## \[Unreleased\]\s+(?!## )\S/m.test(readFileSync("CHANGELOG.md", "utf8"));
+  return isMissed ? ["CHANGELOG.md: move the changes under Unreleased to the version's own heading."] : [];
 }

@@ -71,14 +71,14 @@ export function serverJson(): string {
 /** The parts of the bundle's manifest that make its settings page and pass its values to the server. */
 export function settingsPage() {
   const fields = [
-    ...settings.map(({ name, title, type, meaning, description, isSecret, choices }) => ({
+    ...settings.map(({ name, title, type, meaning, default: value, description, isSecret, choices }) => ({
       id: name.replace("FACELESS_", "").toLowerCase(),
       variable: name,
       entry: {
         type,
         title: `${title} (${name})`,
         // A picker offers other values than the variable.
-        description: type === "directory" ? `${meaning}.` : description,
+        description: type === "directory" ? `${meaning}. Default: ${value}.` : description,
         ...(choices && { default: choices[0] }),
         ...(type === "number" && { min: 0 }),
         ...(isSecret && { sensitive: true }),

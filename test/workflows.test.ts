@@ -102,7 +102,11 @@ test("a release is checked, tested, attested and downloadable before the registr
     "npm ci --ignore-scripts",
     "npm run release:check",
   ]);
-  expect(commandsOf("pack.yml pack")?.slice(-2)).toEqual([".ci/run", "npm run release:pack"]);
+  expect(commandsOf("pack.yml pack")).toEqual([
+    expect.stringMatching(/server\.schema\.json[^]*SERVER_SCHEMA=/),
+    ".ci/run",
+    "npm run release:pack",
+  ]);
   expect(manifest.scripts["release:pack"]).not.toContain("build");
   const order = ["pack", "npm", "attest", "assets", "registry"].map((id) => jobOf(`release.yml ${id}`));
   expect(order.map((job) => job?.needs)).toEqual(["check", "pack", "pack", ["npm", "attest"], "assets"]);
@@ -165,12 +169,16 @@ const MACOS = { version: "1.0.0", optional: true };
 const TOOL = { version: "1.0.0", integrity: "sha512-t", optionalDependencies: { linux: "1", macos: "1" } };
 const lockfileOf = (packages: object) => JSON.stringify({ packages: { "": {}, ...packages } });
 
-/** Runs a script of .config in a folder with this lockfile and README. */
-async function runScript(script: string, packages: object, { readme = "", env = {} } = {}) {
+/** Runs a script of .config in a folder with this lockfile, this README and these unreleased changes. */
+async function runScript(script: string, packages: object, { readme = "", changes = "", env = {} } = {}) {
   const cwd = temporaryFolder();
   const file = join(cwd, "package-lock.json");
   await writeFile(file, lockfileOf(packages));
   await writeFile(join(cwd, "README.md"), readme);
+  await writeFile(
+    join(cwd, "CHANGELOG.md"),
+    `## [Unreleased]\n\n${changes}## [1.0.0] - 2026-12-31\n\n- Old.\n`,
+  );
   const path = fileURLToPath(new URL(`../.config/${script}.ts`, import.meta.url));
   const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path], { cwd, env });
   return { ...ran, lockfile: await readFile(file, "utf8") };
@@ -186,9 +194,16 @@ test.each([
   expect(ran).toMatchObject({ code, stdout: expect.stringMatching(line) });
 });
 
-test("no release says that its package is not on npm", async () => {
-  const { code, stdout } = await runScript("release-check", {}, { readme: "<!-- unpublished -->" });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^README\.md: .*not on npm/) });
+test.each([
+  [
+    "says that its package is not on npm",
+    { readme: "<!-- unpublished -->" },
+    /^README\.md: .*not on npm.*\n$/,
+  ],
+  ["leaves changes out of its notes", { changes: "- New.\n\n" }, /^CHANGELOG\.md: .*under Unreleased.*\n$/],
+])("no release %s", async (_, files, line) => {
+  const { code, stdout } = await runScript("release-check", {}, files);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(line) });
 });
 
 test("npm run lockfile keeps the file where a package would disappear, and else fills it in", async () => {

@@ -96,7 +96,7 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
     return {
       ...called,
       received: server.received.filter((text) => text.startsWith(target)).length,
-      outcomes: await tools.outcomes(),
+      outcomes: tools.outcomes(),
       traces: tracesOf(CANARY, tools.written()),
     };
   } finally {
