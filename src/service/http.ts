@@ -2,7 +2,7 @@
 // where undici doesn't stop. Owns the connections. Every failure says whether the request was sent. Knows no
 // operation and no retry. Loaded on first use: undici is heavy.
 
-import { brotliDecompressSync, unzipSync } from "node:zlib";
+import { brotliDecompressSync, constants, unzipSync, type ZlibOptions } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
@@ -48,6 +48,7 @@ const AGENT_OPTIONS: Agent.Options = {
 export class Http {
   readonly #origin: string;
   readonly #proxies: Proxies;
+  readonly #isProxied: boolean;
   readonly #inFlight = new Set<RequestInFlight>();
   #shared: Dispatcher | undefined; // used by all new requests, unless they go through a proxy
   #isDestroyed = false;
@@ -55,6 +56,7 @@ export class Http {
   constructor(origin: string, proxies: Proxies) {
     this.#origin = origin;
     this.#proxies = proxies;
+    this.#isProxied = isProxied(proxies);
   }
 
   /** The whole answer, even if the connection fails once its JSON is whole. Throws a TransportFailure. */
@@ -83,7 +85,7 @@ export class Http {
   #dispatcher(): Dispatcher {
     // Only destroying undici's ProxyAgent ends a request that the proxy has not answered: each request has
     // one of its own there, so that no other suffers from that.
-    return isProxied(this.#proxies)
+    return this.#isProxied
       ? createProxyAgent(this.#proxies, AGENT_OPTIONS)
       : (this.#shared ??= new Agent(AGENT_OPTIONS));
   }
@@ -105,13 +107,15 @@ interface Caller {
   readonly reject: (failure: TransportFailure) => void;
 }
 
-const LIMIT = { maxOutputLength: MAX_ANSWER_BYTES };
+const LIMIT: ZlibOptions = { maxOutputLength: MAX_ANSWER_BYTES };
+/** Gives what has arrived of a body: its JSON may be whole though its end is missing. */
+const UNFINISHED: ZlibOptions = { ...LIMIT, finishFlush: constants.Z_SYNC_FLUSH };
 /** `identity` is asked for, but a gateway may compress all the same. */
-const DECODERS: ReadonlyMap<string, (body: Buffer) => Buffer> = new Map([
+const DECODERS = new Map<string, (body: Buffer, options: ZlibOptions) => Buffer>([
   ["identity", (body) => body],
-  ["gzip", (body) => unzipSync(body, LIMIT)],
-  ["deflate", (body) => unzipSync(body, LIMIT)],
-  ["br", (body) => brotliDecompressSync(body, LIMIT)],
+  ["gzip", unzipSync],
+  ["deflate", unzipSync],
+  ["br", brotliDecompressSync],
 ]);
 
 type Reason = Omit<TransportFacts, "sent" | "status">;
@@ -233,13 +237,13 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   };
 
   /** The text that has arrived, or why it can't be read. */
-  #decoded(): string | Reason {
+  #decoded(options = LIMIT): string | Reason {
     const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
     const decode = DECODERS.get(encoding);
     if (decode === undefined)
       return unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`);
     try {
-      return new TextDecoder().decode(decode(Buffer.from(this.#body, "latin1")));
+      return new TextDecoder().decode(decode(Buffer.from(this.#body, "latin1"), options));
     } catch (error) {
       const isTooLarge = errnoOf(error) === "ERR_BUFFER_TOO_LARGE";
       return unreadable(isTooLarge ? "it is larger than 4 MB" : `its ${encoding} encoding is damaged`);
@@ -248,7 +252,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
 
   /** What has arrived, if it is a whole JSON object or list. A bare number could go on. */
   #wholeJson(): string | undefined {
-    const text = this.#decoded();
+    const text = this.#decoded(UNFINISHED);
     if (typeof text !== "string" || !/^\s*[[{]/.test(text)) return undefined;
     try {
       JSON.parse(text);

@@ -88,7 +88,7 @@ async function broken(method: "GET" | "POST", bytes: Uint8Array) {
 test.each([
   ["has a part of its length", promised(99, JSON_TEXT), JSON_TEXT],
   ["has no last chunk", answer("transfer-encoding: chunked", "2\r\n[]\r\n"), "[]"],
-  ["is compressed", promised(99, GZIP, "gzip"), JSON_TEXT],
+  ["is compressed and lacks its checksum", promised(99, GZIP.subarray(0, -8), "gzip"), JSON_TEXT],
 ])("an answer that is whole JSON is used though it %s", async (_, bytes, text) => {
   expect((await broken("POST", bytes)).text).toBe(text);
 });
