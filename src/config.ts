@@ -332,7 +332,7 @@ function parseFolder(text: string, homeDir: string): string | Mistake {
 
 /** Decimal digits alone: neither a sign nor an exponent. */
 function parseNumber(text: string, min: number, max: number): number | undefined {
-  const isInRange = /^(\d+\.?\d*|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
+  const isInRange = /^(\d+(\.\d*)?|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
   return isInRange ? Number(text) : undefined;
 }
 

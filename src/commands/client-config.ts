@@ -83,8 +83,8 @@ function print(document: object, language: "json" | "toml" | "yaml" = "json"): s
   return `${text}\n`;
 }
 
-/** A key that was set as the URL by mistake must not be shown either. */
+/** A key that was set as the URL by mistake must not be shown either. Some clients replace $NAME anywhere. */
 function shownUrl(baseUrl: URL | undefined): string {
   if (baseUrl === undefined || baseUrl.href.includes("fl_")) return EXAMPLE_URL;
-  return baseUrl.href.replace(/\/$/, "");
+  return baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
 }

@@ -64,8 +64,9 @@ export interface Entry extends LaunchOptions, Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const DOLLAR_BRACES = /\$\{(\w+)(?::-([^}]*))?\}/;
-const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?/;
+// Without $ in the default, so that a text full of beginnings is searched in linear time.
+const DOLLAR_BRACES = /\$\{(\w+)(?::-([^$}]*))?\}/;
+const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^$}]*))?\}?/;
 const ENV_BRACES = /\$\{env:(\w+)\}/;
 const FROM_SHELL =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";

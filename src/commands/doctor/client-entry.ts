@@ -9,6 +9,7 @@ import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
+import { quoteName } from "../../text.ts";
 import { type Check, fail, type Machine, pass } from "./check.ts";
 import { fillIn, isSetting, settingsOf } from "./entry-variables.ts";
 import { checkProgram, readFlags } from "./program.ts";
@@ -48,15 +49,18 @@ const entrySchema = z.looseObject({
 });
 
 const NAME = "entry";
+/** Larger than any project's file needs to be. The user's own may hold a history of years. */
+const MAX_PROJECT_FILE_BYTES = 1_000_000;
 
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
   const { title, files, root = "mcpServers" } = FORMATS[client];
   const places = pathsOf(files, machine);
   const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
-  for (const file of places) {
+  for (const [index, file] of places.entries()) {
+    const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : Infinity;
     // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-    const text = await readText(file);
+    const text = await readText(file, maxBytes);
     if (text === undefined) continue;
     let found: unknown;
     try {
@@ -127,7 +131,7 @@ async function checkEntry(
   const found = [...problems, ...checks];
   if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };
   const leftOut = Object.keys(entry[envField]).filter((name) => !isSetting(name));
-  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.join(", ")}` : "";
+  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.map(quoteName).join(", ")}` : "";
   return {
     checks: [pass(NAME, `${file}${remark}`), ...found],
     start: {
@@ -150,10 +154,11 @@ async function isUsersOwn(client: ClientName, file: string, machine: Machine): P
   return own.includes(await realpath(file));
 }
 
-/** undefined unless it is a regular file: a link in a cloned project may lead to one without an end. */
-async function readText(file: string): Promise<string | undefined> {
+/** undefined unless it is a regular file of this size: a link in a project may lead to one without an end. */
+async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
-    return (await stat(file)).isFile() ? await readFile(file, "utf8") : undefined;
+    const found = await stat(file);
+    return found.isFile() && found.size <= maxBytes ? await readFile(file, "utf8") : undefined;
   } catch {
     return undefined;
   }
@@ -189,12 +194,15 @@ function parseFile(name: string, text: string): unknown {
   return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
 }
 
-/** Clients also allow comments and trailing commas. */
+/**
+ * Clients also allow comments and trailing commas. A string or comment without an end is matched up to the end
+ * of the file, so that the time is linear.
+ */
 function parseJson(text: string): unknown {
   const withoutComments = text
     .replace(/^\uFEFF/, "")
-    .replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, keepStrings);
-  const json = withoutComments.replace(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g, keepStrings);
+    .replace(/"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, keepStrings);
+  const json = withoutComments.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"?|,(?=\s*[}\]])/g, keepStrings);
   return json.trim() === "" ? {} : JSON.parse(json);
 }
 

@@ -14,6 +14,7 @@ type Variables = Readonly<Record<"env" | "environment" | "envs", Readonly<Record
   readonly envFile?: unknown;
 };
 
+const KEY = "FACELESS_API_KEY";
 /** What only the client can fill in, such as ${input:key} or ${workspaceFolder}. */
 const CLIENTS_OWN = /\$\{(?!env:)[a-z]\w*[:}]/;
 
@@ -52,7 +53,7 @@ export function fillIn(client: ClientName, entry: Variables, env: Environment) {
         `Write the value itself into the entry, or set ${variable} where ${title} starts`,
       ),
     );
-  const inEnvFile = entry.envFile === undefined ? [] : ["FACELESS_API_KEY", "FACELESS_BASE_URL"];
+  const inEnvFile = entry.envFile === undefined ? [] : [KEY, "FACELESS_BASE_URL"];
   for (const name of inEnvFile) if (written[name] === undefined) hide(name);
   for (const name of [...entry.env_vars, ...entry.env_keys]) {
     if (typeof name !== "string" || !isSetting(name)) continue;
@@ -64,8 +65,9 @@ export function fillIn(client: ClientName, entry: Variables, env: Environment) {
     if (whole === undefined) {
       if (CLIENTS_OWN.test(text)) hide(name);
       else values[name] = text;
-    } else if (whole !== text || !isSetting(variable)) {
-      const rule = "doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value";
+    } else if (whole !== text || !isSetting(variable) || (variable === KEY && name !== KEY)) {
+      const rule =
+        "doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value, and the key in no other variable";
       hide(name, `it holds a placeholder for ${variable}, and ${rule}`);
     } else if (hasSecrets === true) hide(name);
     else if (fallback !== undefined && terminal[variable] === undefined) values[name] = fallback;
