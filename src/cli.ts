@@ -118,10 +118,20 @@ async function runDemoCommand(): Promise<void> {
 
 async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
   const renderSeconds = readRenderSeconds();
-  const { runSandbox } = await import("./commands/sandbox.ts");
+  const { startSandbox } = await import("./sandbox/sandbox.ts");
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const webhook = webhookUrl === undefined ? {} : { webhook: { url: webhookUrl, onAttempt: print } };
   try {
-    const print = (line: string) => void process.stdout.write(`${line}\n`);
-    const sandbox = await runSandbox(port, renderSeconds, webhookUrl, print);
+    const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true, ...webhook });
+    const { url, apiKey, webhookSecret } = sandbox;
+    print(`The sandbox service is at ${url} and takes the key ${apiKey}. Ctrl+C ends it.`);
+    if (webhookSecret !== undefined)
+      print(
+        `It delivers webhooks to ${webhookUrl}, signed as in Standard Webhooks with the secret ${webhookSecret}`,
+      );
+    print(
+      `Try: curl -s -H 'Authorization: Bearer ${apiKey}' ${url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'`,
+    );
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
   } catch (error) {
     const reason = errnoOf(error) ?? String(error);

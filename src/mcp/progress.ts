@@ -1,7 +1,7 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { Job } from "../service/answers.ts";
 import { describeProgress } from "../tools/describe-job.ts";
 
@@ -30,7 +30,7 @@ export class ProgressReporter {
   /** Notifies the client of the end, if the job has ended, and leaves time for that before the result. */
   async finish(job: Job): Promise<void> {
     if (!job.done || !(await this.#notify(job))) return;
-    await new Promise<void>((resolve) => this.#clock.after(BEFORE_RESULT_MS, resolve));
+    await pause(this.#clock, BEFORE_RESULT_MS);
   }
 
   /** False if the client did not ask for progress, or has left. */

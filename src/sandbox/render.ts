@@ -7,13 +7,7 @@ export interface RenderPlan {
   readonly fails: boolean;
 }
 
-export interface RenderState {
-  readonly status: "processing" | "completed" | "failed";
-  /** The number of clips that are ready. They finish in order. */
-  readonly clipsDone: number;
-  readonly clipsFailed: number;
-  readonly voiceDone: boolean;
-}
+export type RenderState = ReturnType<typeof renderStateAt>;
 
 // Shares of the whole render time. The last clip is ready a little before the final video.
 const VOICE_DONE_AT = 0.15;
@@ -38,16 +32,17 @@ export function renderEndsAfterMs({ renderMs, fails }: RenderPlan): number {
   return fails ? renderMs * FAILS_AT : renderMs;
 }
 
-export function renderStateAt(plan: RenderPlan, elapsedMs: number): RenderState {
+/** How a render stands after this time. Clips finish in order. */
+export function renderStateAt(plan: RenderPlan, elapsedMs: number) {
   const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
   const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
-  const failed = plan.fails && share >= FAILS_AT;
-  const completed = !plan.fails && share >= 1;
+  const end = plan.fails ? ("failed" as const) : ("completed" as const);
+  const hasEnded = share >= (plan.fails ? FAILS_AT : 1);
   return {
-    status: failed ? "failed" : completed ? "completed" : "processing",
+    status: hasEnded ? end : ("processing" as const),
     clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),
-    clipsFailed: failed ? 1 : 0,
+    clipsFailed: hasEnded && plan.fails ? 1 : 0,
     voiceDone: reached >= VOICE_DONE_AT,
   };
 }

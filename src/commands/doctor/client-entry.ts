@@ -195,8 +195,8 @@ function parseFile(name: string, text: string): unknown {
 }
 
 /**
- * Clients also allow comments and trailing commas. A string or comment without an end is matched up to the end
- * of the file, so that the time is linear.
+ * Clients also allow comments and trailing commas. A string or comment without an end is matched up to the
+ * end of the file, so that the time is linear.
  */
 function parseJson(text: string): unknown {
   const withoutComments = text
