@@ -11,11 +11,11 @@ import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { VERSION } from "./version.ts";
 
-/** The process has to end within 250 ms, this included. */
+/** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
 /** How long after it was told to end the process gives up a file or a name lookup that hangs. */
 const LAST_RESORT_MS = 230;
-/** Their least time, if something else was slow. */
+/** Files and name lookups get at least this long, even if the end was slow until then. */
 const THREAD_POOL_MS = 90;
 const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */

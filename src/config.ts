@@ -54,7 +54,7 @@ export interface Setting<Value> {
   readonly meaning: string;
   /** What its value looks like. Completes "Set it to …". */
   readonly values: string;
-  /** What is used without it. */
+  /** What is used while it is not set. */
   readonly default: string;
   /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
   readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;

@@ -5,7 +5,7 @@ import { type Clock, pause } from "../clock.ts";
 import type { Job } from "../service/answers.ts";
 import { describeProgress } from "../tools/describe-job.ts";
 
-/** The step of a change without a new clip, less than a clip's: progress must grow every time. */
+/** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
 /** A client that gets the last notification together with the result takes it for one of an unknown call. */
 const BEFORE_RESULT_MS = 50;

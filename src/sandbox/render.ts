@@ -1,12 +1,7 @@
 // A render's progress as a pure function of the time since its start: no timers, so tests can set the clock.
 // Knows nothing of accounts, URLs or HTTP.
 
-export interface RenderPlan {
-  readonly clips: number;
-  readonly renderMs: number;
-  readonly fails: boolean;
-}
-
+export type RenderPlan = ReturnType<typeof planRender>;
 export type RenderState = ReturnType<typeof renderStateAt>;
 
 // Shares of the whole render time. The last clip is ready a little before the final video.
@@ -18,7 +13,7 @@ const FAILS_AT = 0.5;
 export function planRender(
   request: { readonly topic: string; readonly duration: number },
   renderSeconds: number,
-): RenderPlan {
+) {
   const slowness = request.topic.includes("[slow]") ? 5 : 1;
   return {
     clips: Math.min(6, Math.max(2, Math.round(request.duration / 7.5))),

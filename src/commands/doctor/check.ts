@@ -40,7 +40,7 @@ export function cleanCheck({ name, status, detail, fix }: Check): Check {
   return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
 }
 
-/** Room for a sentence with a few paths. */
+/** Characters, enough for a sentence with a few paths. */
 const MAX_SENTENCE = 1_000;
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };

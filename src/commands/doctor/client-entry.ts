@@ -4,14 +4,13 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, win32 } from "node:path";
 import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
-import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
 import { quoteName } from "../../text.ts";
 import { type Check, fail, type Machine, pass } from "./check.ts";
-import { fillIn, isSetting, settingsOf } from "./entry-variables.ts";
+import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
@@ -30,23 +29,6 @@ export interface ClientEntry {
   /** Absent if the server would not start. */
   readonly start?: ClientStart;
 }
-
-// Coercing an object would run its toString, and a list may hold itself in YAML.
-const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-const variablesSchema = z.record(z.string(), wordSchema).default({});
-const entrySchema = z.looseObject({
-  command: z.union([z.string(), z.array(z.string())]).optional(),
-  cmd: z.string().optional(),
-  args: z.array(wordSchema).default([]),
-  env: variablesSchema,
-  environment: variablesSchema,
-  envs: variablesSchema,
-  envFile: z.unknown().optional(),
-  env_vars: z.array(z.unknown()).default([]),
-  env_keys: z.array(z.unknown()).default([]),
-  enabled: z.boolean().default(true),
-  disabled: z.boolean().default(false),
-});
 
 const NAME = "entry";
 /** Larger than any project's file needs to be. The user's own may hold a history of years. */
@@ -112,7 +94,7 @@ function field(value: unknown, name: string): unknown {
 async function checkEntry(
   client: ClientName,
   file: string,
-  entry: z.infer<typeof entrySchema>,
+  entry: Entry,
   machine: Machine,
 ): Promise<ClientEntry> {
   const { title, envField = "env", inherits } = FORMATS[client];
