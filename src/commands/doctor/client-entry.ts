@@ -41,15 +41,15 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
   for (const [index, file] of places.entries()) {
     const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : Infinity;
-    // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-    const text = await readText(file, maxBytes);
-    if (text === undefined) continue;
     let found: unknown;
     try {
+      // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
+      const text = await readText(file, maxBytes);
+      if (text === undefined) continue;
       found = findEntry(parseFile(file, text), root, machine);
     } catch {
-      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, or it is not in UTF-8`;
-      return failed(`${title} can't read this file`, repair);
+      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte`;
+      return failed("this file can't be read", repair);
     }
     if (found === undefined) continue;
     const entry = entrySchema.safeParse(found);
@@ -136,14 +136,12 @@ async function isUsersOwn(client: ClientName, file: string, machine: Machine): P
   return own.includes(await realpath(file));
 }
 
-/** undefined unless it is a regular file of this size: a link in a project may lead to one without an end. */
+/** undefined unless it is a regular file: a link in a project may lead to one without an end. */
 async function readText(file: string, maxBytes: number): Promise<string | undefined> {
-  try {
-    const found = await stat(file);
-    return found.isFile() && found.size <= maxBytes ? await readFile(file, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return undefined;
+  if (found.size > maxBytes) throw new RangeError("The file is too large.");
+  return readFile(file, "utf8").catch(() => undefined);
 }
 
 /** The paths of these files on this machine. */
