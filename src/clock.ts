@@ -5,7 +5,7 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds since some moment: for durations and due times. */
   monotonicMs(): number;
-  /** Runs `action` after `delayMs` unless the returned function is called first. The process may end before. */
+  /** Runs `action` after `delayMs` unless the returned function is called first. Keeps no process running. */
   after(delayMs: number, action: () => void): () => void;
 }
 
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after this time, or when the signal aborts. The process may end before. */
+/** Resolves after this time, or when the signal aborts. Keeps no process running. */
 export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,6 +1,7 @@
 // Reads JSON-RPC from the bytes of stdio: cuts them into lines in linear time, however they were chunked,
 // parses each line, and makes the errors that the transport itself sends. Knows nothing of streams.
 
+import { isUtf8 } from "node:buffer";
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
@@ -12,8 +13,7 @@ import {
 export type Line = { readonly text: string } | { readonly problem: string };
 
 const NEWLINE = 0x0a;
-/** Ignores a byte-order mark. A lenient decoder would replace invalid bytes, and so change the message. */
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** A buffer that grew larger than this for one long line is dropped after it. */
 const MAX_IDLE_BUFFER_BYTES = 256 * 1024;
 
@@ -27,6 +27,7 @@ export class LineReader {
   #end = 0;
   /** The beginning of this line was discarded because the line is too long. */
   #tooLong = false;
+  #isFirstLine = true;
   #ended = false;
 
   constructor(maxLineBytes: number) {
@@ -62,6 +63,7 @@ export class LineReader {
     const line = this.#decode(this.#buffer.subarray(this.#lineStart, lineEnd));
     this.#lineStart = this.#searchedTo = newline === -1 ? lineEnd : lineEnd + 1;
     this.#tooLong = false;
+    this.#isFirstLine = false;
     if (this.#lineStart === this.#end) this.#reset();
     return line;
   }
@@ -70,11 +72,10 @@ export class LineReader {
     if (this.#tooLong || bytes.length > this.#maxLineBytes) {
       return { problem: `the line is longer than ${this.#maxLineBytes} bytes` };
     }
-    try {
-      return { text: UTF8.decode(bytes) };
-    } catch {
-      return { problem: "the line is not UTF-8" };
-    }
+    // A lenient decoder would replace the invalid bytes, and so change the message.
+    if (!isUtf8(bytes)) return { problem: "the line is not UTF-8" };
+    const marked = this.#isFirstLine && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    return { text: bytes.toString("utf8", marked ? BYTE_ORDER_MARK.length : 0) };
   }
 
   /** Moves the unfinished line to the front of the buffer, or of a larger one. */
