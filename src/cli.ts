@@ -11,11 +11,11 @@ import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { VERSION } from "./version.ts";
 
-/** The process has to end within 250 ms, this included. */
+/** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
 /** How long after it was told to end the process gives up a file or a name lookup that hangs. */
 const LAST_RESORT_MS = 230;
-/** Their least time, if something else was slow. */
+/** Files and name lookups get at least this long, even if the end was slow until then. */
 const THREAD_POOL_MS = 90;
 const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
@@ -118,10 +118,20 @@ async function runDemoCommand(): Promise<void> {
 
 async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
   const renderSeconds = readRenderSeconds();
-  const { runSandbox } = await import("./commands/sandbox.ts");
+  const { startSandbox } = await import("./sandbox/sandbox.ts");
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const webhook = webhookUrl === undefined ? {} : { webhook: { url: webhookUrl, onAttempt: print } };
   try {
-    const print = (line: string) => void process.stdout.write(`${line}\n`);
-    const sandbox = await runSandbox(port, renderSeconds, webhookUrl, print);
+    const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true, ...webhook });
+    const { url, apiKey, webhookSecret } = sandbox;
+    print(`The sandbox service is at ${url} and takes the key ${apiKey}. Ctrl+C ends it.`);
+    if (webhookSecret !== undefined)
+      print(
+        `It delivers webhooks to ${webhookUrl}, signed as in Standard Webhooks with the secret ${webhookSecret}`,
+      );
+    print(
+      `Try: curl -s -H 'Authorization: Bearer ${apiKey}' ${url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'`,
+    );
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
   } catch (error) {
     const reason = errnoOf(error) ?? String(error);

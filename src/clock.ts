@@ -5,11 +5,11 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds since some moment: for durations and due times. */
   monotonicMs(): number;
-  /** Runs `action` after `delayMs` unless the returned function is called first. Keeps no process alive. */
+  /** Runs `action` after `delayMs` unless the returned function is called first. Keeps no process running. */
   after(delayMs: number, action: () => void): () => void;
 }
 
-/** setTimeout fires at once for anything longer. */
+/** The longest delay that setTimeout knows: it fires at once for anything longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after this time, or when the signal aborts. Keeps no process alive. */
+/** Resolves after this time, or when the signal aborts. Keeps no process running. */
 export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

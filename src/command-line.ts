@@ -79,7 +79,8 @@ export const COMMANDS = [
     summary: "check the settings, the network and the key, and say how to fix what is wrong",
     options: {
       client: "check the entry in the configuration of CLIENT, not this terminal's settings",
-      "trust-project": "send your key to the address in an entry of the working folder without asking",
+      "trust-project":
+        "send your key without asking to the address that an entry of the working folder names",
       json: "print the checks as JSON",
     },
   },
@@ -95,7 +96,7 @@ export const COMMANDS = [
   },
 ] as const;
 
-/** What the options that take a value take, as --help shows it. */
+/** The options that take a value, with the word that stands for it in --help. */
 export const OPTION_VALUES: Readonly<Record<string, string>> = {
   port: "N",
   webhook: "URL",
@@ -150,7 +151,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   return commandFrom(command.name, argument, given);
 }
 
-/** Clients of the MCP Registry give every option that server.json lists a value: `--read-only false`. */
+/** Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`. */
 function withInlineValues(argv: readonly string[]): string[] {
   const switches = Object.keys(COMMANDS[0].options).map((option) => `--${option}`);
   const isSwitch = (word: string | undefined) => word !== undefined && switches.includes(word);
@@ -176,7 +177,6 @@ function commandFrom(
     return { command: { name: "serve", flags } };
   }
   if (name === "demo") return { command: { name } };
-  if (name === "doctor") return parseDoctor(given);
   if (name === "sandbox") {
     const port = given.has("port") ? parseWhole(given.get("port") ?? "", 0, 65_535) : 0;
     if (port === undefined) return { usageError: "option --port takes a number from 0 to 65535" };
@@ -185,31 +185,19 @@ function commandFrom(
     if (webhookUrl === undefined) return { usageError: "option --webhook takes an http or https URL" };
     return { command: { name, port, webhookUrl } };
   }
-  const client = findClient(argument);
-  if (client === undefined) return unknownClient("config needs a client", argument);
+  const isDoctor = name === "doctor";
+  const checks = { json: given.has("json"), trustProject: given.has("trust-project") };
+  if (isDoctor && !given.has("client")) return { command: { name, ...checks } };
+  const text = isDoctor ? given.get("client") : argument;
+  const client = CLIENTS.find((candidate) => candidate === text?.toLowerCase());
+  if (client === undefined) {
+    const missing = `${isDoctor ? "option --client" : name} needs a client`;
+    const problem = text === undefined ? missing : `unknown ${describe("client", text)}`;
+    return { usageError: `${problem}; the clients are ${CLIENTS.join(", ")}` };
+  }
+  if (isDoctor) return { command: { name, ...checks, client } };
   const options = { windows: given.has("windows"), sandbox, installed: given.has("installed") };
   return { command: { name, client, options } };
-}
-
-function parseDoctor(given: ReadonlyMap<string, string | undefined>): CommandLine {
-  const command = {
-    name: "doctor",
-    json: given.has("json"),
-    trustProject: given.has("trust-project"),
-  } as const;
-  if (!given.has("client")) return { command };
-  const client = findClient(given.get("client"));
-  if (client === undefined) return unknownClient("option --client needs a client", given.get("client"));
-  return { command: { ...command, client } };
-}
-
-function findClient(name: string | undefined): ClientName | undefined {
-  return CLIENTS.find((candidate) => candidate === name?.toLowerCase());
-}
-
-function unknownClient(missing: string, name: string | undefined): CommandLine {
-  const problem = name === undefined ? missing : `unknown ${describe("client", name)}`;
-  return { usageError: `${problem}; the clients are ${CLIENTS.join(", ")}` };
 }
 
 function parseHttpUrl(text = ""): string | undefined {

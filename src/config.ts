@@ -46,26 +46,7 @@ export interface Flags {
 
 export const NO_FLAGS: Flags = { sandbox: false, readOnly: false, noPublish: false };
 
-export interface Config extends Flags {
-  readonly sandbox: boolean;
-  /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
-  readonly service?: ServiceConfig;
-  /** Settings that are needed, or that guard money, privacy or publicity: every tool call fails with them. */
-  readonly problems: readonly ConfigProblem[];
-  /** Settings whose default is used instead. */
-  readonly warnings: readonly ConfigProblem[];
-  readonly sandboxSeconds: number;
-  readonly pollSeconds: number | undefined;
-  readonly maxGenerations: number | undefined;
-  readonly confirmPublish: "on" | "off" | "always";
-  /** An absolute path: where finished videos are saved. */
-  readonly saveDir: string | undefined;
-  /** An absolute path: the journal's folder. `undefined` keeps no journal on disk, as the sandbox does. */
-  readonly stateDir: string | undefined;
-  /** Loopback port on which webhook deliveries are taken. */
-  readonly webhookPort: number | undefined;
-  readonly logLevel: LogLevel;
-}
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** One variable. No text ends in a full stop. */
 export interface Setting<Value> {
@@ -73,7 +54,7 @@ export interface Setting<Value> {
   readonly meaning: string;
   /** What its value looks like. Completes "Set it to …". */
   readonly values: string;
-  /** What is used without it. */
+  /** What is used while it is not set. */
   readonly default: string;
   /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
   readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;
@@ -198,7 +179,7 @@ export function describeSetting({ meaning, values, default: value }: Setting<unk
 }
 
 /** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
-export function readConfig(env: Environment, flags: Flags, homeDir: string): Config {
+export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
   const read = <Value>(setting: Setting<Value>): Value | undefined => {
@@ -227,22 +208,28 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string): Con
     : {};
   const stateDir = read(SETTINGS.stateDir);
   const settings = {
+    /** An absolute path, as `stateDir`. */
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
+    /** Undefined keeps no journal on disk, as the sandbox does. */
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
   };
   const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
+  const service: ServiceConfig | undefined = isUsable ? { apiKey, baseUrl, proxies } : undefined;
   return {
     ...flags,
-    sandbox,
     ...settings,
-    ...(isUsable && { service: { apiKey, baseUrl, proxies } }),
+    sandbox,
+    /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
+    service,
+    /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
     problems,
+    /** Settings whose default is used instead. */
     warnings,
   };
 }
@@ -332,7 +319,7 @@ function parseFolder(text: string, homeDir: string): string | Mistake {
 
 /** Decimal digits alone: neither a sign nor an exponent. */
 function parseNumber(text: string, min: number, max: number): number | undefined {
-  const isInRange = /^(\d+\.?\d*|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
+  const isInRange = /^(\d+(\.\d*)?|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
   return isInRange ? Number(text) : undefined;
 }
 

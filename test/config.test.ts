@@ -106,7 +106,10 @@ test.each([
 });
 
 test.each([
-  ["FACELESS_POLL_SECONDS", ["0", "0.05", "3600.1", "-1", "+1", "1e2", "0x10", "1,5", "5s", ".", "NaN"]],
+  [
+    "FACELESS_POLL_SECONDS",
+    ["0", "0.05", "3600.1", "-1", "+1", "1e2", "0x10", "1,5", "5s", ".", "NaN", `${"1".repeat(100_000)}x`],
+  ],
   ["FACELESS_SANDBOX_SECONDS", ["-0", "3601", "Infinity", "1 2", "twenty"]],
   ["FACELESS_WEBHOOK_PORT", ["0", "65536", "-1", "80.5", "0x50", "8787/tcp", "localhost:8787"]],
   ["FACELESS_LOG_LEVEL", ["verbose", "warning", "2", "off"]],

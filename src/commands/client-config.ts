@@ -4,14 +4,12 @@
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
-import { type Environment, NO_FLAGS, readConfig } from "../config.ts";
+import { NO_FLAGS, readConfig } from "../config.ts";
 import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
+import type { Machine } from "./doctor/check.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Installation, launch, type LaunchOptions } from "./server-entry.ts";
 
-export interface Surroundings {
-  readonly env: Environment;
-  readonly homeDir: string;
-  readonly platform: NodeJS.Platform;
+export interface Surroundings extends Pick<Machine, "env" | "homeDir" | "platform"> {
   readonly installation: Installation;
 }
 
@@ -39,7 +37,7 @@ export function runConfig(
 /** The entry, where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
 export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl: URL | undefined) {
   const format = FORMATS[client];
-  const { where, findsNpx, key, language, link, hints } = format;
+  const { where, findsNpx, key, language, link, npxHint, hint } = format;
   const { windows, sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
@@ -66,7 +64,8 @@ export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl:
         ]),
     ...(keySource === undefined ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
-    ...(hints?.(entry) ?? []),
+    ...(npxHint !== undefined && installation === undefined ? [npxHint] : []),
+    ...(hint !== undefined && !sandbox ? [hint] : []),
   ];
   return { text, notes: `${notes.join("\n")}\n` };
 }
@@ -83,8 +82,8 @@ function print(document: object, language: "json" | "toml" | "yaml" = "json"): s
   return `${text}\n`;
 }
 
-/** A key that was set as the URL by mistake must not be shown either. */
+/** A key that was set as the URL by mistake must not be shown either. Some clients replace $NAME anywhere. */
 function shownUrl(baseUrl: URL | undefined): string {
   if (baseUrl === undefined || baseUrl.href.includes("fl_")) return EXAMPLE_URL;
-  return baseUrl.href.replace(/\/$/, "");
+  return baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
 }

@@ -46,8 +46,10 @@ export interface ClientFormat {
   readonly document?: (entry: Entry) => object;
   /** A link that adds the server, started by npx. */
   readonly link?: (entry: Entry) => string;
-  /** Further notes for the user. */
-  readonly hints?: (entry: Entry) => readonly string[];
+  /** What to know about an entry that npx starts. */
+  readonly npxHint?: string;
+  /** What to know unless the sandbox is used. */
+  readonly hint?: string;
   /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
   readonly findsNpx?: true;
   /** Whether the client may keep values in a place of its own, which doctor does not read. */
@@ -64,22 +66,16 @@ export interface Entry extends LaunchOptions, Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const DOLLAR_BRACES = /\$\{(\w+)(?::-([^}]*))?\}/;
-const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^}]*))?\}?/;
+// Without $ in the default, so that a text full of beginnings is searched in linear time.
+const DOLLAR_BRACES = /\$\{(\w+)(?::-([^$}]*))?\}/;
+const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^$}]*))?\}?/;
 const ENV_BRACES = /\$\{env:(\w+)\}/;
 const FROM_SHELL =
   "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
 
-const unlessSandbox =
-  (hint: string) =>
-  ({ sandbox }: Entry): readonly string[] =>
-    sandbox ? [] : [hint];
-const declinesHint = unlessSandbox(
-  "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.",
-);
-const networkHint = unlessSandbox(
-  `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`,
-);
+const DECLINES =
+  "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.";
+const NEEDS_NETWORK_VARIABLES = `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`;
 
 export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   "claude-desktop": {
@@ -88,7 +84,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
     files: ["$settings/Claude/claude_desktop_config.json"],
     key: EXAMPLE_KEY,
-    hints: networkHint,
+    hint: NEEDS_NETWORK_VARIABLES,
     hasOwnPath: true,
   },
   "claude-code": {
@@ -143,14 +139,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
         },
       },
     }),
-    hints: (entry) => [
-      ...(entry.installation === undefined
-        ? [
-            "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
-          ]
-        : []),
-      ...declinesHint(entry),
-    ],
+    npxHint:
+      "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
+    hint: DECLINES,
     findsNpx: true,
   },
   gemini: {
@@ -182,7 +173,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     key: EXAMPLE_KEY,
     placeholder: ENV_BRACES,
     fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
-    hints: networkHint,
+    hint: NEEDS_NETWORK_VARIABLES,
     findsNpx: true,
   },
   windsurf: {
@@ -204,7 +195,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     key: "${FACELESS_API_KEY}",
     placeholder: DOLLAR,
     fields: { type: "local", tools: ["*"] },
-    hints: declinesHint,
+    hint: DECLINES,
   },
   opencode: {
     title: "opencode",

@@ -25,22 +25,26 @@ const TOPIC = [
   "Three hearts, and still it saves its strength. [octopus settling into a crevice]",
 ].join("\n");
 
-const jobSchema = z.looseObject({
-  jobId: z.string(),
-  status: z.string(),
-  done: z.boolean(),
-  videoUrls: z.array(z.string()),
-  audioUrl: z.string().optional(),
-  progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
+const text = z.string().default("");
+const postSchema = z.looseObject({
+  platform: z.string(),
+  ok: z.boolean().optional(),
+  url: text,
+  error: text,
 });
-type Job = z.output<typeof jobSchema>;
-const generationSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
-const text = z.string().optional();
-const platformsSchema = z.looseObject({ platforms: z.array(z.looseObject({ platform: z.string() })) });
-const resultSchema = z.looseObject({ platform: z.string(), ok: z.boolean(), url: text, error: text });
-const publicationSchema = z.looseObject({ results: z.array(resultSchema) });
-const videoSchema = z.looseObject({ jobId: z.string(), status: z.string(), finalVideoUrl: text });
-const videosSchema = z.looseObject({ videos: z.array(videoSchema) });
+const videoSchema = z.looseObject({ jobId: text, status: text, finalVideoUrl: text });
+/** What the demo shows of any tool's answer, and of a job. */
+const answerSchema = videoSchema.extend({
+  resourceUri: text,
+  done: z.boolean().default(false),
+  videoUrls: z.array(z.string()).default([]),
+  audioUrl: text,
+  progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
+  platforms: z.array(postSchema).default([]),
+  results: z.array(postSchema).default([]),
+  videos: z.array(videoSchema).default([]),
+});
+type Answer = z.output<typeof answerSchema>;
 
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
 export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions): Promise<number> {
@@ -91,7 +95,7 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
     ...TOPIC.split("\n"),
   ]);
 
-  const { jobId, resourceUri } = await call(client, generationSchema, "generate_video", {
+  const { jobId, resourceUri } = await call(client, "generate_video", {
     topic: TOPIC,
     style: STYLE,
     duration: 30,
@@ -105,46 +109,46 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
     meaningOf(job.status) === "ready"
       ? "The clips and the voiceover are ready"
       : `The job ended as ${job.status}`,
-    [...job.videoUrls, ...(job.audioUrl === undefined ? [] : [job.audioUrl])],
+    [...job.videoUrls, job.audioUrl].filter((link) => link !== ""),
   );
   if (meaningOf(job.status) !== "ready") return false;
 
-  const { platforms } = await call(client, platformsSchema, "list_connected_platforms", {});
+  const { platforms } = await call(client, "list_connected_platforms", {});
   const names = platforms.map(({ platform }) => platform);
   ui.step("list_connected_platforms shows your accounts", [names.join(", ")]);
 
-  const { results } = await call(client, publicationSchema, "publish_video", { jobId, platforms: names });
+  const { results } = await call(client, "publish_video", { jobId, platforms: names });
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
-      ok ? `${platform}: posted ${url ?? ""}` : `${platform}: not posted, ${error ?? "no reason given"}`,
+      ok === true ? `${platform}: posted ${url}` : `${platform}: not posted, ${error}`,
     ),
   );
 
-  const { videos } = await call(client, videosSchema, "list_videos", { limit: 5 });
+  const { videos } = await call(client, "list_videos", { limit: 5 });
   ui.step(
     "list_videos shows it from now on",
-    videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl ?? ""}`),
+    videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl}`),
   );
-  return results.some(({ ok }) => ok);
+  return results.some(({ ok }) => ok === true);
 }
 
 /** Follows the job through a subscription until it ends, with a progress bar of its clips. */
-async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: number): Promise<Job> {
+async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: number): Promise<Answer> {
   ui.step("A subscription follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds", [
     uri,
   ]);
-  const read = async (): Promise<Job> => {
+  const read = async (): Promise<Answer> => {
     const [content] = (await client.readResource({ uri })).contents;
     if (content === undefined || !("text" in content)) throw new Error(`${uri} has no text`);
-    return jobSchema.parse(JSON.parse(content.text));
+    return answerSchema.parse(JSON.parse(content.text));
   };
-  const show = ({ done, status, videoUrls, progress }: Job) => {
+  const show = ({ done, status, videoUrls, progress }: Answer) => {
     if (progress !== undefined)
       ui.progress(progress.completed, progress.total, `${progress.completed} of ${progress.total} clips`);
     if (done) ui.print(`  ${status}: ${videoUrls.length} clips`);
   };
-  return new Promise<Job>((resolve, reject) => {
+  return new Promise<Answer>((resolve, reject) => {
     setTimeout(() => reject(new Error(`${uri} has not ended in time`)), timeoutMs).unref();
     const look = () =>
       read().then((job) => {
@@ -156,16 +160,11 @@ async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: num
   });
 }
 
-async function call<Schema extends z.ZodType>(
-  client: Client,
-  schema: Schema,
-  name: string,
-  args: Record<string, unknown>,
-): Promise<z.output<Schema>> {
+async function call(client: Client, name: string, args: Record<string, unknown>): Promise<Answer> {
   const result = await client.callTool({ name, arguments: args });
   if (result.isError === true) {
     const [block] = result.content;
     throw new Error(`${name}: ${block?.type === "text" ? block.text : "failed"}`);
   }
-  return schema.parse(result.structuredContent);
+  return answerSchema.parse(result.structuredContent);
 }

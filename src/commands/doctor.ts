@@ -17,7 +17,7 @@ import {
 import { checkConfig, readTarget } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { addressOf, checkService } from "./doctor/service.ts";
-import { stripUnsafeCharacters } from "../text.ts";
+import { cleanServiceText, stripUnsafeCharacters } from "../text.ts";
 
 export interface DoctorOptions extends Machine {
   /** The client whose entry is checked; absent for this terminal's settings. */
@@ -106,5 +106,7 @@ async function askAboutProject(
 
 function describeTarget({ baseUrl, proxies }: ServiceConfig): string {
   const proxy = baseUrl.protocol === "https:" ? proxies.https : proxies.http;
-  return `${addressOf(baseUrl)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`;
+  const through =
+    proxy === undefined ? "" : ` through the proxy ${cleanServiceText(new URL(proxy).host, 300)}`;
+  return `${cleanServiceText(addressOf(baseUrl), 300)}${through}`;
 }

@@ -25,13 +25,7 @@ export interface Streams {
   readonly writeLog: (line: string) => void;
 }
 
-export interface Server {
-  /**
-   * Stops polling and takes no more requests. Resolves when no paid or public one is in flight any more, or
-   * after `patienceMs`.
-   */
-  end(patienceMs: number): Promise<void>;
-}
+export type Server = ReturnType<typeof serve>;
 
 /** The time for removing unfinished downloads at the end; otherwise the next start removes them. */
 const CLEAN_UP_MS = 50;
@@ -42,7 +36,7 @@ export function serve(
   { input, output, writeLog }: Streams,
   onClosed: () => void,
   clock: Clock = systemClock,
-): Server {
+) {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
@@ -76,7 +70,11 @@ export function serve(
     onClosed();
   };
   return {
-    async end(patienceMs) {
+    /**
+     * Stops polling and takes no more requests. Resolves when no paid or public one is in flight any more, or
+     * after `patienceMs`.
+     */
+    async end(patienceMs: number): Promise<void> {
       transport.stopReceiving();
       subscriptions.close();
       tasks.close();

@@ -1,11 +1,11 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { Job } from "../service/answers.ts";
 import { describeProgress } from "../tools/describe-job.ts";
 
-/** The step of a change without a new clip, less than a clip's: progress must grow every time. */
+/** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
 /** A client that gets the last notification together with the result takes it for one of an unknown call. */
 const BEFORE_RESULT_MS = 50;
@@ -30,7 +30,7 @@ export class ProgressReporter {
   /** Notifies the client of the end, if the job has ended, and leaves time for that before the result. */
   async finish(job: Job): Promise<void> {
     if (!job.done || !(await this.#notify(job))) return;
-    await new Promise<void>((resolve) => this.#clock.after(BEFORE_RESULT_MS, resolve));
+    await pause(this.#clock, BEFORE_RESULT_MS);
   }
 
   /** False if the client did not ask for progress, or has left. */

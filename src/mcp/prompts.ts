@@ -1,10 +1,11 @@
 // Registers the prompts with the SDK.
 
-import { completable, type McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { completable, type McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
+import { schemaFrom } from "./tools.ts";
 
 const SUGGESTED_JOBS = 20;
 
@@ -31,10 +32,7 @@ export function registerPrompts(server: McpServer, application: Application): vo
   }
 }
 
-function schemaOf(
-  prompt: Prompt,
-  recentJobIds: () => Promise<readonly string[]>,
-): StandardSchemaWithJSON<unknown, Readonly<Record<string, unknown>>> {
+function schemaOf(prompt: Prompt, recentJobIds: () => Promise<readonly string[]>) {
   const args = Object.entries(prompt.arguments);
   const json = {
     type: "object",
@@ -43,21 +41,12 @@ function schemaOf(
     ),
     required: args.filter(([, { required }]) => required).map(([name]) => name),
   };
-  // A variable, because the type of a schema has no `shape`.
-  const schema = {
-    "~standard": {
-      version: 1 as const,
-      vendor: "faceless-video-mcp",
-      validate: (given: unknown) => readArguments(prompt, Object(given)),
-      jsonSchema: { input: () => json, output: () => json },
-    },
-    // The SDK looks here for completable arguments. It uses only their completion, not the schemas.
-    shape: Object.fromEntries(
-      args.map(([name, { suggest }]) => [
-        name,
-        completable(z.string(), async (typed) => [...((await suggest?.(typed, recentJobIds)) ?? [])]),
-      ]),
-    ),
-  };
-  return schema;
+  // The SDK looks here for completable arguments. It uses only their completion, not the schemas.
+  const shape = Object.fromEntries(
+    args.map(([name, { suggest }]) => [
+      name,
+      completable(z.string(), async (typed) => [...((await suggest?.(typed, recentJobIds)) ?? [])]),
+    ]),
+  );
+  return { ...schemaFrom(json, (given) => readArguments(prompt, Object(given))), shape };
 }

@@ -67,7 +67,11 @@ export function registerTools(server: McpServer, application: Application, tasks
 function schemas(name: string) {
   const json = TOOL_SCHEMAS[name];
   if (json === undefined) throw new TypeError(`${name} has no schemas.`);
-  return { inputSchema: schemaFrom(json.input), outputSchema: schemaFrom(json.output) };
+  const letThrough = (value: unknown) => ({ value });
+  return {
+    inputSchema: schemaFrom(json.input, letThrough),
+    outputSchema: schemaFrom(json.output, letThrough),
+  };
 }
 
 function toolContext(application: Application, server: McpServer, mcpReq: McpRequest): ToolContext {
@@ -97,16 +101,13 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
   };
 }
 
-/** A schema that is listed, and lets every value through. */
-function schemaFrom(json: Record<string, unknown>): StandardSchemaWithJSON {
-  return {
-    "~standard": {
-      version: 1,
-      vendor: "faceless-video-mcp",
-      validate: (value) => ({ value }),
-      jsonSchema: { input: () => json, output: () => json },
-    },
-  };
+/** A schema that is listed as this JSON. */
+export function schemaFrom<Value>(
+  json: Record<string, unknown>,
+  validate: StandardSchemaWithJSON<unknown, Value>["~standard"]["validate"],
+): StandardSchemaWithJSON<unknown, Value> {
+  const jsonSchema = { input: () => json, output: () => json };
+  return { "~standard": { version: 1, vendor: "faceless-video-mcp", validate, jsonSchema } };
 }
 
 /** Text and structure say the same, since some clients show the model only the one, some only the other. */
@@ -136,11 +137,5 @@ export function protocolError(error: BridgeError, data: Record<string, unknown> 
 /** The machine-readable half of a failure. */
 function errorMeta({ facts }: BridgeError): Record<string, unknown> {
   const { code, status, outcome, retryable, retryAfterSeconds } = facts;
-  return {
-    code,
-    ...(status !== undefined && { status }),
-    outcome,
-    retryable,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  };
+  return { code, status, outcome, retryable, retryAfterSeconds };
 }

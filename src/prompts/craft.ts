@@ -2,18 +2,14 @@
 // Sentences speak to the model for the user: "I" is the user.
 
 import { languageName } from "../service/languages.ts";
-import { DEFAULTS, type Pacing, RENDER_TIME, STYLES, type Style } from "../service/options.ts";
+import { DEFAULTS, type Pacing, RENDER_TIME, STYLES } from "../service/options.ts";
 import { quote } from "../text.ts";
-import { AUDIENCE_LIMIT } from "./arguments.ts";
+import { AUDIENCE_LIMIT, type target } from "./arguments.ts";
+import type { Values } from "./prompt.ts";
 import { ANY_STYLE, STYLE_BRIEFS } from "./style-briefs.ts";
 
 /** The wishes that a topic is written for; undefined where the user left one out. */
-export interface Target {
-  readonly language?: string | undefined;
-  readonly duration?: number | undefined;
-  readonly style?: Style | undefined;
-  readonly audience?: string | undefined;
-}
+export type Target = Partial<Values<typeof target>>;
 
 /** Lists what was asked for, and says what the quotation marks around the user's words mean. */
 export function targetLines(target: Target): string {

@@ -21,7 +21,7 @@ export interface Argument<Value = unknown> {
 }
 
 type Arguments = Readonly<Record<string, Argument>>;
-type Values<Of extends Arguments> = {
+export type Values<Of extends Arguments> = {
   readonly [Name in keyof Of]: Of[Name] extends { readonly required: true }
     ? Exclude<ReturnType<Of[Name]["read"]>, undefined>
     : ReturnType<Of[Name]["read"]>;

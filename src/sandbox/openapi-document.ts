@@ -8,10 +8,14 @@ export function openApiDocument(url: string): object {
     if (endpoint === undefined) return [];
     const { method, path, status, answer } = endpoint;
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
+    const parameterOf = ([parameter, type]: [string, unknown]) => {
+      const isInPath = path.includes(`{${parameter}}`);
+      return { name: parameter, in: isInPath ? "path" : "query", required: isInPath, schema: type };
+    };
     const request =
       method === "POST"
         ? { requestBody: { required: true, content: { "application/json": { schema } } } }
-        : { parameters: Object.entries(schema.properties ?? {}).map(parameterOf(path)) };
+        : { parameters: Object.entries(schema.properties ?? {}).map(parameterOf) };
     const operation = {
       operationId: name.replace(/_\w/g, (letter) => letter.charAt(1).toUpperCase()),
       summary,
@@ -33,10 +37,3 @@ export function openApiDocument(url: string): object {
 }
 
 const REFUSED = { description: "Refused, with the error envelope" };
-
-const parameterOf =
-  (path: string) =>
-  ([name, schema]: [string, unknown]): object => {
-    const isInPath = path.includes(`{${name}}`);
-    return { name, in: isInPath ? "path" : "query", required: isInPath, schema };
-  };

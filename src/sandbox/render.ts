@@ -1,19 +1,8 @@
 // A render's progress as a pure function of the time since its start: no timers, so tests can set the clock.
 // Knows nothing of accounts, URLs or HTTP.
 
-export interface RenderPlan {
-  readonly clips: number;
-  readonly renderMs: number;
-  readonly fails: boolean;
-}
-
-export interface RenderState {
-  readonly status: "processing" | "completed" | "failed";
-  /** The number of clips that are ready. They finish in order. */
-  readonly clipsDone: number;
-  readonly clipsFailed: number;
-  readonly voiceDone: boolean;
-}
+export type RenderPlan = ReturnType<typeof planRender>;
+export type RenderState = ReturnType<typeof renderStateAt>;
 
 // Shares of the whole render time. The last clip is ready a little before the final video.
 const VOICE_DONE_AT = 0.15;
@@ -24,7 +13,7 @@ const FAILS_AT = 0.5;
 export function planRender(
   request: { readonly topic: string; readonly duration: number },
   renderSeconds: number,
-): RenderPlan {
+) {
   const slowness = request.topic.includes("[slow]") ? 5 : 1;
   return {
     clips: Math.min(6, Math.max(2, Math.round(request.duration / 7.5))),
@@ -38,16 +27,17 @@ export function renderEndsAfterMs({ renderMs, fails }: RenderPlan): number {
   return fails ? renderMs * FAILS_AT : renderMs;
 }
 
-export function renderStateAt(plan: RenderPlan, elapsedMs: number): RenderState {
+/** How a render stands after this time. Clips finish in order. */
+export function renderStateAt(plan: RenderPlan, elapsedMs: number) {
   const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
   const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
-  const failed = plan.fails && share >= FAILS_AT;
-  const completed = !plan.fails && share >= 1;
+  const end = plan.fails ? ("failed" as const) : ("completed" as const);
+  const hasEnded = share >= (plan.fails ? FAILS_AT : 1);
   return {
-    status: failed ? "failed" : completed ? "completed" : "processing",
+    status: hasEnded ? end : ("processing" as const),
     clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),
-    clipsFailed: failed ? 1 : 0,
+    clipsFailed: hasEnded && plan.fails ? 1 : 0,
     voiceDone: reached >= VOICE_DONE_AT,
   };
 }

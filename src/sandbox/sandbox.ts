@@ -24,21 +24,12 @@ export interface SandboxOptions {
   readonly keepAlive?: boolean;
 }
 
-export interface Sandbox {
-  /** http://127.0.0.1:PORT, without a trailing slash. */
-  readonly url: string;
-  /** The only key that it accepts: `fl_sandbox`. */
-  readonly apiKey: string;
-  /** What webhooks are signed with; undefined without `webhook`. */
-  readonly webhookSecret: string | undefined;
-  /** Closes the server and all its connections at once. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 const API_KEY = "fl_sandbox";
 
 /** Rejects with Node's error if the port is not available. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { port = 0, renderSeconds = 20, credits = 25, requestsPerMinute = 120, keepAlive = false } = options;
   const now = options.now ?? Date.now;
   const server = createServer();
@@ -77,9 +68,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
 
   return {
+    /** http://127.0.0.1:PORT, without a trailing slash. */
     url,
     apiKey: API_KEY,
+    /** What webhooks are signed with. */
     webhookSecret: webhooks?.secret,
+    /** Closes the server and all its connections at once. */
     async close() {
       webhooks?.close();
       const closed = new Promise((resolve) => server.close(resolve));

@@ -21,14 +21,6 @@ export interface WebhookOptions {
   readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
-interface Delivery {
-  /** The event and its job, for people. */
-  readonly name: string;
-  /** The same for each attempt, so that the receiver can tell a repeat. */
-  readonly id: string;
-  readonly body: string;
-}
-
 const RETRIES = 5;
 const FIRST_RETRY_SECONDS = 1;
 
@@ -50,7 +42,7 @@ export class WebhookSender {
     this.#after(Math.max(0, end.endsAtMs - this.#now()), () => {
       // The clock may go more slowly than timers.
       if (this.#now() < end.endsAtMs) this.expect(end);
-      else void this.#send(this.#deliveryOf(end), 0);
+      else void this.#deliver(end);
     });
   }
 
@@ -60,47 +52,48 @@ export class WebhookSender {
     this.#shutdown.abort();
   }
 
-  #deliveryOf({ jobId, video }: RenderEnd): Delivery {
+  async #deliver({ jobId, video }: RenderEnd): Promise<void> {
+    const { onAttempt } = this.#options;
     const type = video === undefined ? "render.failed" : "render.completed";
-    const event = {
+    // The same for each attempt, so that the receiver can tell a repeat.
+    const id = `msg_${randomUUID()}`;
+    const body = JSON.stringify({
       type,
       jobId,
       ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
       deliveredAt: new Date(this.#now()).toISOString(),
+    });
+    const attempt = async (retries: number): Promise<void> => {
+      const outcome = await this.#post(id, body);
+      if (this.#shutdown.signal.aborted) return;
+      const line = `${type} of ${jobId}: ${outcome}`;
+      if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt(line);
+      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
+      onAttempt(`${line}, again in ${retryInSeconds} s`);
+      this.#after(retryInSeconds * 1000, () => void attempt(retries + 1));
     };
-    return { name: `${type} of ${jobId}`, id: `msg_${randomUUID()}`, body: JSON.stringify(event) };
-  }
-
-  async #send(delivery: Delivery, retries: number): Promise<void> {
-    const { onAttempt } = this.#options;
-    const outcome = await this.#post(delivery);
-    if (this.#shutdown.signal.aborted) return;
-    const line = `${delivery.name}: ${outcome}`;
-    if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt(line);
-    const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-    onAttempt(`${line}, again in ${retryInSeconds} s`);
-    this.#after(retryInSeconds * 1000, () => void this.#send(delivery, retries + 1));
+    return attempt(0);
   }
 
   /** The status of the answer, or why there was none. */
-  async #post(delivery: Delivery): Promise<string> {
+  async #post(id: string, body: string): Promise<string> {
     try {
-      const { status, body } = await fetch(this.#options.url, {
+      const answer = await fetch(this.#options.url, {
         method: "POST",
-        headers: this.#headersOf(delivery),
-        body: delivery.body,
+        headers: this.#headersFor(id, body),
+        body,
         redirect: "manual",
         signal: this.#shutdown.signal,
       });
-      void body?.cancel();
-      return String(status);
+      void answer.body?.cancel();
+      return String(answer.status);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       return cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
     }
   }
 
-  #headersOf({ id, body }: Delivery): Record<string, string> {
+  #headersFor(id: string, body: string): Record<string, string> {
     const timestamp = String(Math.floor(this.#now() / 1000));
     const key = Buffer.from(this.secret.replace(/^whsec_/, ""), "base64");
     const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");

@@ -75,12 +75,13 @@ describe.each(CLIENTS)("For %s", (client) => {
 
   test("the entry can be pasted whatever the address and the paths hold", () => {
     const script = `/it's "\\a" \`b\`; ‘two’ # words: {x}/bin.cjs`;
-    const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(x)'" };
+    const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(x)'/$HOME/%PATH%" };
 
     const { stdout } = config([client, "--installed"], { env, installation: { ...INSTALLATION, script } });
 
     const start = LOADERS[client](stdout);
-    expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], env.FACELESS_BASE_URL]);
+    const address = env.FACELESS_BASE_URL.replaceAll("$", "%24");
+    expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
   });
 
   test("the entry without an address has a placeholder, unless the client asks for it, and notes say what to do", () => {

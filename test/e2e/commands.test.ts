@@ -9,7 +9,7 @@ import * as z from "zod";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { VIDEOS } from "../fixtures/constants.ts";
+import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -48,7 +48,7 @@ test("the entry that config prints is found healthy by doctor and starts a serve
   expect(printed.stderr).toMatch(/^This goes into /);
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
-  expect((await client.listTools()).tools).toHaveLength(5);
+  expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
 });
 
 test("doctor ends with exit code 1 if no video can be made", async () => {

@@ -23,14 +23,19 @@ export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
   return { read, readRecent: read };
 }
 
-export function benchFor(tool: Tool, more: Partial<ToolContext> = {}): ToolBench {
+type Changes = Omit<Partial<ToolContext>, "service"> & {
+  /** The operations that the tool may use. */
+  readonly service?: Partial<ToolContext["service"]>;
+};
+
+export function benchFor(tool: Tool, { service, ...more }: Changes = {}): ToolBench {
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
     config: { sandbox: false, confirmPublish: "on" },
-    service: { listVideos: notUsed, listConnectedPlatforms: notUsed },
+    service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
     generateOnce: process.generateOnce,

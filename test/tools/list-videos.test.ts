@@ -22,10 +22,7 @@ function bench(page: object, history: History | "unreadable" = knowing()) {
   const listed = { videos: [], ...page };
   const { call } = benchFor(listVideos, {
     history: async () => (history === "unreadable" ? undefined : history),
-    service: {
-      listVideos: async (query) => (queries.push(query), listed),
-      listConnectedPlatforms: () => Promise.reject(new Error("Not needed.")),
-    },
+    service: { listVideos: async (query) => (queries.push(query), listed) },
   });
   const summaryOf = async (args: object = {}) => String((await call(args))["summary"]);
   return { call, queries, summaryOf };

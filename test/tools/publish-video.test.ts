@@ -25,7 +25,6 @@ function bench({ job = READY, connected, sandbox = false }: World = {}) {
     config: { sandbox, confirmPublish: "on" },
     lookAtJob: async () => job ?? undefined,
     service: {
-      listVideos: () => Promise.reject(new Error("Not needed.")),
       listConnectedPlatforms: async () => {
         if (connected === undefined) throw new Error("Not known.");
         return { platforms: connected.map((platform) => ({ platform })) };

@@ -3,7 +3,7 @@
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { createRedact } from "../../redact.ts";
-import { stripUnsafeCharacters } from "../../text.ts";
+import { cleanServiceText, stripUnsafeCharacters } from "../../text.ts";
 import { FORMATS } from "../client-formats.ts";
 
 export interface Check {
@@ -34,11 +34,14 @@ export const pass = (name: string, detail: string): Check => ({ name, status: "o
 export const warn = finding("warn");
 export const fail = finding("fail");
 
-/** Names in entries come from outside, and must not add lines or colours of their own. */
+/** Names in entries come from outside, and must not add lines, colours or pages of their own. */
 export function cleanCheck({ name, status, detail, fix }: Check): Check {
-  const clean = (text: string) => stripUnsafeCharacters(text).replace(/\s+/g, " ");
+  const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
   return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
 }
+
+/** Characters, enough for a sentence with a few paths. */
+const MAX_SENTENCE = 1_000;
 
 const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
 
@@ -77,7 +80,7 @@ function headline(ok: boolean, skipped: readonly string[], client: ClientName | 
 
 /** Removes the keys of these environments and whatever looks like one: a key may be in the wrong variable. */
 export function redactReport(text: string, environments: readonly Environment[]): string {
-  const values = environments.map((env) => env["FACELESS_API_KEY"]?.trim() ?? "");
+  const values = environments.map((env) => stripUnsafeCharacters(env["FACELESS_API_KEY"] ?? "").trim());
   // A short word set as the key, such as "status", would be removed from the report itself.
   const likeKeys = values.filter(
     (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),

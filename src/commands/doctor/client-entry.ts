@@ -4,13 +4,13 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, win32 } from "node:path";
 import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
-import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
+import { quoteName } from "../../text.ts";
 import { type Check, fail, type Machine, pass } from "./check.ts";
-import { fillIn, isSetting, settingsOf } from "./entry-variables.ts";
+import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
@@ -30,40 +30,26 @@ export interface ClientEntry {
   readonly start?: ClientStart;
 }
 
-// Coercing an object would run its toString, and a list may hold itself in YAML.
-const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-const variablesSchema = z.record(z.string(), wordSchema).default({});
-const entrySchema = z.looseObject({
-  command: z.union([z.string(), z.array(z.string())]).optional(),
-  cmd: z.string().optional(),
-  args: z.array(wordSchema).default([]),
-  env: variablesSchema,
-  environment: variablesSchema,
-  envs: variablesSchema,
-  envFile: z.unknown().optional(),
-  env_vars: z.array(z.unknown()).default([]),
-  env_keys: z.array(z.unknown()).default([]),
-  enabled: z.boolean().default(true),
-  disabled: z.boolean().default(false),
-});
-
 const NAME = "entry";
+/** Larger than any project's file needs to be. The user's own may hold a history of years. */
+const MAX_PROJECT_FILE_BYTES = 1_000_000;
 
 export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
   const { title, files, root = "mcpServers" } = FORMATS[client];
   const places = pathsOf(files, machine);
   const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
-  for (const file of places) {
-    // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-    const text = await readText(file);
-    if (text === undefined) continue;
+  for (const [index, file] of places.entries()) {
+    const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : Infinity;
     let found: unknown;
     try {
+      // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
+      const text = await readText(file, maxBytes);
+      if (text === undefined) continue;
       found = findEntry(parseFile(file, text), root, machine);
     } catch {
-      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, or it is not in UTF-8`;
-      return failed(`${title} can't read this file`, repair);
+      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte`;
+      return failed("this file can't be read", repair);
     }
     if (found === undefined) continue;
     const entry = entrySchema.safeParse(found);
@@ -108,7 +94,7 @@ function field(value: unknown, name: string): unknown {
 async function checkEntry(
   client: ClientName,
   file: string,
-  entry: z.infer<typeof entrySchema>,
+  entry: Entry,
   machine: Machine,
 ): Promise<ClientEntry> {
   const { title, envField = "env", inherits } = FORMATS[client];
@@ -127,7 +113,7 @@ async function checkEntry(
   const found = [...problems, ...checks];
   if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };
   const leftOut = Object.keys(entry[envField]).filter((name) => !isSetting(name));
-  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.join(", ")}` : "";
+  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.map(quoteName).join(", ")}` : "";
   return {
     checks: [pass(NAME, `${file}${remark}`), ...found],
     start: {
@@ -150,13 +136,12 @@ async function isUsersOwn(client: ClientName, file: string, machine: Machine): P
   return own.includes(await realpath(file));
 }
 
-/** undefined unless it is a regular file: a link in a cloned project may lead to one without an end. */
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return (await stat(file)).isFile() ? await readFile(file, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
+/** undefined unless it is a regular file: a link in a project may lead to one without an end. */
+async function readText(file: string, maxBytes: number): Promise<string | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return undefined;
+  if (found.size > maxBytes) throw new RangeError("The file is too large.");
+  return readFile(file, "utf8").catch(() => undefined);
 }
 
 /** The paths of these files on this machine. */
@@ -189,12 +174,15 @@ function parseFile(name: string, text: string): unknown {
   return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
 }
 
-/** Clients also allow comments and trailing commas. */
+/**
+ * Clients also allow comments and trailing commas. A string or comment without an end is matched up to the
+ * end of the file, so that the time is linear.
+ */
 function parseJson(text: string): unknown {
   const withoutComments = text
     .replace(/^\uFEFF/, "")
-    .replace(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, keepStrings);
-  const json = withoutComments.replace(/"(?:\\.|[^"\\])*"|,(?=\s*[}\]])/g, keepStrings);
+    .replace(/"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, keepStrings);
+  const json = withoutComments.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"?|,(?=\s*[}\]])/g, keepStrings);
   return json.trim() === "" ? {} : JSON.parse(json);
 }
 

@@ -1,19 +1,32 @@
-// Reads the variables of an entry and fills in its placeholders as the client would, as far as they are
-// settings of this server: a cloned project's entry must not get at others. Shows no value. Pure.
+// What an entry holds. Fills in its variables as the client would, as far as they are settings of this
+// server: a cloned project's entry must not get at others. Shows no value. Pure.
 
+import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { type Check, fail, warn } from "./check.ts";
 
-/** The fields of an entry that hold variables, or their names. */
-type Variables = Readonly<Record<"env" | "environment" | "envs", Readonly<Record<string, string>>>> & {
-  readonly env_vars: readonly unknown[];
-  readonly env_keys: readonly unknown[];
+// Coercing an object would run its toString, and a list may hold itself in YAML.
+const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const variablesSchema = z.record(z.string(), wordSchema).default({});
+export const entrySchema = z.looseObject({
+  command: z.union([z.string(), z.array(z.string())]).optional(),
+  cmd: z.string().optional(),
+  args: z.array(wordSchema).default([]),
+  env: variablesSchema,
+  environment: variablesSchema,
+  envs: variablesSchema,
   /** A file with further variables, which doctor does not read. */
-  readonly envFile?: unknown;
-};
+  envFile: z.unknown().optional(),
+  env_vars: z.array(z.unknown()).default([]),
+  env_keys: z.array(z.unknown()).default([]),
+  enabled: z.boolean().default(true),
+  disabled: z.boolean().default(false),
+});
+export type Entry = z.infer<typeof entrySchema>;
 
+const KEY = "FACELESS_API_KEY";
 /** What only the client can fill in, such as ${input:key} or ${workspaceFolder}. */
 const CLIENTS_OWN = /\$\{(?!env:)[a-z]\w*[:}]/;
 
@@ -25,7 +38,7 @@ export function isSetting(name: string): boolean {
 }
 
 /** The variables as the client passes them on, and a check by its name for each that has no value. */
-export function fillIn(client: ClientName, entry: Variables, env: Environment) {
+export function fillIn(client: ClientName, entry: Entry, env: Environment) {
   const { title, envField = "env", placeholder, hasSecrets } = FORMATS[client];
   const terminal = settingsOf(env);
   const written = settingsOf(entry[envField]);
@@ -52,7 +65,7 @@ export function fillIn(client: ClientName, entry: Variables, env: Environment) {
         `Write the value itself into the entry, or set ${variable} where ${title} starts`,
       ),
     );
-  const inEnvFile = entry.envFile === undefined ? [] : ["FACELESS_API_KEY", "FACELESS_BASE_URL"];
+  const inEnvFile = entry.envFile === undefined ? [] : [KEY, "FACELESS_BASE_URL"];
   for (const name of inEnvFile) if (written[name] === undefined) hide(name);
   for (const name of [...entry.env_vars, ...entry.env_keys]) {
     if (typeof name !== "string" || !isSetting(name)) continue;
@@ -64,8 +77,9 @@ export function fillIn(client: ClientName, entry: Variables, env: Environment) {
     if (whole === undefined) {
       if (CLIENTS_OWN.test(text)) hide(name);
       else values[name] = text;
-    } else if (whole !== text || !isSetting(variable)) {
-      const rule = "doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value";
+    } else if (whole !== text || !isSetting(variable) || (variable === KEY && name !== KEY)) {
+      const rule =
+        "doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value, and the key in no other variable";
       hide(name, `it holds a placeholder for ${variable}, and ${rule}`);
     } else if (hasSecrets === true) hide(name);
     else if (fallback !== undefined && terminal[variable] === undefined) values[name] = fallback;

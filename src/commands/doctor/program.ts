@@ -5,6 +5,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { type ClientName, parseCommandLine } from "../../command-line.ts";
 import type { Flags } from "../../config.ts";
+import { quote } from "../../text.ts";
 import { FORMATS } from "../client-formats.ts";
 import { type Check, fail, type Machine, warn } from "./check.ts";
 
@@ -31,7 +32,7 @@ export async function checkProgram(
     return [
       fail(
         NAME,
-        `the entry starts ${isMissing ? script : command}, which does not exist`,
+        `the entry starts ${quote(isMissing ? script : command)}, which does not exist`,
         `${printed}. npx comes with Node.js, from https://nodejs.org`,
       ),
     ];

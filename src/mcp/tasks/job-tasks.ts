@@ -1,5 +1,5 @@
-// A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. Kept
-// here is which jobs a client follows, or no longer follows. Knows no method of either protocol.
+// A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. This
+// file keeps which jobs a client follows or has cancelled. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { isEnded, JOB_ID, jobUri } from "../../job.ts";

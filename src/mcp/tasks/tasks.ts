@@ -11,6 +11,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   RELATED_TASK_META_KEY,
+  type Result,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
@@ -19,7 +20,7 @@ import { successResult } from "../tools.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
-import { JobTasks } from "./job-tasks.ts";
+import { JobTasks, type Task } from "./job-tasks.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
 
@@ -96,45 +97,31 @@ export class Tasks {
   /** tasks/result and tasks/list are not in the extension: the SDK refuses them. */
   #attachModern({ server }: McpServer): void {
     const tasks = this.#jobTasks;
-    const params = taskParams();
     server.registerCapabilities({ extensions: { [EXTENSION]: {} } });
-    server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
-      requireExtension(mcpReq);
-      const task = await tasks.refresh(taskId, mcpReq.signal);
-      return {
-        ...task,
-        ...MODERN,
-        ...(task.status === "completed" && { result: await tasks.result(taskId) }),
-      };
-    });
-    server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
-      requireExtension(mcpReq);
-      await tasks.refresh(taskId, mcpReq.signal);
+    const serve = this.#servesOn(server, requireExtension);
+    serve("tasks/get", async (task) => ({
+      ...task,
+      ...MODERN,
+      ...(task.status === "completed" && { result: await tasks.result(task.taskId) }),
+    }));
+    serve("tasks/cancel", ({ taskId }) => {
       tasks.cancel(taskId);
       return { statusMessage: tasks.get(taskId).statusMessage };
     });
     // No task ever asks for input.
-    server.setRequestHandler("tasks/update", { params }, async ({ taskId }, { mcpReq }) => {
-      requireExtension(mcpReq);
-      await tasks.refresh(taskId, mcpReq.signal);
-      return {};
-    });
+    serve("tasks/update", () => ({}));
   }
 
   #attachLegacy({ server }: McpServer): void {
     const tasks = this.#jobTasks;
-    const params = taskParams();
     server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
-    server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq }) => {
-      return { ...(await tasks.refresh(taskId, mcpReq.signal)), ...LEGACY };
-    });
-    server.setRequestHandler("tasks/result", { params }, async ({ taskId }, { mcpReq }) => {
-      await tasks.refresh(taskId, mcpReq.signal);
-      await tasks.untilEnded(taskId, mcpReq.signal);
+    const serve = this.#servesOn(server);
+    serve("tasks/get", (task) => ({ ...task, ...LEGACY }));
+    serve("tasks/result", async ({ taskId }, signal) => {
+      await tasks.untilEnded(taskId, signal);
       return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
-    server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq }) => {
-      const { status } = await tasks.refresh(taskId, mcpReq.signal);
+    serve("tasks/cancel", ({ taskId, status }) => {
       if (status !== "working")
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
@@ -144,6 +131,16 @@ export class Tasks {
       return { ...tasks.get(taskId), ...LEGACY };
     });
   }
+
+  /** Serves methods that name a task. `answer` gets it brought up to date, if the request is allowed. */
+  #servesOn(server: McpServer["server"], check: (request: McpRequest) => void = () => {}) {
+    const params = z.looseObject({ taskId: z.string() });
+    return (method: string, answer: (task: Task, signal: AbortSignal) => Result | Promise<Result>) =>
+      server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
+        check(mcpReq);
+        return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq.signal);
+      });
+  }
 }
 
 /** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
@@ -152,8 +149,6 @@ function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
   const { params } = message;
   return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
 }
-
-const taskParams = () => z.looseObject({ taskId: z.string() });
 
 function declaresExtension({ envelope }: McpRequest): boolean {
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;

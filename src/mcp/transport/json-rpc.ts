@@ -1,5 +1,5 @@
-// JSON-RPC as it comes over stdio: cuts bytes into lines, at a cost linear in the bytes, however they were
-// chunked, parses each line, and makes the errors that the transport itself sends. Knows nothing of streams.
+// Reads JSON-RPC from the bytes of stdio: cuts them into lines in linear time, however they were chunked,
+// parses each line, and makes the errors that the transport itself sends. Knows nothing of streams.
 
 import { isUtf8 } from "node:buffer";
 import {

@@ -1,5 +1,6 @@
 // The SDK's transport over two streams: one JSON-RPC message per line, with back-pressure and a quiet end.
-// The SDK's own closes at a long line, answers no invalid one, reads without limit. Knows no tool or process.
+// The SDK's own transport closes at a long line, leaves invalid lines unanswered and reads without limit.
+// Knows no tool and no process.
 
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
@@ -28,9 +29,9 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 /** No request but a ping is delivered while this many are in flight. */
 const MAX_IN_FLIGHT = 64;
-/** The length of the lines with requests that may wait for that while other messages are read past them. */
+/** Requests of so many characters in all may wait for that, while other messages are read past them. */
 const MAX_WAITING_CHARACTERS = 256 * 1024;
-/** How far to read while nothing is delivered, to notice the end unless the client is far ahead. */
+/** What is read while nothing is delivered, so that the end is noticed unless the client is far ahead. */
 const MAX_READ_AHEAD_BYTES = 64 * 1024;
 /** Keeps the process running, as neither a paused input nor the timers of requests in flight do. */
 const KEEP_ALIVE_MS = 2 ** 30;

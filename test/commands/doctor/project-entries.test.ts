@@ -94,8 +94,48 @@ test("doctor reads no file without an end, and survives what no entry should hol
 
   expect(reports.map(({ lines }) => problems(lines))).toEqual(reports.map(() => ["entry"]));
   expect(reports.at(-1)?.lines.join("\n")).toContain(
-    "(the entry starts ok all is well, which does not exist)",
+    '(the entry starts "ok all is well", which does not exist)',
   );
+});
+
+const many = (text: string) => text.repeat(150_000);
+
+test.each<[string, string, readonly string[]]>([
+  ["a string without an end", `"${many('\\"')}`, ["entry"]],
+  ["a comment without an end", many("/* "), ["entry"]],
+  [
+    "more than a megabyte",
+    `${many("        ")}${JSON.stringify(servers(good("https://x.test")))}`,
+    ["entry"],
+  ],
+  ["a text instead of entries", JSON.stringify({ mcpServers: many("a") }), ["entry"]],
+  [
+    "placeholders without an end",
+    JSON.stringify(servers({ ...good("https://x.test"), FACELESS_NOTE: many("${a:-") })),
+    ["FACELESS_NOTE", "project"],
+  ],
+  [
+    "a number without an end",
+    JSON.stringify(servers({ ...good("https://x.test"), FACELESS_POLL_SECONDS: `${many("1")}x` })),
+    ["FACELESS_POLL_SECONDS", "project"],
+  ],
+  [
+    "half a character in the key",
+    JSON.stringify(servers({ ...good("https://x.test"), FACELESS_API_KEY: "fl_\uD800abc" })),
+    ["FACELESS_API_KEY", "project"],
+  ],
+  [
+    "names and addresses as long as a page",
+    JSON.stringify(servers({ ...good(`https://x.test/${many("a")}`), [many("X, ")]: "1" })),
+    ["project"],
+  ],
+])("doctor reports in a few lines on a project's file that holds %s", async (_, content, expected) => {
+  const home = await homeWith("project/.mcp.json", content);
+
+  const { lines } = await doctor({ client: "claude-code", home, folder: "project" });
+
+  expect(problems(lines)).toEqual(expected);
+  expect(lines.join("\n").length).toBeLessThan(3_000);
 });
 
 test("on Windows doctor opens no file on another computer that a project's entry names", async () => {
@@ -119,6 +159,12 @@ test.each([
     { FACELESS_BASE_URL: "https://x.test/${env:FACELESS_API_KEY}" },
     ["FACELESS_BASE_URL"],
     "whole",
+  ],
+  [
+    "the key in another variable",
+    { HTTPS_PROXY: "${env:FACELESS_API_KEY}" },
+    ["HTTPS_PROXY"],
+    "the key in no other variable",
   ],
   [
     "what is no setting",

@@ -40,7 +40,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "cursor",
     file: ".cursor/mcp.json",
     content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
-    told: "Repair ~/.cursor/mcp.json: a comma, quote or bracket is missing or extra, or it is not in UTF-8.",
+    told: "Repair ~/.cursor/mcp.json: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte.",
   },
   {
     what: "a server that is switched off",
