@@ -72,7 +72,7 @@ test("only the jobs that publish may write, and they run no code of the reposito
   expect(commands.filter((run) => /npm (ci|i|install|run|test|exec)|npx|tsx/.test(run))).toEqual([]);
 });
 
-test("no workflow uses secrets, trusts strangers' pull requests or pastes expressions into scripts", () => {
+test("workflows use no secrets and paste no expressions into scripts", () => {
   for (const { text, on } of workflows) {
     expect(text).not.toMatch(/secrets\b/);
     expect(Object.keys(on)).not.toContain("pull_request_target");
@@ -230,7 +230,7 @@ test("each stress test has a job of its own", () => {
   expect(jobOf("stress.yml stress")?.strategy?.matrix["test"]).toEqual(Object.keys(TESTS));
 });
 
-test("checkouts leave no credentials, installs run no scripts, and downloads are checked by hash", () => {
+test("checkouts keep no credentials, installs run no scripts, downloads are hashed", () => {
   const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
   expect(checkouts.filter((step) => step.with?.["persist-credentials"] !== false)).toEqual([]);
   const installs = steps.flatMap(({ run }) => run.match(/npm (?:ci|i|install)\b.*/g) ?? []);
