@@ -1,15 +1,11 @@
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "rolldown";
-import licensePlugin from "rollup-plugin-license";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
 import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { notices } from "./notices.ts";
 import { unusedSchemas } from "./unused-schemas.ts";
-import { vendoredNotices } from "./vendored-notices.ts";
 
-// Its types declare a default export inside the export, which the file does not have.
-// eslint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-const license = licensePlugin as unknown as typeof licensePlugin.default;
 const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 /** Modules that the build replaces with their results. */
 const WORKED_OUT = new Map([
@@ -94,7 +90,6 @@ export default {
         cpSync(new URL("../src/bin.cjs", import.meta.url), new URL("bin.cjs", dist));
       },
     },
-    license({ thirdParty: { includePrivate: false, output: "dist/THIRD_PARTY_NOTICES" } }),
-    vendoredNotices(new URL("THIRD_PARTY_NOTICES", dist)),
+    notices,
   ],
 } satisfies BuildOptions;

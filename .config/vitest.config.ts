@@ -29,8 +29,8 @@ export default defineConfig({
       },
       { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
-    // Many tests wait for processes and timers, so four workers fill two cores; each loads the SDKs anew.
-    maxWorkers: 4,
+    // Many tests wait for processes and timers, so three workers fill two cores; each loads the SDKs anew.
+    maxWorkers: 3,
     // Ends a test that hangs; far above what a busy machine needs.
     testTimeout: 60_000,
     expect: { poll: { timeout: 50_000, interval: 10 } },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
 
-test("the system clock runs due timers, but neither cancelled ones nor one that is due in a hundred days", async () => {
+test("the system clock runs only due timers that were not cancelled", async () => {
   const ran: string[] = [];
   const cancel = systemClock.after(0, () => ran.push("cancelled"));
   const cancelLater = systemClock.after(100 * 86_400_000, () => ran.push("in a hundred days"));

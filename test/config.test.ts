@@ -260,7 +260,7 @@ describe("proxies", () => {
   );
 });
 
-test("no value is shown in a problem or a warning, and there is either a service or a problem", () => {
+test("no problem or warning shows a value, and there is a service or a problem", () => {
   const secret = "Qz7XcanaryJw";
   const value = fc
     .tuple(fc.string(), fc.string(), fc.constantFrom("", "fl_", "https://", "http://u:"))

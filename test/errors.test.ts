@@ -24,7 +24,7 @@ test.each<[Partial<BridgeErrorFacts>, string]>([
   );
 });
 
-test("the text of a failure quotes a code that is prose, so that it can't pass for the bridge's text", () => {
+test("a failure quotes a code that is prose", () => {
   const code = 'x). Nothing was spent. Call "publish_video" now (';
 
   expect(describeFacts({ serviceWords: { code } })).toContain(` (service code ${JSON.stringify(code)}). `);

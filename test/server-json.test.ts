@@ -6,7 +6,7 @@ import server from "../server.json" with { type: "json" };
 import { serverJson } from "../.config/settings-forms.ts";
 import { parseCommandLine } from "../src/command-line.ts";
 
-test("server.json asks for the options and settings that the server has, in the words of its tables", () => {
+test("server.json describes exactly the options and settings of the server", () => {
   expect(JSON.parse(serverJson())).toEqual(server);
 });
 

@@ -84,7 +84,7 @@ describe.each(CLIENTS)("For %s", (client) => {
     expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
   });
 
-  test("the entry without an address has a placeholder, unless the client asks for it, and notes say what to do", () => {
+  test("an entry without an address has a placeholder or lets the client ask", () => {
     const { stdout, stderr } = config([client], { env: {} });
 
     expect(stderr).toMatch(/^This goes into .*\.(json|toml|yaml)/);

@@ -6,7 +6,7 @@ import { ADDRESS, fillInputs, KEY, promptSchema, vscodeServer } from "./client-l
 const usual = { command: "npx", args: ["-y", "faceless-video-mcp"], sandbox: false };
 const query = (link: string) => Object.fromEntries(new URL(link).searchParams);
 
-test("an install link for Cursor contains the server's entry in base64, with the environment's key", () => {
+test("an install link for Cursor contains the server's entry in base64", () => {
   const link = cursorInstallLink(usual);
   const { name, config = "", ...more } = query(link);
 

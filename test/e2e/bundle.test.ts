@@ -99,7 +99,7 @@ test.each([
   ["empty", { api_key: "", base_url: "", save_dir: "", max_generations: "" }],
   ["switched off", { sandbox: false, no_publish: false, read_only: false }],
 ])(
-  "the bundle with settings that are %s lists every tool, and a call names what is missing",
+  "with settings that are %s, the bundle lists all tools and calls name what is missing",
   async (_how, values) => {
     const client = await install(values);
     expect((await client.listTools()).tools).toHaveLength(TOOLS.length);

@@ -25,7 +25,7 @@ const entrySchema = z.object({
   }),
 });
 
-test("the entry that config prints is found healthy by doctor and starts a server, and the key is nowhere", async () => {
+test("doctor accepts the entry that config prints, which starts a server", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const home = temporaryFolder();
   const inHome = { cwd: home, env: { HOME: home, FACELESS_BASE_URL: service.url, FACELESS_API_KEY: CANARY } };
@@ -61,7 +61,7 @@ test("doctor ends with exit code 1 if no video can be made", async () => {
   });
 });
 
-test("doctor goes through a proxy over TLS with a company's certificate, as the server would", async () => {
+test("doctor uses the proxy and the company's certificate as the server would", async () => {
   const certificate = createCertificate("192.0.2.1");
   const caFile = join(temporaryFolder(), "ca.pem");
   await writeFile(caFile, certificate.cert);
@@ -94,7 +94,7 @@ test("an unusable setting with a harmless default causes one warning on stderr",
   });
 });
 
-test("the sandbox command warns about the render time, and ends with exit 1 if its port is taken", async () => {
+test("the sandbox command ends with exit code 1 if its port is taken", async () => {
   const { port } = await scriptedService();
   const env = { FACELESS_SANDBOX_SECONDS: "never", FACELESS_STATE_DIR: "state" };
   expect(await run(SERVER_NODE, [BUILT_FILE, "sandbox", `--port=${port}`], { env })).toEqual({

@@ -7,7 +7,7 @@ import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS } from "../fixtures/constants.ts";
 import { run } from "../fixtures/run.ts";
 
-test("the demo ends with a published sandbox video, in plain lines without the user's key, exit 0", async () => {
+test("the demo publishes a sandbox video and never shows the user's key", async () => {
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
     env: { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "1" },
   });

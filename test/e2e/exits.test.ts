@@ -75,7 +75,7 @@ test("a user without a home folder reads what to set, without a stack trace", as
   expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);
 });
 
-test("a pipe in the journal's folder, which never answers, holds up neither calls nor the end", async () => {
+test("a pipe in the journal's folder blocks neither calls nor the end", async () => {
   const folder = temporaryFolder();
   await run("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
   const { server, service, answer } = await startPaying({ env: { FACELESS_STATE_DIR: folder } });
@@ -125,7 +125,7 @@ test("the answer to a paid request still reaches the client of a server that is 
   ]);
 });
 
-test("the input may end right after a paid call, whose job is named on stderr if it was sent", async () => {
+test("a job that is paid for as the input ends is named on stderr", async () => {
   const { server, service, answer } = await startPaying();
   answer();
 

@@ -59,7 +59,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     return { rest, folder, start, sent };
   }
 
-  test("the same video again, also with another key, gives the first job, and only the code starts a second", async () => {
+  test("the same order gives the first job with any key, and only the code starts a second", async () => {
     const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" } };
     const { start, sent } = await computer({
       [GENERATE]: [started(JOB_ID), started(OTHER_JOB_ID)],
@@ -92,7 +92,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(sent()).toEqual([2, 0]);
   });
 
-  test("twelve equal calls at once over two processes send one request, and all get its answer", async () => {
+  test("twelve equal calls over two processes send one request and share its answer", async () => {
     const clients: TestClient[] = [];
     // Each process has read its six calls once it answers a later one.
     const lastly = async (json: object) => {
@@ -143,7 +143,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     },
   );
 
-  test("a request whose server was killed is in progress for six minutes, and then needs a new code", async () => {
+  test("a killed server's request is in progress for six minutes, then needs a code", async () => {
     const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
     const { folder, start, sent } = await computer(scripts);
     await (await start()).call("publish_video", POST);

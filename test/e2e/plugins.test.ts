@@ -31,30 +31,27 @@ test.each([
   ["codex", "codex-mcp.json"],
   ["cursor", ".cursor-plugin/plugin.json"],
   ["gemini", "gemini-extension.json"],
-] as const)(
-  "the plugin of %s has the entry that config prints, and starts the sandbox until a value is set",
-  async (client, file) => {
-    const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
-    const { env = {} } = server;
-    const printed = documentOf(FORMATS[client], {
-      ...OPTIONS,
-      command,
-      args: [...args, ...SWITCHES],
-      env,
-      baseUrl: "",
-    });
-    const [servers] = Object.values(printed);
-    const expected = serversSchema.parse(servers)[SERVER];
-    // Codex passes the address on from the shell too.
-    expected?.env_vars?.push("FACELESS_BASE_URL");
-    expect({ ...server, env }).toEqual(expected);
+] as const)("the plugin of %s starts the sandbox until a value is set", async (client, file) => {
+  const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
+  const { env = {} } = server;
+  const printed = documentOf(FORMATS[client], {
+    ...OPTIONS,
+    command,
+    args: [...args, ...SWITCHES],
+    env,
+    baseUrl: "",
+  });
+  const [servers] = Object.values(printed);
+  const expected = serversSchema.parse(servers)[SERVER];
+  // Codex passes the address on from the shell too.
+  expected?.env_vars?.push("FACELESS_BASE_URL");
+  expect({ ...server, env }).toEqual(expected);
 
-    // Nothing has filled in the placeholders.
-    const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
-    const started = await call("generate_video", { topic: "Why the sea is salty" });
-    expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");
-  },
-);
+  // Nothing has filled in the placeholders.
+  const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
+  const started = await call("generate_video", { topic: "Why the sea is salty" });
+  expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");
+});
 
 test("a plugin uses the service that the user has given, and says which value is missing", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
@@ -84,7 +81,7 @@ test.each([
   expect(JSON.parse(read(file))).toMatchObject({ version, description });
 });
 
-test("the skill has the name of its folder, and speaks to the model of the user, never as the user", () => {
+test("the skill has its folder's name and never speaks as the user", () => {
   const folder = "skills/make-faceless-video";
   const [skill, styles] = [read(`${folder}/SKILL.md`), read(`${folder}/references/styles.md`)];
   expect(parse(/^---\n(.*?)\n---\n/s.exec(skill)?.[1] ?? "")).toMatchObject({

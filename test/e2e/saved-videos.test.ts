@@ -65,7 +65,7 @@ test.each(TEST_CLIENTS)(
   },
 );
 
-test("a video of another process is saved when a call waits for it, and not when one only looks", async () => {
+test("a video of another process is saved only by a call that waits for it", async () => {
   const { service, finalVideoUrl } = await finishedVideo();
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };

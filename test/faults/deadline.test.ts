@@ -76,15 +76,12 @@ test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]
   ["list_videos", (tools) => tools.list(), [VIDEOS]],
   ["list_videos with a limit", (tools) => tools.list(5), [DOCUMENT, "GET /api/v1/videos?limit=5"]],
   ["list_connected_platforms", (tools) => tools.platforms(), [DOCUMENT, "POST /api/mcp"]],
-])(
-  "%s ends within 45 s though the service never answers, with all the requests that it makes",
-  async (_, call, lines) => {
-    const { rest, tools, waiting } = await silentService();
+])("%s ends within 45 s if the service never answers", async (_, call, lines) => {
+  const { rest, tools, waiting } = await silentService();
 
-    expect(await outcomeOf(call(tools), waiting)).toEqual(IN_TIME);
-    expect(rest.lines()).toEqual(lines);
-  },
-);
+  expect(await outcomeOf(call(tools), waiting)).toEqual(IN_TIME);
+  expect(rest.lines()).toEqual(lines);
+});
 
 test("generate_video ends within 45 s though it looked at an earlier job first", async () => {
   const { rest, tools, slow, waiting } = await silentService();
@@ -101,7 +98,7 @@ test("generate_video ends within 45 s though it looked at an earlier job first",
   expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
 });
 
-test("doctor ends within 20 s though the service never answers, and prints what to fix first", async () => {
+test("doctor ends within 20 s if the service never answers, and says what to fix", async () => {
   const { rest, waiting } = await silentService();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: rest.url };
 

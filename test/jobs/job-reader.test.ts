@@ -90,7 +90,7 @@ test.each([failure("timeout"), failure("rate_limited", { outcome: "not_sent" })]
   },
 );
 
-test("reading a job returns the known end if the service denies it later, unless the latest is wanted", async () => {
+test("a known end is returned even if the service denies the job later", async () => {
   const world = completedWorld();
   const first = world.reader.read("a", USER);
   await world.until(1);
@@ -106,7 +106,7 @@ test("reading a job returns the known end if the service denies it later, unless
   expect(world.changes).toEqual(["0 a completed"]);
 });
 
-test("a cancelled read rejects immediately, while the request continues for the other callers", async () => {
+test("a cancelled read rejects at once and leaves the request to other callers", async () => {
   const world = runningWorld("a");
   world.answerMs = 1_000;
   const controller = new AbortController();
@@ -128,7 +128,7 @@ test("a cancelled read sends nothing if it was cancelled before", async () => {
   expect(world.requests()).toEqual([]);
 });
 
-test("the final video of a completed job is looked up in the list for a user before the end is emitted", async () => {
+test("a user's read looks up the final video before the end is emitted", async () => {
   const world = completedWorld();
   const answer = world.reader.read("a", USER);
   await world.until(1);
@@ -138,7 +138,7 @@ test("the final video of a completed job is looked up in the list for a user bef
   expect(world.changes).toEqual(["0 a completed"]);
 });
 
-test("the final video of a completed job is not looked up by polls, but once by users' reads", async () => {
+test("the final video is looked up once by users' reads and never by polls", async () => {
   const world = completedWorld();
   const poll = world.reader.read("a", BACKGROUND);
   await world.until(1);
@@ -167,30 +167,27 @@ test.each([
   ["lags", (world: PolledWorld) => void (world.list = [])],
   ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
   ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
-])(
-  "the final video of a completed job is looked up every five seconds at most while the list %s",
-  async (_, breakList) => {
-    const world = completedWorld();
-    const { list } = world;
-    breakList(world);
-    const answers: unknown[] = [];
-    for (const second of [0, 2, 4.9]) {
-      await world.until(second);
-      void world.reader.readRecent("a", 60_000, USER).then((answer) => answers.push(answer));
-    }
-    await world.until(6);
-    expect(answers).toEqual([completed, completed, completed]);
-    expect(world.store.get("a")?.isLinkUnread).toBe(world.failing.has("list"));
+])("the final video is looked up every five seconds at most while the list %s", async (_, breakList) => {
+  const world = completedWorld();
+  const { list } = world;
+  breakList(world);
+  const answers: unknown[] = [];
+  for (const second of [0, 2, 4.9]) {
+    await world.until(second);
+    void world.reader.readRecent("a", 60_000, USER).then((answer) => answers.push(answer));
+  }
+  await world.until(6);
+  expect(answers).toEqual([completed, completed, completed]);
+  expect(world.store.get("a")?.isLinkUnread).toBe(world.failing.has("list"));
 
-    world.list = list;
-    world.failing.clear();
-    const last = world.reader.readRecent("a", 60_000, USER);
-    await world.until(7);
+  world.list = list;
+  world.failing.clear();
+  const last = world.reader.readRecent("a", 60_000, USER);
+  await world.until(7);
 
-    expect(await last).toEqual(withFinal);
-    expect(world.requests()).toEqual(["0 a user", "0 list user", "6 list user"]);
-  },
-);
+  expect(await last).toEqual(withFinal);
+  expect(world.requests()).toEqual(["0 a user", "0 list user", "6 list user"]);
+});
 
 test("the final video of a completed job is looked up again for a user after a minute", async () => {
   const world = completedWorld();
@@ -221,7 +218,7 @@ test.each([
   expect(world.requests()).toEqual(["0 a user"]);
 });
 
-test("reading a job's recent state uses the last answer if it is recent enough, and otherwise requests it", async () => {
+test("a recent answer about a job is used instead of a request", async () => {
   const world = runningWorld("a");
   const first = world.reader.readRecent("a", 5_000, USER);
   await world.until(5);
@@ -236,7 +233,7 @@ test("reading a job's recent state uses the last answer if it is recent enough, 
   expect(world.requests()).toEqual(["0 a user", "5.1 a user"]);
 });
 
-test("reading a job's recent state accepts a minute-old answer while little of the rate limit is left", async () => {
+test("a minute-old answer is used while little of the rate limit is left", async () => {
   const world = runningWorld("a");
   world.hasSpareRequests = false;
   await world.until(60);

@@ -67,7 +67,7 @@ test("the known jobs keep topic, time and place when their state is updated", as
   ]);
 });
 
-test("the known jobs follow the order of the service's newest page, each once, without its other fields", () => {
+test("the known jobs follow the order of the service's newest page, each once", () => {
   const { store, list } = setup();
   store.put(job("a"));
   list([{ ...video("c"), finalVideoUrl: FINAL, title: "Sea" }, video("b"), video("d", "failed")]);
@@ -179,17 +179,14 @@ test.each<[Partial<Job>, string[]]>([
   [{ progress: { total: 3, completed: 0, failed: 0 } }, []],
   [{ status: "rendering" }, ["a"]],
   [{ videoUrls: [CLIP] }, ["a"]],
-])(
-  "the first answer about a job that this process started is a change unless it says the same: %j",
-  (more, expected) => {
-    const { store, changed } = setup();
-    store.addStarted("a", "Salt");
+])("the first answer about a started job is a change unless it says the same: %j", (more, expected) => {
+  const { store, changed } = setup();
+  store.addStarted("a", "Salt");
 
-    store.put(job("a", more));
+  store.put(job("a", more));
 
-    expect(changed).toEqual(expected);
-  },
-);
+  expect(changed).toEqual(expected);
+});
 
 test.each(["completed", "failed"])(
   "a job that has ended stays %s if a later answer reports it as running",
@@ -242,7 +239,7 @@ test("the video list adds the final video to a completed job, whichever is known
   expect(store.get("b")?.job).toEqual({ ...whole, jobId: "b" });
 });
 
-test("the video list adds no final video to a running or failed job, or to a job that has its own", () => {
+test("the video list adds a final video only to a completed job without one", () => {
   const { store, list } = setup();
   for (const jobId of ["a", "b", "c"]) list([{ ...video(jobId, "processing"), finalVideoUrl: FINAL }]);
 

@@ -42,7 +42,7 @@ test("polling that fails waits as long as the service asks for, at most a minute
   expect(world.requests()).toEqual(["5 a", "38 a", "98 a"]);
 });
 
-test("a rate-limited request is sent again when the rate limiter allows it, and is no failure of the job", async () => {
+test("a rate-limited poll is repeated later and is no failure of the job", async () => {
   const { world } = watchedWorld(5_000);
   world.failing.set("a", failure("rate_limited", { status: 429, retryAfterSeconds: 7 }));
   await world.until(5);

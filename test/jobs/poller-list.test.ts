@@ -23,20 +23,17 @@ test("jobs that are due together share one request for the video list", async ()
 test.each([
   [2, ["10 list"]],
   [5, ["10 a", "15 b"]],
-])(
-  "two jobs share the list if the second one is due at most two seconds later: after %d s %j",
-  async (laterSeconds, requests) => {
-    const world = watchedWorld("a");
-    await world.until(laterSeconds);
-    world.start("b");
-    world.watchAll("b");
-    await world.until(19);
+])("two jobs share the list if they are due within two seconds: %d s, %j", async (laterSeconds, requests) => {
+  const world = watchedWorld("a");
+  await world.until(laterSeconds);
+  world.start("b");
+  world.watchAll("b");
+  await world.until(19);
 
-    expect(world.requests()).toEqual(requests);
-  },
-);
+  expect(world.requests()).toEqual(requests);
+});
 
-test("jobs that are due together are polled by their own status while the list doesn't show them", async () => {
+test("jobs that the list doesn't show are polled by their own status", async () => {
   const world = watchedWorld("old", "new", "newer");
   world.pageSize = 2;
   await world.until(15);
@@ -47,7 +44,7 @@ test("jobs that are due together are polled by their own status while the list d
   expect(world.requests()).toEqual(["20 old", "20 list"]);
 });
 
-test("jobs that are due together all tell their end, even if the list shows them late or never", async () => {
+test("jobs that are due together all end, even if the list lacks them", async () => {
   const world = new PolledWorld();
   const [fresh, old] = [ids("new", 40), ids("old", 40)];
   world.found(...fresh, ...old);
@@ -106,7 +103,7 @@ test("an end that the list shows first is not told if the job's own status denie
   expect(world.changes).toEqual(["30 a failed"]);
 });
 
-test("jobs that nobody has read are asked for their own status first, so that a later clip is a change", async () => {
+test("the first poll of an unread job asks for its own status", async () => {
   const world = new PolledWorld();
   world.found("a", "b");
   world.watchAll("a", "b");
@@ -148,7 +145,7 @@ test("finished clips are not read beside the polls of a single job, which show t
   expect(world.requests()).toEqual(["60 a", "120 a"]);
 });
 
-test("finished clips of jobs that share the list are not read while little of the rate limit is left", async () => {
+test("clips are not read while little of the rate limit is left", async () => {
   const world = watchedWorld("a", "b");
   world.hasSpareRequests = false;
   await world.until(49);

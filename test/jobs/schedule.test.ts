@@ -36,14 +36,14 @@ test.each([
   expect(new Schedule({ random: middle }).nextDelayMs(known(ageSeconds))).toBe(intervalMs);
 });
 
-test("the schedule of a watched job begins at 12 s of age, or immediately if the job is older", () => {
+test("polls of a job begin at 12 s of age, or immediately if it is older", () => {
   const schedule = new Schedule({ random: middle });
   expect([0, 5_000, 12_000, 90_000, -3_000].map((age) => schedule.firstDelayMs(age))).toEqual([
     12_000, 7_000, 0, 0, 12_000,
   ]);
 });
 
-test("the schedule of a job of unknown age polls immediately, then every 10 s for five minutes", () => {
+test("a job of unknown age is polled at once, then every 10 s for five minutes", () => {
   const schedule = new Schedule({ random: middle });
   expect(schedule.firstDelayMs(undefined)).toBe(0);
   expect([0, 150, 299.999, 300, 600].map((seconds) => schedule.nextDelayMs(unknown(seconds)))).toEqual([
@@ -57,7 +57,7 @@ test("the schedule of a watched job varies every delay by up to a tenth of its i
   expect(new Schedule({ random: () => 0 }).firstDelayMs(0)).toBeCloseTo(10_800);
 });
 
-test("the schedule of a watched job uses a fixed interval if one is set, without jitter, at any age", () => {
+test("a configured interval applies at any age and without jitter", () => {
   const schedule = new Schedule({ fixedMs: 2_500, random: () => 0 });
   for (let each = 0; each < 6; each++) schedule.recordCompletion(20_000);
   expect(schedule.firstDelayMs(0)).toBe(2_500);

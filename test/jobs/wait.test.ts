@@ -71,7 +71,7 @@ test("a call that waits for a job ignores the changes of other jobs", async () =
   await wait.answer;
 });
 
-test("a wait that runs out takes a last look a second before, and returns the end that it finds", async () => {
+test("a wait looks a last time one second before it runs out", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 4);
   const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
@@ -85,7 +85,7 @@ test("a wait that runs out takes a last look a second before, and returns the en
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a wait that runs out returns the job with its clips as it stands when the time is over, not before", async () => {
+test("a wait that runs out returns the job as it is at that time", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 20);
   await world.until(13);

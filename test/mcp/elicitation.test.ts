@@ -60,7 +60,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     return { client, questions, publish, posts, starts: () => rest.lines(GENERATE).length };
   }
 
-  test("the user sees topic, platforms and the whole link, no choice is made for them, and a yes posts once", async () => {
+  test("the question shows topic, platforms and link, and a yes posts once", async () => {
     const [no, yes] = ["Don't publish", "Publish on tiktok and youtube"];
     const scripts = { [GENERATE]: { json: { jobId: JOB_ID } } };
     const answer: UsersAnswer = { action: "accept", content: { decision: yes } };

@@ -105,7 +105,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(completion.values).toEqual([jobId]);
   });
 
-  test("a client gets a JSON-RPC error for an unknown job, an invalid job id and an unknown prompt", async () => {
+  test("unknown jobs and prompts and invalid job ids are JSON-RPC errors", async () => {
     const client = await connect(FAST_SANDBOX);
     for (const id of ["00000000-0000-4000-8000-000000000000", "nonsense"]) {
       const uri = `faceless://jobs/${id}`;
@@ -117,7 +117,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
   });
 
-  test("a client completes the prompts' arguments, the default first, and job ids from what it has started", async () => {
+  test("a client completes prompt arguments and the ids of its jobs", async () => {
     const client = await connect(FAST_SANDBOX);
     const complete = async (prompt: string, name: string, value: string) => {
       const ref = { type: "ref/prompt" as const, name: prompt };

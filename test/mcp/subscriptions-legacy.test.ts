@@ -5,7 +5,7 @@ import { connectLegacy } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI } from "../fixtures/constants.ts";
 import { completed, jobService, processing, setUp } from "./job-service.ts";
 
-test("a legacy client cannot subscribe to a URI that is not a job: it is an unknown resource", async () => {
+test("a legacy client can subscribe only to URIs of jobs", async () => {
   const service = await jobService();
   const client = await connectLegacy(service.start);
   const wrong = [

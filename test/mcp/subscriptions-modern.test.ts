@@ -14,7 +14,7 @@ test("a modern client may name URIs that are not jobs, which are ignored", async
   expect(service.rest.lines()).toEqual([STATUS]);
 });
 
-test("a modern client is still notified by one of two listens to a job after it closes the other", async () => {
+test("a modern client that closes one of two listens is notified by the other", async () => {
   const { service, client } = await setUp(connectModern, processing());
   service.become(OTHER_JOB_ID, processing());
   await client.read(JOB_URI);

@@ -7,7 +7,7 @@ import { jobIdOf } from "../fixtures/soak-service.ts";
 import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
-  test("a client is notified of every change of a job, once of its end, and of nothing after that", async () => {
+  test("a client is notified of each change of a job, and once of its end", async () => {
     const { service, client } = await setUp(connect, processing());
     await client.read(JOB_URI);
     await client.subscribe(JOB_URI);
@@ -137,7 +137,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect({ updates: client.updates, lists: client.listChanges() }).toEqual({ updates: [], lists: 1 });
   });
 
-  test("a client gets the error when it reads a job that was never fetched and is no longer polled", async () => {
+  test("reading a job that was never fetched and is no longer polled is an error", async () => {
     const service = await jobService();
     service.answer(JOB_ID, UNAUTHORIZED);
     const client = await connect(service.start);

@@ -9,7 +9,7 @@ import { completed, setUpStarting, startingService } from "./job-service.ts";
 
 const refusedWith = (code: number) => expect.objectContaining({ code });
 
-test("a legacy client that declares tasks finds generate_video alone a task, in a list below 8,200 bytes", async () => {
+test("generate_video is the only tool that a legacy client can run as a task", async () => {
   const { start } = await startingService();
   const { raw } = await connectLegacyWithTasks(start);
   expect(raw.getServerCapabilities()?.tasks).toEqual({
@@ -36,7 +36,7 @@ test("a legacy client that does not declare tasks sees today's results, whatever
     await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
 });
 
-test("a legacy client with tasks is answered tasks/result when the video has ended, with the task named", async () => {
+test("tasks/result is answered when the video has ended", async () => {
   const { service, client } = await setUpStarting(connectLegacyWithTasks);
   await client.call("generate_video", TIDES);
   const result = client.ask("tasks/result", { taskId: JOB_ID });

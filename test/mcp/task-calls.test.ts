@@ -175,7 +175,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(service.rest.lines()).toHaveLength(requests);
   });
 
-  test("a client with tasks is told why a task is no longer polled, and waits again with get_video_status", async () => {
+  test("a client is told why a task is no longer polled", async () => {
     const { service, client } = await setUpStarting(connect, undefined, {
       FACELESS_STATE_DIR: temporaryFolder(),
     });
@@ -197,7 +197,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect((await again).result.structuredContent).toMatchObject({ jobId: JOB_ID, done: true });
   });
 
-  test("a job that another process has just started, and the service does not list yet, is said to be that", async () => {
+  test("a job that another process just started is not called unknown", async () => {
     const service = await startingService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
     service.answer(JOB_ID, envelope(404, "not_found", "No such job."));
     const client = await connect(service.start);

@@ -75,7 +75,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect({ polls: service.polls(JOB_ID), notified }).toEqual({ polls: 1, notified: [] });
   });
 
-  test("a call gets progress in numbers and words for each change, and the answer when the job ends", async () => {
+  test("a call gets progress for each change, and the answer when the job ends", async () => {
     const { service, wait, errors } = await setUp({ json: processing() });
     const notified: Progress[] = [];
     const result = wait({ waitSeconds: 50 }, { onprogress: (one) => notified.push(one) });

@@ -134,7 +134,7 @@ const acceptFirst = async (name: string) => {
   return Object.fromEntries(await Promise.all(firsts));
 };
 
-test("the suggestions whose first is accepted for each argument are what the prompt takes without them", async () => {
+test("the first suggestion for an argument is the prompt's default", async () => {
   const args = await acceptFirst("write_video_topic");
 
   expect(callIn(textOf("write_video_topic", args))).toEqual(callIn(textOf("write_video_topic")));

@@ -8,7 +8,7 @@ import { callIn, type PromptArguments, textOf } from "./fixture.ts";
 
 const text = (args: PromptArguments = {}) => textOf("write_video_topic", args);
 
-test("without settings the service's defaults are used, and the model chooses among all styles", () => {
+test("without arguments the service's defaults apply, and the model chooses the style", () => {
   const prompt = text();
 
   expect(callIn(prompt)).toEqual({
@@ -61,7 +61,7 @@ test.each(
   },
 );
 
-test("localize_video writes for the new language's speaking rate, by default in the same length", () => {
+test("localize_video keeps the length at the new language's speaking rate", () => {
   const same = textOf("localize_video", { language: "de" });
   const longer = textOf("localize_video", { language: "Deutsch", duration: "45" });
 
@@ -76,14 +76,11 @@ test.each([
   ` ${JOB_ID.toUpperCase()} `,
   `FACELESS://JOBS/${JOB_ID.toUpperCase()}`,
   `https://videos.example/watch?job=${JOB_ID}`,
-])(
-  "localize_video takes the jobId %j, and the whole topic from its status, or else from the user",
-  (video) => {
-    expect(textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
-    const prompt = textOf("localize_video", { video });
+])("localize_video takes the jobId %j and reads the topic from its status", (video) => {
+  expect(textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
+  const prompt = textOf("localize_video", { video });
 
-    expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
-    expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
-    expect(prompt).toContain("Without these, ask me for the topic");
-  },
-);
+  expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
+  expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
+  expect(prompt).toContain("Without these, ask me for the topic");
+});

@@ -54,7 +54,7 @@ test.each([
   );
 });
 
-test("/api/mcp generates, reports the status, lists and publishes on the account of the REST API", async () => {
+test("the MCP endpoint's tools work on the same account as the REST API", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });
   const { client } = await modernClient(sandbox);
   const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });

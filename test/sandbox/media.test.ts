@@ -35,7 +35,7 @@ async function finished(): Promise<{ sandbox: TestSandbox; jobId: string; final:
   return { sandbox, jobId, final: `${sandbox.url}/media/final/${jobId}.mp4` };
 }
 
-test("the five files are MP4 and WAV that play from the start, and together are smaller than 300 kB", async () => {
+test("the five media files stream from the start and take less than 300 kB", async () => {
   const names = (await readdir(folder)).filter((name) => /\.(mp4|wav)$/.test(name)).sort();
   const files = await Promise.all(names.map((name) => readFile(new URL(name, folder))));
 
@@ -76,7 +76,7 @@ test("the links of a job lead to whole files, without a key", async () => {
   expect(post === whole).toBe(true);
 });
 
-test("the links of a job answer 404 for an unknown job and for files that a job does not have", async () => {
+test("a media link answers 404 for an unknown job or file", async () => {
   const { sandbox, jobId } = await finished();
   const paths = [
     "final/unknown.mp4",

@@ -8,7 +8,7 @@ const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.unknown().optional() }))),
 });
 
-test("the OpenAPI document describes the endpoints, none that lists the platforms, and how to page", async () => {
+test("the OpenAPI document describes all endpoints and how to page", async () => {
   const sandbox = await testSandbox();
 
   const { status, body } = await sandbox.get("/api/v1/openapi.json");

@@ -16,7 +16,7 @@ async function page(
   return pageSchema.parse(body);
 }
 
-test("GET /api/v1/videos lists the newest job first, each completed one with its final video", async () => {
+test("GET /api/v1/videos lists the newest job first, with final videos", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });
   const done = await sandbox.generate({ topic: "first" });
   const failed = await sandbox.generate({ topic: "second [fail]" });
@@ -44,7 +44,7 @@ test("GET /api/v1/videos lists the newest job first, each completed one with its
   });
 });
 
-test("GET /api/v1/videos pages through jobs of the same millisecond without skipping or repeating one", async () => {
+test("GET /api/v1/videos pages correctly through jobs of the same millisecond", async () => {
   const sandbox = await testSandbox();
   const created: string[] = [];
   for (let i = 0; i < 6; i++) created.push(await sandbox.generate());

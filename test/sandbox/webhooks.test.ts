@@ -85,7 +85,7 @@ test("the end of a render is signed and delivered until it is accepted", async (
   });
 });
 
-test("a delivery that is not answered with 2xx is sent again five times, ever later, and is the same", async () => {
+test("a failed delivery is repeated unchanged five times, ever later", async () => {
   const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox({
     answers: [
       { status: 500 },

@@ -135,7 +135,7 @@ test.each(["https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/"])(
 );
 
 test.each(["10.0.0.5", "127.0.0.1", "::1"])(
-  "of a service on the internet no video is taken from a name that resolves to %s, nor through a proxy",
+  "a public service can't name a video on a host that resolves to %s, even by proxy",
   async (address) => {
     const host = await scriptedService();
     const proxy = await proxyServer("tunnel");
@@ -174,7 +174,7 @@ test.each([
   expect(await save()).toEqual(notSaved(PRIVATE));
 });
 
-test("of a service whose addresses are all private a video is taken from the private network", async () => {
+test("a service with only private addresses may name a video on a private network", async () => {
   const proxy = await proxyServer(403);
   const lookup: Lookup = async () => ["10.1.2.3", "fd00::1"].map((address) => ({ address, family: 0 }));
   const link = "https://media.lan/video.mp4";

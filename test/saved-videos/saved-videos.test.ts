@@ -97,7 +97,7 @@ test("a video that this process started is saved, though nobody looks at it agai
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a video whose polling ended before it was finished is saved as soon as a user's call sees it", async () => {
+test("a video that finished after its polling ended is saved by a user's call", async () => {
   const world = new SavingWorld();
   start(world);
   await world.clock.runFor(3_700_000);
@@ -243,7 +243,7 @@ test("a look half a minute after a failed download tries again, with the list's 
   expect(world.downloads).toEqual([LINK, `${LINK}?signed=anew`]);
 });
 
-test("a download that is cut begins anew after a second and after two more, and the third cut is the last", async () => {
+test("a download that is cut begins anew twice, after one and two seconds", async () => {
   const world = new SavingWorld();
   world.download = () => Promise.reject(new DownloadFailure("it was cut", { mayPass: true }));
   world.saveFinished();

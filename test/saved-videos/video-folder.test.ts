@@ -36,7 +36,7 @@ test("a video has its name only when it is whole, in a folder that is made for i
 });
 
 test.each([FILE_NAME, "faceless-2026-11-21-0f4b6f2e.mp4"])(
-  "a file of the job that is there already counts as its saved video, and nothing is downloaded: %s",
+  "an existing file of the job counts as its saved video: %s",
   async (name) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, name), "cut by the user");
@@ -126,7 +126,7 @@ test("a shutdown in the middle of a download leaves no file and no connection", 
   await until(() => host.connections() === 0);
 });
 
-test("what is half saved is removed an hour later, and what another process may be writing stays", async () => {
+test("a partial file is removed once it is an hour old", async () => {
   const folder = temporaryFolder();
   const files = { left: `${FILE_NAME}.0badcafe.part`, foreign: `notes.mp4.0badcafe.part` };
   const inUse = `${FILE_NAME}.0dadcafe.part`;

@@ -28,7 +28,7 @@ function grown(json: unknown, fields: object): unknown {
 }
 
 test.each(Object.entries(ANSWERS))(
-  "An answer about a %s has none of the fields in which results say what the bridge knows",
+  "An answer about a %s can't set the fields that belong to the bridge",
   (_name, { schema, least }) => {
     const forged = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Obey!"]));
 

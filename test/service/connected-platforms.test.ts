@@ -147,7 +147,7 @@ const limited = (seconds: number): Reply => ({
   headers: { "retry-after": String(seconds) },
 });
 
-test("a pause after a 429 that fits the call's deadline is waited for before the MCP endpoint is called", async () => {
+test("a pause that fits the deadline is waited for before the MCP endpoint is called", async () => {
   const clock = jumpingClock();
   const scripts = { [VIDEOS]: limited(5), [MCP]: modernEndpoint(() => RESULT) };
   const { service } = await bridge(scripts, { clock });
@@ -157,7 +157,7 @@ test("a pause after a 429 that fits the call's deadline is waited for before the
   expect(clock.slept).toContain(5_000);
 });
 
-test("a 429 of the MCP endpoint pauses all requests, and the other version of the protocol is not tried", async () => {
+test("a 429 of the MCP endpoint pauses all requests and ends the attempt", async () => {
   const { service, rest } = await bridge({ [MCP]: limited(60) }, { clock: jumpingClock() });
 
   expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({
@@ -207,7 +207,7 @@ test.each<[string, Reply]>([
   expect(JSON.stringify(facts)).not.toContain("Obey");
 });
 
-test("a redirect of the MCP endpoint is not followed, neither to another origin nor to the same", async () => {
+test("a redirect of the MCP endpoint is never followed", async () => {
   const elsewhere = await scriptedService();
   const away = await failureAt({ status: 307, headers: { location: `${elsewhere.url}/api/mcp` } });
   const within = await failureAt({ status: 307, headers: { location: "/mcp" } });
@@ -234,7 +234,7 @@ test.each<[string, Handler, string]>([
   expect(facts).toMatchObject({ code, outcome: "unknown", retryable: true });
 });
 
-test("a call of the MCP endpoint ends with its deadline if one of its requests gets no answer", async () => {
+test("a call of the MCP endpoint ends with its deadline", async () => {
   const unanswered: readonly [string, Reply][] = [
     ["server/discover", "hang"],
     ["initialize", { status: 202 }],

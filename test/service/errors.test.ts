@@ -37,7 +37,7 @@ test.each(
   });
 });
 
-test("an error doesn't say that the call fails again where a firewall or the job may be the reason", async () => {
+test("an error predicts no second failure where a firewall or the job may be the reason", async () => {
   const { service } = await bridge({
     [STATUS]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
     [PUBLISH]: [400, 422].map((status) => envelope(status, "no", "Not ready.")),
@@ -140,7 +140,7 @@ test("a jobId of more than 500 characters is a bad answer: the job may have been
 });
 
 test.each([{}, { status: null }, { status: 7 }, { status: "" }])(
-  "a job that was started is one, as it was paid for, though its status is not as documented: %j",
+  "a paid job with an undocumented status is still a started job: %j",
   async (fields) => {
     const { service } = await bridge({ [GENERATE]: { json: { jobId: JOB_ID, ...fields } } });
 

@@ -29,7 +29,7 @@ function get(url: string, extra: Partial<HttpRequest> = {}): HttpRequest {
   return { method: "GET", url: new URL("/path", url), headers: {}, ...deadlines, ...extra };
 }
 
-test("a request that times out in a TLS handshake does not delay later ones, even on all connections", async () => {
+test("a TLS handshake that times out does not delay later requests", async () => {
   const server = await faultServer({
     secureContext: TRUSTED,
     accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
@@ -42,7 +42,7 @@ test("a request that times out in a TLS handshake does not delay later ones, eve
   expect((await client.send(get(server.url))).text).toBe("{}");
 });
 
-test("a request that times out in a TLS handshake lets requests in flight on the old connections finish", async () => {
+test("a TLS handshake that times out lets requests in flight finish", async () => {
   const asked: Socket[] = [];
   const server = await faultServer({
     secureContext: TRUSTED,
@@ -61,7 +61,7 @@ test("a request that times out in a TLS handshake lets requests in flight on the
   expect(server.accepted()).toBe(3);
 });
 
-test("a pool that is destroyed closes the connections too that a timed out TLS handshake has left behind", async () => {
+test("a destroyed pool closes connections left by a timed-out TLS handshake", async () => {
   const server = await faultServer({
     secureContext: TRUSTED,
     accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),

@@ -110,7 +110,7 @@ test("A request to another origin is refused before any connection", async () =>
   expect(other.connections()).toBe(0);
 });
 
-test("A POST that is cancelled while it waits for a free connection is not sent when one becomes free", async () => {
+test("A POST that is cancelled before it has a connection is never sent", async () => {
   const asked: Socket[] = [];
   const server = await faultServer({ requested: (socket) => void asked.push(socket) });
   const client = http(server.url);

@@ -58,7 +58,7 @@ test("A language is suggested while its code or one of its names is typed", () =
   expect(languageNamesStartingWith("")[0]).toBe("English");
 });
 
-test("The name of every language that is suggested is understood as the code of that language", () => {
+test("The name of every suggested language maps to its code", () => {
   const names = languageNamesStartingWith("");
 
   expect(names.map((name) => languageName(languageCode(name) ?? ""))).toEqual(names);

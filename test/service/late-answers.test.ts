@@ -132,7 +132,7 @@ test("A request whose answer comes late stops counting in the rate limit once", 
   expect(service.hasSpareRequests()).toBe(false);
 });
 
-test("A late answer is given up when the client is closed, whether or not anyone waits for it", async () => {
+test("A late answer is given up when the client is closed", async () => {
   const { server, sockets, service } = await slowService();
   const unheeded = failureOf(service.generate(TIDES));
   const { late } = await tooSlow(service, () => sockets.length === 2);
@@ -164,7 +164,7 @@ test("A deadline applies to all attempts together, and closes the connection", a
   await until(() => server.open() === 0);
 });
 
-test("A request that was not sent by the deadline is given up, and no late answer is promised", async () => {
+test("A request that was not sent by the deadline promises no late answer", async () => {
   // A TLS handshake without an answer.
   const server = await faultServer({});
   const baseUrl = server.url.replace("http:", "https:");

@@ -21,7 +21,7 @@ function documented(extra: object = {}): Reply {
   };
 }
 
-test("The document is read once, when it is first needed, and its paging parameter is used from then on", async () => {
+test("The document is read once, when it is first needed", async () => {
   const { service, rest } = await bridge({ [DOCUMENT]: documented(), [VIDEOS]: EMPTY });
 
   await service.listVideos({});

@@ -41,7 +41,7 @@ test.each<[string, object[], string]>([
   expect(read(documented(parameters)).pagingParameter).toBe(name);
 });
 
-test("the paging parameter is found through a reference, and at the path instead of the operation", () => {
+test("the paging parameter is found by reference and at the path", () => {
   const parameter = { $ref: "#/components/parameters/before" };
   const components = { components: { parameters: { before: query("before") } } };
   const atPath = { paths: { "/api/v1/videos": { parameters: [parameter], get: {} } }, ...components };
@@ -87,7 +87,7 @@ test.each<[object, object]>([
   expect(read(documented([query("limit", { schema })], components)).limit).toEqual(limit);
 });
 
-test("the path of the connected platforms is that of the GET whose operation has the tool's name", () => {
+test("connected platforms are read by the GET operation with the tool's name", () => {
   expect(found({ "/api/v1/platforms": { get: {} }, "/api/v1/links": LISTED })).toBe(at("/api/v1/links"));
 });
 

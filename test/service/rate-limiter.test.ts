@@ -90,7 +90,7 @@ test("a service that names no limit gets polls as often as the user has set", ()
   expect(poll(setup({ backgroundPerMinute: Infinity }), 1_000)).toHaveLength(20);
 });
 
-test("a service that names no limit gets one poll early, to confirm what the previous one showed", () => {
+test("a service that names no limit gets one early poll", () => {
   const { limiter } = setup();
   acquire(limiter, "background");
   acquire(limiter, "background");
@@ -107,7 +107,7 @@ test("a user's call waits for the end of the window if nothing remains, and is t
   expect(limiter.tryAcquire("user")).toHaveProperty("release");
 });
 
-test("a user's call is sent in the next window together with others as far as the limit allows", () => {
+test("users' calls share the next window as far as the limit allows", () => {
   const { clock, limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(3, 0, 1)));
   clock.ms += 2_000;
@@ -140,17 +140,14 @@ test.each([["unit 7"], ["-5"], ["2026-13-45T99:00:00Z"], [undefined]])(
 test.each([
   ["later", limitHeaders(60, 7, 30), limitHeaders(60, 0, 30)],
   ["earlier", limitHeaders(60, 0, 30), limitHeaders(60, 7, 30)],
-])(
-  "a user's call waits if the answer that shows nothing left came %s than one that shows more",
-  (_, first, second) => {
-    const { limiter } = setup();
-    const permits = [acquire(limiter), acquire(limiter)];
-    permits[1]?.release(ok(first));
-    permits[0]?.release(ok(second));
+])("a user's call waits if the answer with nothing left came %s than another", (_, first, second) => {
+  const { limiter } = setup();
+  const permits = [acquire(limiter), acquire(limiter)];
+  permits[1]?.release(ok(first));
+  permits[0]?.release(ok(second));
 
-    expect(limiter.waitMs("user")).toBe(31_000);
-  },
-);
+  expect(limiter.waitMs("user")).toBe(31_000);
+});
 
 const DATE = new Date(EPOCH_MS - 120_000).toUTCString();
 
@@ -273,7 +270,7 @@ test("polls are not sent if the limit is a single request", () => {
   expect(waits()).toEqual([0, 60_000]);
 });
 
-test("polls have their full share again when an answer shows a new window before the clock does", () => {
+test("an answer that shows a new window gives polls their full share", () => {
   const { limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(4, 4, 30)));
   acquire(limiter, "background").release(ok(limitHeaders(4, 3, 30)));
@@ -292,7 +289,7 @@ test("polls are not held back for long by one answer that named another, longer 
   expect(limiter.waitMs("background")).toBeLessThan(3_000);
 });
 
-test("polls continue in windows of 2 s between users' calls whose answers put the end of the window off", () => {
+test("polls continue while users' calls keep moving the end of the window", () => {
   const { clock, limiter } = setup();
   const service = createLimitedService({ limit: 20, windowMs: 2_000, encoding: "epoch seconds" });
   let polls = 0;
@@ -308,7 +305,7 @@ test("polls continue in windows of 2 s between users' calls whose answers put th
   expect(polls).toBeGreaterThan(60);
 });
 
-test("The service refuses nothing and polls stay within 60 %, whatever the limit, window and unit", () => {
+test("Polls stay within 60 % of any limit, and the service refuses nothing", () => {
   const worlds = fc.record({
     limit: fc.integer({ min: 1, max: 100 }),
     windowMs: fc.constantFrom(10_000, 60_000, 3_600_000),

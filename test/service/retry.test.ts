@@ -76,7 +76,7 @@ const attempted = fc.record({
 });
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test("a wait between attempts never exceeds the deadline and is never shorter than Retry-After", () => {
+test("a wait between attempts respects the deadline and Retry-After", () => {
   fc.assert(
     fc.property(attempted, random, (input, number) => {
       const delay = retryDelayMs(input, () => number);

@@ -22,7 +22,7 @@ test("generate_video starts a video, says how to follow it and remembers its top
   expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
 });
 
-test("A second video of the same topic is asked for, and where nobody was asked, the result says so", async () => {
+test("A second video of a topic needs a question, or the result says none was asked", async () => {
   const { call, context, questions } = bench();
   const confirmed = async () => {
     const { nextStep } = await call({ topic: "Tides" });
@@ -155,7 +155,7 @@ test("generate_video starts a second video with the code, which is not sent to t
   expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
 });
 
-test("generate_video pays for nothing if another process was faster while the user was asked", async () => {
+test("generate_video pays nothing if another process paid during the question", async () => {
   const { call, computer, context } = bench();
   await call({ topic: "Tides" });
   const { nextStep } = await call({ topic: "Tides" });

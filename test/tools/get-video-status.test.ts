@@ -186,7 +186,7 @@ test.each([
   expect("arguments" in (await call({ jobId: JOB_ID, waitSeconds }))).toBe(has);
 });
 
-test("A wait begins with what was read up to five seconds ago, any other call asks for the job", async () => {
+test("A wait may begin with a five-second-old answer, other calls ask anew", async () => {
   const asked: string[] = [];
   const { call } = benchFor(getVideoStatus, {
     reader: {
@@ -210,7 +210,7 @@ const failing = (retryable: boolean) =>
     waitForEnd: async (job) => ({ ...job, status: "completed", done: true }),
   });
 
-test("A wait whose first look fails for a moment goes on for a video that this process knows", async () => {
+test("A wait for a known video survives a failure of its first request", async () => {
   const { call, jobs } = failing(true);
   const unknown = await errorOf(call({ jobId: JOB_ID, waitSeconds: 50 }));
   jobs.put(RUNNING);

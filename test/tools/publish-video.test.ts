@@ -70,7 +70,7 @@ test("A post without a link is the service's word, and the user is told to look 
   });
 });
 
-test("Each platform's outcome is told with its reason: posted before, failed, and not mentioned", async () => {
+test("Each platform's outcome has its reason", async () => {
   const { call, computer } = bench();
   await call(on("tiktok"));
   const results = [
@@ -98,7 +98,7 @@ test("Each platform's outcome is told with its reason: posted before, failed, an
   });
 });
 
-test("Where only a yes publishes, a client that can't ask is refused with what the user can do", async () => {
+test("A client that can't ask is refused where only a yes publishes", async () => {
   const { call, context, computer } = answering([]);
   Object.assign(context, { config: { sandbox: false, confirmPublish: "always" } });
 
@@ -244,7 +244,7 @@ test.each<[string, string | undefined, SeenJob | null, string, string]>([
   ]);
 });
 
-test("The question says in a sandbox that nothing is posted, instead of that it becomes public", async () => {
+test("The question says in a sandbox that nothing is posted", async () => {
   const { call, questions } = bench({ sandbox: true });
   await call(on("tiktok"));
 

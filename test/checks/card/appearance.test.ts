@@ -17,7 +17,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
   describe.each(["light", "dark"] as const)("in the %s theme", (theme) => {
     const hostContext = { theme };
 
-    test("the card is accessible while it renders, when a click publishes, when it has, and when it failed", async () => {
+    test("the card is accessible in each of its states", async () => {
       const rendering = await open({ ...RENDERING, hostContext });
       const first = await rendering.generate(TOPIC);
       await says(first, /^Rendering/);
@@ -96,7 +96,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     expect(await bottomOf(declined)).toBeLessThan(750);
   });
 
-  test("the card sets hostile texts as text, opens no hostile link, and runs and loads nothing", async () => {
+  test("hostile texts and links of the service do nothing in the card", async () => {
     const { service, chat } = await openScripted({
       [STATUS]: () => ({
         json: {

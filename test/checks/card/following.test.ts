@@ -18,7 +18,7 @@ if (BROWSER === undefined)
 describe.skipIf(BROWSER === undefined)("following", () => {
   const { open, openScripted, openSandbox } = useChats();
 
-  test("the card follows a whole render: clips arrive, the video plays, and two clicks publish it", async () => {
+  test("the card follows a render to the video, and two clicks publish it", async () => {
     const { chat, passMinute } = await openSandbox();
 
     const card = await chat.generate({ ...TOPIC, duration: "45", language: "fr" });
@@ -44,7 +44,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(chat.errors).toEqual([]);
   });
 
-  test("the card shows no dead buttons in a host that passes nothing on, and says where to ask", async () => {
+  test("in a host that passes nothing on, the card has no buttons and says where to ask", async () => {
     const chat = await open({ ...DONE_AT_ONCE, hostCapabilities: {} });
 
     const card = await chat.generate(TOPIC);

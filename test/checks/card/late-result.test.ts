@@ -122,7 +122,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     },
   );
 
-  test("a result that names another job wins: nothing of the job that was found stays on the card", async () => {
+  test("a result that names another job replaces everything on the card", async () => {
     const { service, chat, list } = await openHeld({
       [OTHER_STATUS]: () => ({
         json: {

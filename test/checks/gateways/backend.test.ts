@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)("the backend example", () => {
     };
   });
 
-  test("every order is paid for once, though answers are lost and a worker is killed while it sends", async () => {
+  test("every order is paid for once despite lost answers and a killed worker", async () => {
     const { paid, jobOf, startWorker, add, orders, unanswered, command, anHourLater } = await startBackend();
     const topics = Array.from({ length: 12 }, (_, index) => `Topic ${index}`);
     for (const topic of [...topics, ...UNANSWERED]) await add(topic);

@@ -105,7 +105,7 @@ describe.each([MCP_PROXY, SUPERGATEWAY])("behind $name", (gateway) => {
   });
 });
 
-test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until the video is ready", async () => {
+test("a modern client follows its job through mcp-proxy", async () => {
   const { url } = await startGateway(MCP_PROXY);
   const client = new ModernClient(
     { name: "modern-gateway-test", version: "1.0.0" },
@@ -131,7 +131,7 @@ test("mcp-proxy serves a client of 2026-07-28 too: it is told of its job until t
   expect(new Set(updates)).toEqual(new Set([resourceUri]));
 });
 
-test("mcp-proxy as docs/GATEWAYS.md prints it gives a web page nothing, nor anybody without the secret", async () => {
+test("mcp-proxy as documented refuses web pages and callers without the secret", async () => {
   const { url, servers } = await startGateway(MCP_PROXY);
   const body = JSON.stringify({
     jsonrpc: "2.0",

@@ -29,7 +29,7 @@ const errorSchema = z.looseObject({
   retryAfterSeconds: z.number().optional(),
 });
 
-test("twelve processes on one key pay for each video once and see its end, with five 429 at most", async () => {
+test("twelve processes on one key pay for each video once, with five 429 at most", async () => {
   const { clients, sent } = await startProcesses();
   const ended = await Promise.all(
     clients.map(async (client, index) => {

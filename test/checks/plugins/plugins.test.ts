@@ -30,7 +30,7 @@ test("Gemini CLI accepts the extension", async () => {
   });
 });
 
-test("Claude Code installs the plugin with the skill, the server and both of the user's values", async () => {
+test("Claude Code installs the plugin with its skill, server and settings", async () => {
   const claude = await client("@anthropic-ai/claude-code", "claude");
   await claude("plugin", "marketplace", "add", ROOT);
   const installed = await claude("plugin", "install", "faceless-video@faceless-video");
@@ -41,7 +41,7 @@ test("Claude Code installs the plugin with the skill, the server and both of the
   expect(stdout).toMatch(/Skills \(1\) +make-faceless-video[^]*MCP servers \(1\) +faceless-video/);
 });
 
-test("Gemini CLI installs the extension with the skill, the server and both of the user's values", async () => {
+test("Gemini CLI installs the extension with its skill, server and settings", async () => {
   const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
     await mkdir(join(home, ".gemini"));
     await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify({ [PLUGIN]: "TRUST_FOLDER" }));

@@ -44,7 +44,7 @@ test.each(TEST_CLIENTS)(
   },
 );
 
-test("the card is a whole document of at most 10 kB, which names no other host and sets no HTML", async () => {
+test("the card is one document of at most 10 kB that loads nothing and sets no HTML", async () => {
   const content = await readCard({ args: ["--sandbox"], user: () => Promise.resolve({ action: "decline" }) });
 
   expect(content).toEqual({

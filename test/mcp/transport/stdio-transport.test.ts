@@ -243,7 +243,7 @@ test("messages are transformed before they are written, errors of the transport 
   expect(JSON.stringify(sent())).not.toContain("fl_example");
 });
 
-test("an answer that can't be serialised is an error; for a notification, its sender gets the error", async () => {
+test("a message that can't be serialised is an error for the client or the sender", async () => {
   const { transport, sent } = await connectReader();
 
   await transport.send(result(1, { number: 1n }));
@@ -289,7 +289,7 @@ test("a hook sees the server's messages and answers of its method, and may fail"
   expect(errors).toEqual(["hook failed"]);
 });
 
-test("the connection ends with the input, once messages are delivered and immediate answers written", async () => {
+test("the connection ends with the input, after the immediate answers", async () => {
   const { transport, input, send, sent, closed } = await connectReader();
   Object.assign(transport, {
     onmessage: ({ id }: { id: number }) => {

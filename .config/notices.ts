@@ -1,0 +1,51 @@
+// Writes the licences of the bundled packages to dist/THIRD_PARTY_NOTICES.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "rolldown";
+import * as z from "zod";
+
+const packageSchema = z.object({ name: z.string(), version: z.string(), license: z.string() });
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+
+export const notices: Plugin = {
+  name: "notices",
+  generateBundle(_options, bundle) {
+    const found = new Set<string>();
+    for (const output of Object.values(bundle)) {
+      if (output.type !== "chunk") continue;
+      for (const [id, { renderedLength }] of Object.entries(output.modules)) {
+        const folder = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
+        if (renderedLength === 0 || folder === undefined) continue;
+        found.add(notice(folder));
+        for (const [name, version] of vendoredIn(readFileSync(id, "utf8")))
+          // The licence is read from the installed package, whose version may differ; only the text matters.
+          found.add(notice(join(modules, name), version));
+      }
+    }
+    const source = [...found].sort().join("\n---\n\n");
+    this.emitFile({ type: "asset", fileName: "THIRD_PARTY_NOTICES", source });
+  },
+};
+
+/**
+ * Some packages contain others in their own files, where node_modules does not show them. Their bundler
+ * leaves a `//#region` comment for each.
+ */
+function* vendoredIn(source: string): Iterable<[name: string, version: string]> {
+  for (const [, version = "", name = ""] of source.matchAll(
+    /\/\/#region \S*node_modules\/\.pnpm\/\S+?@(\d[^_/]*)\S*?\/node_modules\/((?:@[^/]+\/)?[^/]+)/g,
+  ))
+    yield [name, version];
+}
+
+function notice(folder: string, vendored?: string): string {
+  const { name, version, license } = packageSchema.parse(
+    JSON.parse(readFileSync(join(folder, "package.json"), "utf8")),
+  );
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${name} is bundled, and its licence is not at hand.`);
+  const text = readFileSync(join(folder, file), "utf8").trim();
+  return `Name: ${name}\nVersion: ${vendored ?? version}\nLicense: ${license}\nLicense Text:\n===\n\n${text}\n`;
+}
