@@ -50,12 +50,12 @@ export function serve(
     input,
     output,
     transformOutgoing: redact,
-    hooks: {
-      ...tasks.hooks,
-      ...subscriptions.hooks,
+    hooks: [
+      tasks.hooks,
+      subscriptions.hooks,
       // A long journal takes seconds to read: it is begun before the first call needs it.
-      "tools/list": { answered: () => void application.recallJobs() },
-    },
+      { "tools/list": { answered: () => void application.recallJobs() } },
+    ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {
     transport,

@@ -46,14 +46,13 @@ export class Tasks {
   }
 
   /** Hooks for the transport. The key is the method. */
-  readonly hooks: Readonly<Record<string, Hook>> = {
+  readonly hooks: Record<string, Hook> = {
     initialize: {
       inbound: (message) => {
-        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
+        if (valueAt(message, "params", "capabilities", "tasks") === undefined) return;
+        this.#legacyClientHasTasks = true;
+        this.hooks["tools/call"] = { inbound: markTaskRequest };
       },
-    },
-    "tools/call": {
-      inbound: (message) => (this.#legacyClientHasTasks ? markTaskRequest(message) : undefined),
     },
   };
 

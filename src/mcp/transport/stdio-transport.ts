@@ -11,8 +11,8 @@ export interface StdioTransportOptions {
   readonly output: Writable;
   /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
   readonly transformOutgoing?: (json: string) => string;
-  /** The key is a method whose messages the SDK handles without telling the server. */
-  readonly hooks?: Readonly<Record<string, Hook>>;
+  /** By methods whose messages the SDK handles without telling the server. Read when a message comes. */
+  readonly hooks?: readonly Readonly<Record<string, Hook>>[];
 }
 
 export interface Hook {
@@ -194,17 +194,21 @@ export class StdioTransport implements Transport {
   }
 
   #callInboundHook(message: JSONRPCMessage): JSONRPCMessage {
-    const hook = "method" in message ? this.#options.hooks?.[message.method] : undefined;
+    const hook = "method" in message ? this.#hookOf(message.method) : undefined;
     const delivered = hook?.inbound?.(message) ?? message;
     if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
       this.#answering.set(message.id, hook);
     return delivered;
   }
 
+  #hookOf(method: string): Hook | undefined {
+    return this.#options.hooks?.find((hooks) => Object.hasOwn(hooks, method))?.[method];
+  }
+
   /** A failing hook must not cost the client its answer. */
   #noteOutbound(message: JSONRPCMessage): void {
     try {
-      if ("method" in message) return this.#options.hooks?.[message.method]?.outbound?.(message);
+      if ("method" in message) return this.#hookOf(message.method)?.outbound?.(message);
       const { id } = message;
       if (id === undefined) return;
       this.#inFlight.delete(id);

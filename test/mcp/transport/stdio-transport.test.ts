@@ -97,7 +97,9 @@ test("a hook sees valid messages of its method, and what it returns is delivered
     seen.push(message);
     return request("replaced");
   };
-  const { input, send, received } = await connectReader({ hooks: { "tools/call": { inbound } } });
+  const { input, send, received } = await connectReader({
+    hooks: [{ "tools/call": { inbound } }],
+  });
 
   input.write("garbage\n");
   send(request(1), notification("other"));
@@ -275,7 +277,7 @@ test("a hook sees the server's messages and answers of its method, and may fail"
   };
   const outbound = (message: unknown) => void seen.push(message);
   const { transport, send, sent, errors, received } = await connectReader({
-    hooks: { "tools/call": { answered }, "notifications/x": { outbound } },
+    hooks: [{ "tools/call": { answered } }, { "notifications/x": { outbound } }],
   });
   send(request(1));
   await until(() => received.length === 1);
