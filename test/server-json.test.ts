@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
-import { serverJson } from "../.config/settings-forms.ts";
+import { serverJson } from "../scripts/settings-forms.ts";
 import { parseCommandLine } from "../src/command-line.ts";
 
 test("server.json describes exactly the options and settings of the server", () => {

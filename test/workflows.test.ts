@@ -179,7 +179,7 @@ async function runScript(script: string, packages: object, { readme = "", change
     join(cwd, "CHANGELOG.md"),
     `## [Unreleased]\n\n${changes}## [1.0.0] - 2026-12-31\n\n- Old.\n`,
   );
-  const path = fileURLToPath(new URL(`../.config/${script}.ts`, import.meta.url));
+  const path = fileURLToPath(new URL(`../scripts/${script}.ts`, import.meta.url));
   const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path], { cwd, env });
   return { ...ran, lockfile: await readFile(file, "utf8") };
 }

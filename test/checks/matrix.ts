@@ -39,7 +39,7 @@ async function isRefused(node: string): Promise<boolean> {
   const folder = makeFolder();
   try {
     cpSync(join(root, "src/bin.cjs"), join(folder, "dist/bin.cjs"));
-    cpSync(join(root, ".config/mcpb/server"), join(folder, "server"), { recursive: true });
+    cpSync(join(root, "scripts/mcpb/server"), join(folder, "server"), { recursive: true });
     const files = ["dist/bin.cjs", "server/index.cjs"].map((file) => join(folder, file));
     const ran = await Promise.all(files.map((file) => run(node, [file, "--version"])));
     for (const { stderr } of ran) process.stdout.write(stderr.slice(0, 300));
@@ -55,10 +55,10 @@ async function isRefused(node: string): Promise<boolean> {
 function passSuites(node: string): boolean {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const files = SUITES.map((name) => `test/${name}.test.ts`);
-  const { status } = spawnSync(
-    process.execPath,
-    [vitest, "run", "--config", ".config/vitest.config.ts", ...files],
-    { cwd: root, env: { ...process.env, SERVER_NODE: node }, stdio: "inherit" },
-  );
+  const { status } = spawnSync(process.execPath, [vitest, "run", ...files], {
+    cwd: root,
+    env: { ...process.env, SERVER_NODE: node },
+    stdio: "inherit",
+  });
   return status === 0;
 }

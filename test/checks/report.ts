@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, type as system } from "node:os";
-import { withPart } from "../../.config/docs-parts.ts";
+import { withPart } from "../../scripts/docs-parts.ts";
 
 export const MACHINE = `Node.js ${process.versions.node}, ${system()}, ${cpus().length} cores`;
 export const TODAY = new Date().toISOString().slice(0, 10);

@@ -20,7 +20,7 @@ const unpacked = join(folder, "unpacked");
 
 beforeAll(async () => {
   const [staged, mcpbPath] = [join(folder, "staged"), join(folder, "x.mcpb")];
-  const ran = await run(join(root, "node_modules/.bin/tsx"), [".config/stage-bundle.ts", staged], {
+  const ran = await run(join(root, "node_modules/.bin/tsx"), ["scripts/stage-bundle.ts", staged], {
     cwd: root,
   });
   if (ran.code !== 0) throw new Error(ran.stderr);

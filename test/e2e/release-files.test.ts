@@ -9,7 +9,7 @@ import server from "../../server.json" with { type: "json" };
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../.config/release-files.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../scripts/release-files.ts", import.meta.url));
 /** A file with the schema that server.json names. The workflow that packs downloads it. */
 const SCHEMA = process.env["SERVER_SCHEMA"] ?? "";
 

@@ -1,7 +1,7 @@
 // npm run bench: compares the built server with the cheapest way to do the same work, and writes a table to
 // docs/PERFORMANCE.md. Fails if a goal is missed in any of three runs.
 
-import { table } from "../../../.config/docs-parts.ts";
+import { table } from "../../../scripts/docs-parts.ts";
 import { nodeProgram } from "../../fixtures/npm-tools.ts";
 import { MACHINE, report, TODAY } from "../report.ts";
 import { benchCalls } from "./calls.ts";

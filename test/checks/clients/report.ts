@@ -1,6 +1,6 @@
 // The table of docs/CLIENTS.md.
 
-import { table } from "../../../.config/docs-parts.ts";
+import { table } from "../../../scripts/docs-parts.ts";
 import type { Outcome } from "./outcome.ts";
 
 const TOOLS = 5;

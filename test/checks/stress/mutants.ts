@@ -23,7 +23,7 @@ export async function mutants(files: string) {
   rmSync(REPORT, { force: true });
   spawnSync(
     join(stryker, "node_modules/.bin/stryker"),
-    ["run", ".config/stryker.config.json", "--mutate", files],
+    ["run", "scripts/stryker.config.json", "--mutate", files],
     {
       stdio: ["ignore", process.stderr.fd, "inherit"],
     },

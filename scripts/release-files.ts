@@ -1,4 +1,4 @@
-// Part of npm run release:pack. `tsx .config/release-files.ts FOLDER` takes the bundle in FOLDER and writes
+// Part of npm run release:pack. `tsx scripts/release-files.ts FOLDER` takes the bundle in FOLDER and writes
 // server.json with its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
 
 import { createHash } from "node:crypto";

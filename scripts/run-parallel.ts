@@ -1,4 +1,4 @@
-// tsx .config/at-once.ts NAME...: runs scripts of package.json at the same time. Each is one command.
+// tsx scripts/run-parallel.ts NAME...: runs scripts of package.json at the same time. Each is one command.
 // `check:` names all scripts that begin with it. Prints the output of each script when it has ended, that of
 // the last one as it comes. Fails if any of them fails.
 

@@ -1,4 +1,4 @@
-// Fills the folder that becomes the .mcpb bundle: `tsx .config/stage-bundle.ts FOLDER`. The manifest agrees
+// Fills the folder that becomes the .mcpb bundle: `tsx scripts/stage-bundle.ts FOLDER`. The manifest agrees
 // with package.json and the code, because it takes everything from there.
 
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -18,8 +18,8 @@ mkdirSync(folder, { recursive: true });
 const FILES = {
   dist: "dist",
   LICENSE: "LICENSE",
-  server: ".config/mcpb/server",
-  "icon.png": ".config/mcpb/icon.png",
+  server: "scripts/mcpb/server",
+  "icon.png": "scripts/mcpb/icon.png",
   "screenshots/card.png": "docs/card-light.png",
 };
 for (const [to, from] of Object.entries(FILES))

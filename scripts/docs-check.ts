@@ -29,7 +29,7 @@ const PATH =
 const MADE = /^(?:dist|dist-bundle|node_modules)\//;
 
 const FILE_NAMES = new Set(
-  ["src", "test", ".config", ...FOLDERS].flatMap((folder) => filesIn(folder).map((path) => basename(path))),
+  ["src", "test", "scripts", ...FOLDERS].flatMap((folder) => filesIn(folder).map((path) => basename(path))),
 );
 
 /** The names of all documents, from the project's root. */
