@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
     include: [
-      "test/service/{retry,rate-limiter,request-sender,client,errors,answers,late-answers}.test.ts",
+      "test/service/{retry,rate-limiter,request-sender,client,errors,responses,late-answers}.test.ts",
       "test/idempotency/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",

@@ -2,7 +2,7 @@
 
 import { isEnded } from "../job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
-import type { Video } from "../service/answers.ts";
+import type { Video } from "../service/responses.ts";
 import { cleanServiceText, describeAge, inWords } from "../text.ts";
 
 const MAX_CANDIDATES = 5;

@@ -4,7 +4,7 @@
 import { meaningOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
-import type { Generation, GenerationRequest, Job, Video } from "../service/answers.ts";
+import type { Generation, GenerationRequest, Job, Video } from "../service/responses.ts";
 import {
   describeCandidates,
   duplicateGenerationError,

@@ -2,7 +2,7 @@
 // A job's id is unique, so the account makes no difference.
 
 import type { Service } from "../service/client.ts";
-import type { Publication, PublishRequest } from "../service/answers.ts";
+import type { Publication, PublishRequest } from "../service/responses.ts";
 import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
 import type { PlatformResult, PublicationEntry } from "./journal.ts";

@@ -2,7 +2,7 @@
 // which a caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
 
 import { DEFAULTS } from "../service/options.ts";
-import type { GenerationRequest } from "../service/answers.ts";
+import type { GenerationRequest } from "../service/responses.ts";
 import type { GenerationEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;

@@ -3,7 +3,7 @@
 
 import { meaningOf, UNLISTED_MS } from "../job.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import { describeAge } from "../text.ts";
 import type { Clock } from "../clock.ts";

@@ -2,7 +2,7 @@
 // Its size is bounded; it sends no requests.
 
 import { isEnded, meaningOf } from "../job.ts";
-import type { Job, Video } from "../service/answers.ts";
+import type { Job, Video } from "../service/responses.ts";
 import type { Clock } from "../clock.ts";
 
 export interface KnownJob {

@@ -1,7 +1,7 @@
 // When a job is due for its next poll: age and history in, delay out.
 // Knows no clock, no timers and no rate limit.
 
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 
 /** What is known of a job at the moment of a poll. */
 export interface PollState {

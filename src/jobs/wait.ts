@@ -1,6 +1,6 @@
 // Waits in a call for a job to end, up to a given time. Ending the wait never ends the job.
 
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import type { Clock } from "../clock.ts";
 import type { JobReader } from "./job-reader.ts";
 import type { JobStore } from "./job-store.ts";

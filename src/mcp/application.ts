@@ -8,7 +8,7 @@ import type { Poller } from "../jobs/poller.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Log } from "../log.ts";
 import type { SavedVideos } from "../saved-videos/saved-videos.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";

@@ -2,7 +2,7 @@
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, pause } from "../clock.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe-job.ts";
 
 /** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */

@@ -4,7 +4,7 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelc
 import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../job.ts";
 import { toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { type ToolContext, withGuidance } from "../tools/tool.ts";

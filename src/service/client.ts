@@ -6,7 +6,7 @@ import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
 import {
-  answerSchemas,
+  responseSchemas,
   type ConnectedPlatforms,
   findGeneration,
   type Generation,
@@ -17,7 +17,7 @@ import {
   type PublishRequest,
   type VideoPage,
   type VideosQuery,
-} from "./answers.ts";
+} from "./responses.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import { type CallOptions, DEADLINE_MS, RequestSender, type SenderOptions } from "./request-sender.ts";
@@ -33,7 +33,7 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 interface Connection {
   readonly baseUrl: URL;
   readonly requests: RequestSender;
-  readonly schemas: ReturnType<typeof answerSchemas>;
+  readonly schemas: ReturnType<typeof responseSchemas>;
 }
 
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
@@ -192,7 +192,7 @@ export class ServiceClient {
       const requests = await RequestSender.open({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
-      return { requests, baseUrl: config.baseUrl, schemas: answerSchemas(config.baseUrl) };
+      return { requests, baseUrl: config.baseUrl, schemas: responseSchemas(config.baseUrl) };
     } catch (error) {
       throw toBridgeError(error, "not_sent");
     }

@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import { BridgeError } from "../errors.ts";
 import {
   cancelledError,
-  mcpAnswerError,
+  mcpResponseError,
   mcpToolError,
   type Operation,
   statusError,
@@ -18,12 +18,12 @@ import {
   type ConnectedPlatforms,
   countSeparators,
   type JsonReader,
-} from "./answers.ts";
+} from "./responses.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 const ENDPOINT = "/api/mcp";
 const MAX_PLATFORMS = 100;
-const MAX_ANSWER_CHARACTERS = 1024 * 1024;
+const MAX_RESPONSE_CHARACTERS = 1024 * 1024;
 /** The SDK's schemas collect several issues for each value: a list of platforms has some hundreds. */
 const MAX_SEPARATORS = 5_000;
 
@@ -50,8 +50,8 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         failure = undefined;
         const answer = await post(call, init);
         const { status, headers, text } = answer;
-        if (text.length > MAX_ANSWER_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
-          throw mcpAnswerError("it is too large");
+        if (text.length > MAX_RESPONSE_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
+          throw mcpResponseError("it is too large");
         if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
         // An endpoint may decline one protocol version by any other 4xx: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
@@ -81,7 +81,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     if (result.isError === true) throw mcpToolError(String(json.clean(text)));
     const platforms =
       readPlatforms(json.clean(result.structuredContent)) ?? readPlatforms(jsonWithin(text, json));
-    if (platforms === undefined) throw mcpAnswerError("it names no platforms");
+    if (platforms === undefined) throw mcpResponseError("it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
@@ -95,7 +95,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         new TransportFailure({ kind: "timeout", sent: true, reason: "it took too long" }),
       );
     // The SDK's message may quote the answer, whose words must not pass for ours.
-    throw mcpAnswerError("it is not what MCP prescribes", error);
+    throw mcpResponseError("it is not what MCP prescribes", error);
   } finally {
     signal?.removeEventListener("abort", close);
     close();

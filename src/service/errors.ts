@@ -3,7 +3,7 @@
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { errorEnvelopeSchema, type ReadAnswer } from "./answers.ts";
+import { errorEnvelopeSchema, type ParsedResponse } from "./responses.ts";
 import { type Method, provesNothing } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
@@ -52,7 +52,11 @@ export function transportError(operation: Operation, failure: TransportFailure):
 }
 
 /** Explains an answer that is not 2xx, or refuses by the error envelope. */
-export function statusError(operation: Operation, answer: ReadAnswer, retryAfterMs?: number): BridgeError {
+export function statusError(
+  operation: Operation,
+  answer: ParsedResponse,
+  retryAfterMs?: number,
+): BridgeError {
   const { verb, method, notFound } = operation;
   const { status } = answer;
   const words = readServiceWords(answer.json);
@@ -141,7 +145,7 @@ export function statusError(operation: Operation, answer: ReadAnswer, retryAfter
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
-export function badAnswerError(operation: Operation, answer: ReadAnswer, problem: string): BridgeError {
+export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
     message: `The answer to the request to ${operation.verb} is not as documented: ${problem}.`,
@@ -175,7 +179,7 @@ function readServiceWords(json: unknown): ServiceWords | undefined {
   };
 }
 
-function redirectTarget(answer: ReadAnswer): string {
+function redirectTarget(answer: ParsedResponse): string {
   const location = answer.headers["location"];
   const origin = typeof location === "string" && URL.canParse(location) ? new URL(location).origin : "null";
   // "null" is the origin of a URL without a host.
@@ -235,7 +239,7 @@ export function mcpToolError(text: string): BridgeError {
   });
 }
 
-export function mcpAnswerError(problem: string, cause?: unknown): BridgeError {
+export function mcpResponseError(problem: string, cause?: unknown): BridgeError {
   return new BridgeError(
     {
       code: "bad_answer",

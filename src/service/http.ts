@@ -6,9 +6,9 @@ import { brotliDecompressSync, constants, unzipSync, type ZlibOptions } from "no
 import { Agent, type Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
-import type { Answer } from "./answers.ts";
+import type { ServiceResponse } from "./responses.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
-import type { AnswerHeaders } from "./rate-limiter.ts";
+import type { ResponseHeaders } from "./rate-limiter.ts";
 import type { Method } from "./retry.ts";
 import { explainNetworkError, type TransportFacts, TransportFailure } from "./transport-failure.ts";
 
@@ -28,7 +28,7 @@ export interface HttpRequest {
 }
 
 const LATE_MS = 5 * 60_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const AGENT_OPTIONS: Agent.Options = {
   // Half of the calls that stdio lets in at once. With 6, requests waited longer here than for the answer.
   connections: 32,
@@ -40,7 +40,7 @@ const AGENT_OPTIONS: Agent.Options = {
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
   // Counts the bytes as they arrive. What they decode to has the same limit.
-  maxResponseSize: MAX_ANSWER_BYTES,
+  maxResponseSize: MAX_RESPONSE_BYTES,
   maxHeaderSize: 16 * 1024,
   allowH2: false,
 };
@@ -60,7 +60,7 @@ export class Http {
   }
 
   /** The whole answer, even if the connection fails once its JSON is whole. Throws a TransportFailure. */
-  send(request: HttpRequest): Promise<Answer> {
+  send(request: HttpRequest): Promise<ServiceResponse> {
     return new Promise((resolve, reject) => {
       if (request.url.origin !== this.#origin)
         throw new TypeError("A request must stay at the service's origin.");
@@ -103,11 +103,11 @@ export class Http {
 }
 
 interface Caller {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: ServiceResponse) => void;
   readonly reject: (failure: TransportFailure) => void;
 }
 
-const LIMIT: ZlibOptions = { maxOutputLength: MAX_ANSWER_BYTES };
+const LIMIT: ZlibOptions = { maxOutputLength: MAX_RESPONSE_BYTES };
 /** Gives what has arrived of a body: its JSON may be whole though its end is missing. */
 const UNFINISHED: ZlibOptions = { ...LIMIT, finishFlush: constants.Z_SYNC_FLUSH };
 /** `identity` is asked for, but a gateway may compress all the same. */
@@ -149,7 +149,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #headers: AnswerHeaders = {};
+  #headers: ResponseHeaders = {};
   #body = ""; // a character per byte: arriving one by one, chunks would take a hundred times their size
   #isOver = false; // the first end counts; later events are ignored
 
@@ -199,7 +199,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     else controller.abort(this.#givenUp);
   }
 
-  onResponseStart(_: unknown, status: number, headers: AnswerHeaders): void {
+  onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
     // A status below 200 only says that an answer will come.
     if (this.#isOver || status < 200) return;
     this.#status = status;
@@ -227,7 +227,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined || !finishOnceSent || this.#wholeJson() !== undefined)
       return this.giveUp(reason);
     const { reject } = this.#caller;
-    const late = new Promise<Answer>((resolve, reject) => (this.#caller = { resolve, reject }));
+    const late = new Promise<ServiceResponse>((resolve, reject) => (this.#caller = { resolve, reject }));
     reject(this.#failure({ ...reason, late }));
     this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
   };

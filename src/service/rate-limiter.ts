@@ -7,11 +7,11 @@ import type { Clock } from "../clock.ts";
 export type RequestKind = "user" | "background";
 
 /** Names in lower case. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** One reserved request. Release it exactly once, with the response if there was one. */
 export interface Permit {
-  release(response?: { readonly status: number; readonly headers: AnswerHeaders }): void;
+  release(response?: { readonly status: number; readonly headers: ResponseHeaders }): void;
 }
 
 export interface RateLimiterOptions {
@@ -89,7 +89,7 @@ export class RateLimiter {
     return this.#remaining - this.#inFlight > (1 - BACKGROUND_SHARE) * this.#limit;
   }
 
-  #update(status: number, headers: AnswerHeaders): void {
+  #update(status: number, headers: ResponseHeaders): void {
     const atMs = this.#options.clock.monotonicMs();
     this.#endWindow(atMs);
     this.#limit = readNumber(headers["x-ratelimit-limit"]) || this.#limit;
@@ -161,7 +161,7 @@ export class RateLimiter {
   }
 
   /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: the magnitude tells it. */
-  #readResetMs(headers: AnswerHeaders): number | undefined {
+  #readResetMs(headers: ResponseHeaders): number | undefined {
     const reset = headers["x-ratelimit-reset"];
     const count = readNumber(reset);
     if (count === undefined) return msUntil(readDate(reset), headers, this.#options.clock.now());
@@ -174,7 +174,7 @@ export class RateLimiter {
 }
 
 /** Retry-After in milliseconds: seconds, or a date. `nowMs` is since the epoch. */
-export function readRetryAfterMs(headers: AnswerHeaders, nowMs: number): number | undefined {
+export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const retryAfter = headers["retry-after"];
   const seconds = readNumber(retryAfter);
   return seconds === undefined
@@ -183,12 +183,12 @@ export function readRetryAfterMs(headers: AnswerHeaders, nowMs: number): number 
 }
 
 /** Goes by the service's clock (Date) where the answer has it, as ours may be minutes off. */
-function msUntil(timeMs: number | undefined, headers: AnswerHeaders, nowMs: number): number | undefined {
+function msUntil(timeMs: number | undefined, headers: ResponseHeaders, nowMs: number): number | undefined {
   if (timeMs === undefined) return undefined;
   return Math.min(MAX_MS, Math.max(0, timeMs - (readDate(headers["date"]) ?? nowMs)));
 }
 
-function readNumber(value: AnswerHeaders[string]): number | undefined {
+function readNumber(value: ResponseHeaders[string]): number | undefined {
   const text = textOf(value);
   return /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
 }
@@ -196,12 +196,12 @@ function readNumber(value: AnswerHeaders[string]): number | undefined {
 const DATE = /^(?:[A-Z][a-z]{2,8}, .{18,24} GMT|\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:?\d\d))$/;
 
 /** Milliseconds since the epoch of an HTTP or ISO date. Date.parse alone takes "unit 7" for a day in July. */
-function readDate(value: AnswerHeaders[string]): number | undefined {
+function readDate(value: ResponseHeaders[string]): number | undefined {
   const timeMs = DATE.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN;
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
 /** The first value of a repeated header; an empty text, which reads as malformed, for an absent one. */
-function textOf(value: AnswerHeaders[string]): string {
+function textOf(value: ResponseHeaders[string]): string {
   return ([value].flat()[0] ?? "").trim();
 }

@@ -7,7 +7,7 @@ import { BridgeError, DeadlineError } from "../errors.ts";
 import { createRedact } from "../redact.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
-  badAnswerError,
+  badResponseError,
   cancelledError,
   type Operation,
   outOfTimeError,
@@ -15,7 +15,13 @@ import {
   statusError,
   transportError,
 } from "./errors.ts";
-import { type Answer, isRefusal, type JsonReader, jsonReader, type ReadAnswer } from "./answers.ts";
+import {
+  type ServiceResponse,
+  isRefusal,
+  type JsonReader,
+  jsonReader,
+  type ParsedResponse,
+} from "./responses.ts";
 import type { Http, HttpRequest } from "./http.ts";
 import {
   type Permit,
@@ -111,9 +117,9 @@ export class RequestSender {
   }
 
   /** Sends a request as soon as the rate limiter allows. Returns the answer, or throws a TransportFailure. */
-  async exchange(operation: Operation, request: Exchange): Promise<ReadAnswer> {
+  async exchange(operation: Operation, request: Exchange): Promise<ParsedResponse> {
     const permit = await this.#acquire(operation, request);
-    let answer: Answer | undefined;
+    let answer: ServiceResponse | undefined;
     try {
       const deadlineMs = Math.max(1, Math.ceil(request.endsAtMs - this.#clock.monotonicMs()));
       answer = await this.#http.send({ ...request, deadlineMs });
@@ -124,7 +130,7 @@ export class RequestSender {
   }
 
   /** The 2xx answer, or another that counts as one, after as many attempts as retry.ts allows. */
-  perform(operation: Operation, parts: RequestParts, options: CallOptions = {}): Promise<ReadAnswer> {
+  perform(operation: Operation, parts: RequestParts, options: CallOptions = {}): Promise<ParsedResponse> {
     return this.#perform(operation, parts, options, (answer) => answer);
   }
 
@@ -140,12 +146,12 @@ export class RequestSender {
       if (parsed.success) return parsed.data;
       const salvaged = schema.safeParse(this.json.clean(parts.salvage?.(answer.text)));
       if (salvaged.success) return salvaged.data;
-      throw badAnswerError(operation, answer, describeProblem(answer, parsed.error));
+      throw badResponseError(operation, answer, describeProblem(answer, parsed.error));
     });
   }
 
   /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
-  retryAfterMs({ status, headers }: Pick<Answer, "status" | "headers">): number | undefined {
+  retryAfterMs({ status, headers }: Pick<ServiceResponse, "status" | "headers">): number | undefined {
     return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
   }
 
@@ -158,7 +164,7 @@ export class RequestSender {
     operation: Operation,
     parts: RequestParts,
     { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions,
-    read: (answer: ReadAnswer) => Result,
+    read: (answer: ParsedResponse) => Result,
   ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
@@ -194,8 +200,8 @@ export class RequestSender {
   async #judge<Result>(
     operation: Operation,
     parts: RequestParts,
-    exchange: Promise<ReadAnswer>,
-    read: (answer: ReadAnswer) => Result,
+    exchange: Promise<ParsedResponse>,
+    read: (answer: ParsedResponse) => Result,
   ): Promise<Result> {
     const answer = await exchange.catch((error: unknown) => {
       // Anything else is explained already or a bug of ours, which must not look like a request not sent.
@@ -212,7 +218,7 @@ export class RequestSender {
     throw statusError(operation, answer, this.retryAfterMs(answer));
   }
 
-  #read(answer: Answer): ReadAnswer {
+  #read(answer: ServiceResponse): ParsedResponse {
     return { ...answer, json: this.json.parse(answer.text) };
   }
 
@@ -236,7 +242,7 @@ export class RequestSender {
 }
 
 /** What is wrong with an answer, as a clause. Zod's own words are no help to a user. */
-function describeProblem({ json }: ReadAnswer, { issues: [issue] }: z.ZodError): string {
+function describeProblem({ json }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
   if (json === undefined) return "it is not readable JSON";
   const path = issue?.path.join(".") ?? "";
   return path === "" ? "it is not an object" : `${path} is missing or has another form`;

@@ -1,7 +1,7 @@
 // Explains a failed connection: the error of Node or undici as a reason and a fix that a user can follow, and
 // whether the request was sent. Knows nothing of operations.
 
-import type { Answer } from "./answers.ts";
+import type { ServiceResponse } from "./responses.ts";
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
 
@@ -137,7 +137,7 @@ export interface TransportFacts extends Omit<NetworkFailure, "fix"> {
   /** Set if the status line arrived before the body failed. */
   readonly status?: number | undefined;
   /** The answer that may still come. It rejects with a TransportFailure if none does. */
-  readonly late?: Promise<Answer>;
+  readonly late?: Promise<ServiceResponse>;
 }
 
 /** No usable answer. */

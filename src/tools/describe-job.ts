@@ -6,7 +6,7 @@ import { RENDER_TIME } from "../service/options.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import { describeAge, inWords, quote, quoteName } from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { jobUri, meaningOf, UNLISTED_MS } from "../job.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
-import type { GenerationRequest } from "../service/answers.ts";
+import type { GenerationRequest } from "../service/responses.ts";
 import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";

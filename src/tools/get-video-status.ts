@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { UNLISTED_MS } from "../job.ts";
 import type { JobHistory } from "../idempotency/same-request.ts";
-import type { Video, VideoPage, VideosQuery } from "../service/answers.ts";
+import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
 import { describeAge, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { meaningOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
-import type { Job, PublishRequest } from "../service/answers.ts";
+import type { Job, PublishRequest } from "../service/responses.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 

@@ -13,7 +13,7 @@ import type { JobStore } from "../jobs/job-store.ts";
 import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
-import type { Job } from "../service/answers.ts";
+import type { Job } from "../service/responses.ts";
 import { quote } from "../text.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */

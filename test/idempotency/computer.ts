@@ -13,7 +13,7 @@ import { type Disk, openDisk } from "../../src/disk.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
 import type { Service } from "../../src/service/client.ts";
-import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/answers.ts";
+import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/responses.ts";
 import { ENDS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

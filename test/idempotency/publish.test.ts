@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
-import type { Publication } from "../../src/service/answers.ts";
+import type { Publication } from "../../src/service/responses.ts";
 import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW } from "./computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);

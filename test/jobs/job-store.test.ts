@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job, Video } from "../../src/service/answers.ts";
+import type { Job, Video } from "../../src/service/responses.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 

@@ -5,7 +5,7 @@ import { JobReader, type JobSource } from "../../src/jobs/job-reader.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { Poller } from "../../src/jobs/poller.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
-import type { Job, Video } from "../../src/service/answers.ts";
+import type { Job, Video } from "../../src/service/responses.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { ENDS } from "../fixtures/constants.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitForEnd } from "../../src/jobs/wait.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 import { failure, job, PolledWorld } from "./polled-service.ts";
 
 const FINAL = "https://cdn.example/final.mp4";

@@ -3,7 +3,7 @@
 // and the names of our own fields for something else.
 
 import { describe, expect, test } from "vitest";
-import { BRIDGE_FIELDS } from "../../src/service/answers.ts";
+import { BRIDGE_FIELDS } from "../../src/service/responses.ts";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

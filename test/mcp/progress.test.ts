@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { ProgressReporter } from "../../src/mcp/progress.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 
 type Request = ConstructorParameters<typeof ProgressReporter>[0];
 

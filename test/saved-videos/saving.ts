@@ -10,7 +10,7 @@ import { JobStore } from "../../src/jobs/job-store.ts";
 import { SavedVideos } from "../../src/saved-videos/saved-videos.ts";
 import { VideoFolder } from "../../src/saved-videos/video-folder.ts";
 import { Downloader, type DownloadLimits, type Lookup } from "../../src/saved-videos/download.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 import { describeStatus } from "../../src/tools/describe-job.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

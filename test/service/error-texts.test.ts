@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { type BridgeError, describeFailure, type Effect } from "../../src/errors.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
 import {
-  badAnswerError,
+  badResponseError,
   cancelledError,
-  mcpAnswerError,
+  mcpResponseError,
   mcpToolError,
   type Operation,
   outOfTimeError,
@@ -44,7 +44,7 @@ const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
   "HTTP 500": (operation) => statusError(operation, answer(500)),
   "HTTP 503 with Retry-After": (operation) => statusError(operation, answer(503), 30_000),
   redirect: (operation) => statusError(operation, answer(307, "", { location: "https://moved.example/x" })),
-  "not as documented": (operation) => badAnswerError(operation, answer(200), "it is not readable JSON"),
+  "not as documented": (operation) => badResponseError(operation, answer(200), "it is not readable JSON"),
   "too large": (operation) => transportError(operation, failure(true, "UND_ERR_RES_EXCEEDED_MAX_SIZE", 200)),
   "not reached": (operation) => transportError(operation, failure(false, "ECONNREFUSED")),
   "no connection in time": (operation) =>
@@ -74,7 +74,7 @@ test("Every failure of every operation says what failed and what to do", async (
   const single = [
     rendered("paging loop", pagingLoopError("cursor"), "reads"),
     rendered("the MCP endpoint's tool failed", mcpToolError("No accounts."), "reads"),
-    rendered("the MCP endpoint's answer", mcpAnswerError("it names no platforms"), "reads"),
+    rendered("the MCP endpoint's answer", mcpResponseError("it names no platforms"), "reads"),
   ];
   const network = Object.entries(NETWORK_FAILURES).map(
     ([code, { kind, reason, fix }]) => `${code} [${kind}]\n  ${reason}\n  ${fix}\n`,

@@ -3,7 +3,7 @@
 import { systemClock } from "../../src/clock.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { Computer } from "../idempotency/computer.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import type { GenerationEntry } from "../../src/idempotency/journal.ts";
 import type { EarlierPost } from "../../src/idempotency/same-request.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";

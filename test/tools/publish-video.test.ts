@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
 import type { SeenJob } from "../../src/idempotency/generate-once.ts";
-import type { Job } from "../../src/service/answers.ts";
+import type { Job } from "../../src/service/responses.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { codeIn, errorOf, fails } from "../idempotency/computer.ts";

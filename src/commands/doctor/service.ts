@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
-import { type Answer, answerSchemas } from "../../service/answers.ts";
+import { type ServiceResponse, responseSchemas } from "../../service/responses.ts";
 import { OPERATIONS, ServiceClient } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
@@ -32,7 +32,7 @@ export async function checkService(
     const url = requests.address("/api/v1/videos", { limit: "1" });
     const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    if (!answerSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
+    if (!responseSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
       return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
@@ -71,7 +71,7 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
 }
 
 /** How many requests the service allows for now. */
-function checkRequests({ headers }: Answer): readonly Check[] {
+function checkRequests({ headers }: ServiceResponse): readonly Check[] {
   const remaining = countOf(headers["x-ratelimit-remaining"]);
   const limit = countOf(headers["x-ratelimit-limit"]);
   if (remaining === undefined) return [];

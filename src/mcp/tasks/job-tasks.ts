@@ -5,7 +5,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcon
 import { isEnded, JOB_ID, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
 import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
-import type { Job } from "../../service/answers.ts";
+import type { Job } from "../../service/responses.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";

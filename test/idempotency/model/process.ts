@@ -10,7 +10,7 @@ import { Journal } from "../../../src/idempotency/journal.ts";
 import type { Disk } from "../../../src/disk.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
-import type { Generation, Job, Publication } from "../../../src/service/answers.ts";
+import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
 import { entriesOf, keysOf, postedOn } from "./law.ts";

@@ -7,16 +7,16 @@ import { isLoopback } from "../loopback.ts";
 import type { Redact } from "../redact.ts";
 import { stripUnsafeCharacters } from "../text.ts";
 import type { Choices } from "./options.ts";
-import type { AnswerHeaders } from "./rate-limiter.ts";
+import type { ResponseHeaders } from "./rate-limiter.ts";
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   readonly text: string;
 }
 
 /** An answer with its JSON, cleaned; undefined where there is none. */
-export interface ReadAnswer extends Answer {
+export interface ParsedResponse extends ServiceResponse {
   readonly json: unknown;
 }
 
@@ -213,7 +213,7 @@ export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
 }
 
 /** Parse the answers of the service at `baseUrl`. The names given to `clean` are never links. */
-export function answerSchemas(baseUrl: URL) {
+export function responseSchemas(baseUrl: URL) {
   const isSafe = (link: string) => isSafeLink(link, isLoopback(baseUrl.hostname));
   const clean = <Fields extends object>(fields: Fields, ...kept: string[]): Fields =>
     withSafeLinks(fields, isSafe, kept, BRIDGE_FIELDS);

@@ -1,14 +1,19 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { answerSchemas, BRIDGE_FIELDS, errorEnvelopeSchema, jsonReader } from "../../src/service/answers.ts";
+import {
+  responseSchemas,
+  BRIDGE_FIELDS,
+  errorEnvelopeSchema,
+  jsonReader,
+} from "../../src/service/responses.ts";
 import { toolsFor } from "../../src/tools/catalog.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect } from "./bridge.ts";
 import { modernEndpoint } from "./mcp-endpoints.ts";
 
-const REMOTE = answerSchemas(new URL("https://api.example/prefix"));
-const LOCAL = answerSchemas(new URL("http://127.0.0.1:4711"));
+const REMOTE = responseSchemas(new URL("https://api.example/prefix"));
+const LOCAL = responseSchemas(new URL("http://127.0.0.1:4711"));
 
 const { clean, parse } = jsonReader((text) => text);
 
