@@ -15,7 +15,7 @@ import { lazy } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
-import { GenerateOnce, type SeenJob } from "../idempotency/generate-once.ts";
+import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
 import { Journal } from "../idempotency/journal.ts";
 import { openDisk } from "../disk.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
@@ -34,7 +34,7 @@ export interface ApplicationOptions {
 }
 
 /** A call has 38 s, and a paid request needs at least ten of them. */
-const LOOK_AT_JOB_MS = 10_000;
+const TRY_READ_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
   const { config, service, clock, log, redact } = options;
@@ -57,13 +57,13 @@ export function createApplication(options: ApplicationOptions): Application {
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
-  const lookAtJob = async (jobId: string, signal: AbortSignal): Promise<SeenJob> => {
+  const tryReadJob = async (jobId: string, signal: AbortSignal): Promise<JobLookup> => {
     const read = reader
       .readLatest(jobId, { background: false, signal })
       .catch((error: unknown) =>
         error instanceof BridgeError && error.facts.code === "not_found" ? "not found" : undefined,
       );
-    return Promise.race([read, sleep(LOOK_AT_JOB_MS, undefined, { ref: false })]);
+    return Promise.race([read, sleep(TRY_READ_JOB_MS, undefined, { ref: false })]);
   };
   // A server that is not set up touches no file.
   const folder = config.problems.length > 0 ? undefined : config.stateDir;
@@ -75,18 +75,18 @@ export function createApplication(options: ApplicationOptions): Application {
   });
   const sender = new GuardedSender({ journal, clock });
   const { maxGenerations } = config;
-  const generateOnce = new GenerateOnce({ service, sender, maxGenerations, lookAtJob, jobs });
+  const generateOnce = new GenerateOnce({ service, sender, maxGenerations, tryReadJob, jobs });
   const publishOnce = new PublishOnce({ service, sender });
   const downloader = lazy(async () => {
     const { Downloader } = await import("../saved-videos/download.ts");
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
   });
-  const recallJobs = lazy(async () => {
+  const restoreJobs = lazy(async () => {
     const { orders = [] } = (await history()) ?? {};
     const started = orders.flatMap(({ jobId, arguments: { topic }, atMs }) =>
       jobId === undefined ? [] : [{ jobId, topic: String(topic), createdAtMs: atMs }],
     );
-    jobs.recall(started.reverse());
+    jobs.restore(started.reverse());
   });
   const savedVideos =
     config.saveDir === undefined
@@ -113,9 +113,9 @@ export function createApplication(options: ApplicationOptions): Application {
     generateOnce,
     publishOnce,
     finishPaidRequests: () => sender.finish(),
-    lookAtJob,
+    tryReadJob,
     history,
-    recallJobs,
+    restoreJobs,
     canPublish: !config.readOnly && !config.noPublish,
     publishingRaised: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),

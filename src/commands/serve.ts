@@ -56,7 +56,7 @@ export function serve(
       tasks.hooks,
       subscriptions.hooks,
       // A long journal takes seconds to read: it is begun before the first call needs it.
-      { "tools/list": { answered: () => void application.recallJobs() } },
+      { "tools/list": { answered: () => void application.restoreJobs() } },
     ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {

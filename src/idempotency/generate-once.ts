@@ -22,14 +22,14 @@ import {
 } from "./same-request.ts";
 
 /** How the service says that a job stands; undefined where that can't be found out in time. */
-export type SeenJob = Job | "not found" | undefined;
+export type JobLookup = Job | "not found" | undefined;
 
 export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
   readonly sender: GuardedSender;
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
-  readonly lookAtJob: (jobId: string, signal: AbortSignal) => Promise<SeenJob>;
+  readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
   /** What this process knows of jobs. */
   readonly jobs: {
     ids(): ReadonlySet<string>;
@@ -68,7 +68,7 @@ export interface NewlyStarted {
 export interface AlreadyStarted {
   readonly alreadyStarted: true;
   readonly jobId: string;
-  readonly job: SeenJob;
+  readonly job: JobLookup;
   readonly ageMs: number;
   /** Confirms a second video. */
   readonly code: string;
@@ -140,11 +140,11 @@ export class GenerateOnce {
     code: string,
     given: string | undefined,
   ): Promise<AlreadyStarted | undefined> {
-    const { sender, lookAtJob } = this.#options;
+    const { sender, tryReadJob } = this.#options;
     const newest = same.map((entry) => ({ ...entry, ageMs: sender.ageMs(entry) })).reverse();
     for (const { jobId, ageMs } of newest.slice(0, MAX_LOOKS)) {
       if (jobId === undefined) continue;
-      const job = await lookAtJob(jobId, signal);
+      const job = await tryReadJob(jobId, signal);
       if (guards(job, ageMs)) return { alreadyStarted: true, jobId, job, ageMs, code };
     }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
@@ -170,7 +170,7 @@ export class GenerateOnce {
 }
 
 /** Whether a job that the same request has started forbids another one. */
-function guards(job: SeenJob, ageMs: number): boolean {
+function guards(job: JobLookup, ageMs: number): boolean {
   if (job === undefined) return true;
   if (job === "not found") return ageMs < DAY_MS;
   switch (meaningOf(job.status)) {

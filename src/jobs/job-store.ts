@@ -33,7 +33,7 @@ export interface KnownJob {
 export type Unsubscribe = () => void;
 
 /** A job of an earlier process. */
-export type RecalledJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAtMs">>;
+export type RestoredJob = Required<Pick<KnownJob, "jobId" | "topic" | "createdAtMs">>;
 
 type Listener = (jobId: string) => void;
 
@@ -86,13 +86,13 @@ export class JobStore {
   }
 
   /** Adds jobs of earlier processes, the most recent first, below those that are known. Emits nothing. */
-  recall(jobs: readonly RecalledJob[]): void {
-    const recalled = jobs
+  restore(jobs: readonly RestoredJob[]): void {
+    const restored = jobs
       .slice(0, MAX_KNOWN_JOBS)
       .map((job) => ({ ...job, status: "unknown", ...this.#known.get(job.jobId) }));
-    for (const job of recalled) if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
+    for (const job of restored) if (this.#known.has(job.jobId)) this.#known.set(job.jobId, job);
     this.#merge(
-      recalled.filter(({ jobId }) => !this.#known.has(jobId)),
+      restored.filter(({ jobId }) => !this.#known.has(jobId)),
       "last",
     );
   }

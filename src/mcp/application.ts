@@ -24,7 +24,7 @@ export interface Application extends Omit<ToolContext, "signal" | "askUser" | "w
   /** Sends nothing paid or public any more. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
   /** Resolves when the jobs of earlier processes are in the store, as far as the journal can be read. */
-  readonly recallJobs: () => Promise<void>;
+  readonly restoreJobs: () => Promise<void>;
   readonly elicitation: Elicitation;
   readonly clock: Clock;
   readonly log: Log;

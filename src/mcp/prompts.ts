@@ -13,7 +13,7 @@ const SUGGESTED_JOBS = 20;
 export function registerPrompts(server: McpServer, application: Application): void {
   if (application.config.readOnly) return;
   const recentJobIds = async () => {
-    await application.recallJobs();
+    await application.restoreJobs();
     return application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
   };
   for (const prompt of PROMPTS) {

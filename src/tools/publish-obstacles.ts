@@ -24,7 +24,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   tt: "tiktok",
 };
 
-type Sources = Pick<ToolContext, "service" | "jobs" | "lookAtJob" | "signal">;
+type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal">;
 
 /** The platforms with a connected account; undefined if that can't be found out in time. */
 export async function listConnected(
@@ -43,10 +43,10 @@ export async function listConnected(
 /** The job, if it can be read, and why it can't be published on these platforms, if that is certain. */
 export async function findObstacle(
   { jobId, platforms }: PublishRequest,
-  { service, jobs, lookAtJob, signal }: Sources,
+  { service, jobs, tryReadJob, signal }: Sources,
 ): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
   const [seen, connected] = await Promise.all([
-    lookAtJob(jobId, signal),
+    tryReadJob(jobId, signal),
     listConnected(service, signal, LOOK_FIRST_MS),
   ]);
   const job = typeof seen === "object" ? seen : undefined;

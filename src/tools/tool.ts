@@ -4,7 +4,7 @@
 import * as z from "zod";
 import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
-import type { GenerateOnce, SeenJob } from "../idempotency/generate-once.ts";
+import type { GenerateOnce, JobLookup } from "../idempotency/generate-once.ts";
 import type { JobHistory } from "../idempotency/same-request.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
@@ -33,7 +33,7 @@ export interface ToolContext {
   /** Reads what this computer knows of orders and posts; undefined if its journal can't be read. */
   history(): Promise<History | undefined>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */
-  lookAtJob(jobId: string, signal: AbortSignal): Promise<SeenJob>;
+  tryReadJob(jobId: string, signal: AbortSignal): Promise<JobLookup>;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
   /**

@@ -110,7 +110,7 @@ export class Computer {
       },
       sender,
       maxGenerations: undefined,
-      lookAtJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
+      tryReadJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       jobs: {
         ids: () => new Set(),
         updateFromPage() {},

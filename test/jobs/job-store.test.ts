@@ -94,18 +94,18 @@ test("the known jobs are at most two thousand: the oldest are removed", () => {
   });
 });
 
-const recalled = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
+const restored = (jobId: string) => ({ jobId, topic: `Topic ${jobId}`, createdAtMs: NOW - 60_000 });
 
 test("the jobs of earlier processes come after the known ones, and nothing is emitted", () => {
   const { store, changed, started } = setup();
   store.put(job("new"));
 
-  store.recall([recalled("old"), recalled("older")]);
+  store.restore([restored("old"), restored("older")]);
 
   expect(store.recent(10)).toEqual([
     answered(job("new")),
-    { ...recalled("old"), status: "unknown" },
-    { ...recalled("older"), status: "unknown" },
+    { ...restored("old"), status: "unknown" },
+    { ...restored("older"), status: "unknown" },
   ]);
   expect({ changed, started }).toEqual({ changed: [], started: [] });
 });
@@ -117,12 +117,12 @@ test("the jobs of earlier processes add only topic and time to a known job that 
   store.addStarted("c", "Salt");
   changed.length = 0;
 
-  store.recall([recalled("b"), recalled("a"), recalled("c")]);
+  store.restore([restored("b"), restored("a"), restored("c")]);
 
   expect(store.recent(10)).toEqual([
     begun("c", "Salt"),
-    { ...recalled("a"), ...answered(job("a", { status: "completed" })) },
-    { ...recalled("b"), ...answered(job("b")) },
+    { ...restored("a"), ...answered(job("a", { status: "completed" })) },
+    { ...restored("b"), ...answered(job("b")) },
   ]);
   expect(changed).toEqual([]);
 });

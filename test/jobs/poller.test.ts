@@ -59,7 +59,7 @@ test.each([
 ])("a job of an earlier process is polled by its age: %d s", async (ageSeconds, requests) => {
   const world = new PolledWorld();
   world.found("a");
-  world.store.recall([{ jobId: "a", topic: "Tides", createdAtMs: world.clock.now() - 1000 * ageSeconds }]);
+  world.store.restore([{ jobId: "a", topic: "Tides", createdAtMs: world.clock.now() - 1000 * ageSeconds }]);
   world.poller.watch("a");
   await world.until(40);
 

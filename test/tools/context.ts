@@ -45,7 +45,7 @@ export function benchFor(tool: Tool, { service, ...more }: Changes = {}): ToolBe
     canPublish: true,
     publishingRaised: new Set(),
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
-    lookAtJob: async () => undefined,
+    tryReadJob: async () => undefined,
     waitForEnd: notUsed,
     askUser: async (question) => questions.push(await question()) > 0,
     ...more,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import type { SeenJob } from "../../src/idempotency/generate-once.ts";
+import type { JobLookup } from "../../src/idempotency/generate-once.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -14,7 +14,7 @@ const FAILED: Job = { ...RENDERING, status: "failed", done: true };
 const QUEUED: Job = { ...RENDERING, status: "queued" };
 
 interface World {
-  readonly job?: SeenJob | null;
+  readonly job?: JobLookup | null;
   readonly connected?: readonly string[];
   readonly sandbox?: boolean;
 }
@@ -23,7 +23,7 @@ interface World {
 function bench({ job = READY, connected, sandbox = false }: World = {}) {
   return benchFor(publishVideo, {
     config: { sandbox, confirmPublish: "on" },
-    lookAtJob: async () => job ?? undefined,
+    tryReadJob: async () => job ?? undefined,
     service: {
       listConnectedPlatforms: async () => {
         if (connected === undefined) throw new Error("Not known.");
@@ -223,7 +223,7 @@ test.each<[string, World, string]>([
   });
 });
 
-test.each<[string, string | undefined, SeenJob | null, string, string]>([
+test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
   ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],

@@ -193,7 +193,8 @@ class Process {
         listVideos: async () => ({ videos: [] }),
       },
       maxGenerations: this.#program.maxGenerations,
-      lookAtJob: async (jobId) => ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
+      tryReadJob: async (jobId) =>
+        ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
       jobs: { ids: () => new Set(), updateFromPage() {}, addStarted() {} },
     });
     const publish = new PublishOnce({
