@@ -117,7 +117,7 @@ export function createApplication(options: ApplicationOptions): Application {
     history,
     restoreJobs,
     canPublish: !config.readOnly && !config.noPublish,
-    publishingRaised: new Set(),
+    publishSuggested: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
     clock,
     log,

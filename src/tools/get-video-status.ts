@@ -69,10 +69,10 @@ export const getVideoStatus = defineTool({
 
 /** Suggests publishing once: after that the user knows. */
 async function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
-  const { canPublish, publishingRaised, savedVideos } = context;
+  const { canPublish, publishSuggested, savedVideos } = context;
   await savedVideos.refresh();
-  const suggestsPublishing = canPublish && !publishingRaised.has(job.jobId);
-  if (job.finalVideoUrl !== undefined) publishingRaised.add(job.jobId);
+  const suggestsPublishing = canPublish && !publishSuggested.has(job.jobId);
+  if (job.finalVideoUrl !== undefined) publishSuggested.add(job.jobId);
   return describeJob(job, context, { suggestsPublishing });
 }
 

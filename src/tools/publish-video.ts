@@ -49,8 +49,8 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { config, publishOnce, service, jobs, askUser, publishingRaised, signal } = context;
-    publishingRaised.add(jobId);
+    const { config, publishOnce, service, jobs, askUser, publishSuggested, signal } = context;
+    publishSuggested.add(jobId);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {

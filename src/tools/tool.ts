@@ -29,7 +29,7 @@ export interface ToolContext {
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
   /** Jobs whose publication a result has suggested or a call has tried. By id. */
-  readonly publishingRaised: Set<string>;
+  readonly publishSuggested: Set<string>;
   /** Reads what this computer knows of orders and posts; undefined if its journal can't be read. */
   history(): Promise<History | undefined>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */

@@ -43,7 +43,7 @@ export function benchFor(tool: Tool, { service, ...more }: Changes = {}): ToolBe
     savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
     canPublish: true,
-    publishingRaised: new Set(),
+    publishSuggested: new Set(),
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
     tryReadJob: async () => undefined,
     waitForEnd: notUsed,

@@ -56,7 +56,7 @@ test("A ready video's link comes first, and publishing is suggested once", async
 
 test.each<[string, Partial<ToolContext>]>([
   ["a server that can't publish", { canPublish: false }],
-  ["a call to publish it", { publishingRaised: new Set([JOB_ID]) }],
+  ["a call to publish it", { publishSuggested: new Set([JOB_ID]) }],
   ["an unreadable journal", { history: async () => undefined }],
 ])("Publishing is not suggested after %s", async (_, more) => {
   expect((await guidanceFor(READY, undefined, more))[1]).toBe("Show the user the link.");
