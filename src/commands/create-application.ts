@@ -17,7 +17,7 @@ import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
 import { Journal } from "../idempotency/journal.ts";
-import { openDisk } from "../disk.ts";
+import { openPrivateFolder } from "../private-folder.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { GuardedSender } from "../idempotency/record-and-send.ts";
 import { generationsOf, jobHistories } from "../idempotency/same-request.ts";
@@ -68,7 +68,7 @@ export function createApplication(options: ApplicationOptions): Application {
   // A server that is not set up touches no file.
   const folder = config.problems.length > 0 ? undefined : config.stateDir;
   const journal = new Journal({
-    disk: folder === undefined ? undefined : openDisk(folder),
+    folder: folder === undefined ? undefined : openPrivateFolder(folder),
     clock,
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import type { Disk } from "../disk.ts";
+import type { PrivateFolder } from "../private-folder.ts";
 import { errnoOf } from "../errors.ts";
 import { JournalError } from "./errors.ts";
 
@@ -29,7 +29,7 @@ interface Progress {
 }
 
 export class JournalFiles {
-  readonly #disk: Disk;
+  readonly #folder: PrivateFolder;
   readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
   readonly #progress = new Map<string, Progress>();
@@ -38,8 +38,8 @@ export class JournalFiles {
   /** Looks one after the other: two at once would both read what is new. */
   #reading: Promise<unknown> = Promise.resolve();
 
-  constructor(disk: Disk, clock: Pick<Clock, "now" | "after">) {
-    this.#disk = disk;
+  constructor(folder: PrivateFolder, clock: Pick<Clock, "now" | "after">) {
+    this.#folder = folder;
     this.#clock = clock;
   }
 
@@ -50,8 +50,8 @@ export class JournalFiles {
     const day = today > this.#newestDay ? today : this.#newestDay;
     const name = `journal-${day}.jsonl`;
     // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
-    await this.#inTime(this.#disk.append(name, `\n${line}\n`)).catch((error: unknown) => {
-      throw new JournalError("written", join(this.#disk.path, name), reasonOf(error));
+    await this.#inTime(this.#folder.append(name, `\n${line}\n`)).catch((error: unknown) => {
+      throw new JournalError("written", join(this.#folder.path, name), reasonOf(error));
     });
   }
 
@@ -66,8 +66,8 @@ export class JournalFiles {
   }
 
   async #look(onLine: OnLine): Promise<void> {
-    const disk = this.#disk;
-    const files = await this.#readInTime(disk.path, disk.list(FILE_NAME));
+    const folder = this.#folder;
+    const files = await this.#readInTime(folder.path, folder.list(FILE_NAME));
     const names = [...files.keys()].sort();
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
     this.#newestDay = days.at(-1) ?? "";
@@ -75,14 +75,14 @@ export class JournalFiles {
       const day = dayOf(name);
       const version = files.get(name) ?? "";
       // By name and never by the clock, which may be wrong for one process.
-      if (day !== "" && !days.includes(day)) await this.#inTime(disk.remove(name)).catch(() => {});
+      if (day !== "" && !days.includes(day)) await this.#inTime(folder.remove(name)).catch(() => {});
       else if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
     }
   }
 
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
-    const path = join(this.#disk.path, name);
-    const bytesFrom = (from: number) => this.#readInTime(path, this.#disk.read(name, from));
+    const path = join(this.#folder.path, name);
+    const bytesFrom = (from: number) => this.#readInTime(path, this.#folder.read(name, from));
     const { length, tail } = this.#progress.get(name) ?? { length: 0, tail: Buffer.alloc(0) };
     let [start, known] = [length - tail.length, tail.length];
     let bytes = await bytesFrom(start);

@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
 import { JournalError } from "./errors.ts";
-import { type Disk } from "../disk.ts";
+import { type PrivateFolder } from "../private-folder.ts";
 import { JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
@@ -59,7 +59,7 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
 
 export interface JournalOptions {
   /** None keeps the journal in memory. */
-  readonly disk: Disk | undefined;
+  readonly folder: PrivateFolder | undefined;
   readonly clock: Pick<Clock, "now" | "after">;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
@@ -85,19 +85,19 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#files = options.disk === undefined ? undefined : new JournalFiles(options.disk, options.clock);
+    this.#files = options.folder === undefined ? undefined : new JournalFiles(options.folder, options.clock);
   }
 
   /** Resolves when the intent can be read from the disk. Throws a JournalError: it must not be sent. */
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
-    const { clock, disk, randomId = () => crypto.randomUUID() } = this.#options;
+    const { clock, folder, randomId = () => crypto.randomUUID() } = this.#options;
     const own: JournalEntry = { id: randomId(), atMs: clock.now(), ...intent };
     this.#awaited.add(own.id);
     try {
       await this.#write(own);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", disk?.path ?? "", "what was written is gone");
+      throw new JournalError("written", folder?.path ?? "", "what was written is gone");
     } catch (error) {
       // A part of it may be on disk, or come there later.
       await this.end(own, { outcome: "not_sent" });
@@ -141,7 +141,7 @@ export class Journal {
   }
 
   #add(line: string, file: string): void {
-    const { disk } = this.#options;
+    const { folder } = this.#options;
     let json: unknown;
     try {
       json = JSON.parse(line);
@@ -151,7 +151,7 @@ export class Journal {
     }
     const read = entrySchema().safeParse(json);
     if (!read.success)
-      throw new JournalError("understood", join(disk?.path ?? "", file), "a line has another form");
+      throw new JournalError("understood", join(folder?.path ?? "", file), "a line has another form");
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
     if (known?.outcome !== undefined) return;

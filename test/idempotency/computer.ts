@@ -9,7 +9,7 @@ import {
   type GenerateOnceOptions,
 } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
-import { type Disk, openDisk } from "../../src/disk.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
 import type { Service } from "../../src/service/client.ts";
@@ -24,7 +24,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
-type Changes = Partial<GenerateOnceOptions> & { readonly disk?: Disk | undefined };
+type Changes = Partial<GenerateOnceOptions> & { readonly disk?: PrivateFolder | undefined };
 
 /** A server process. */
 export interface Process {
@@ -79,10 +79,10 @@ export class Computer {
   }
 
   /** Another process. */
-  process({ disk = openDisk(this.folder), ...changes }: Changes = {}): Process {
+  process({ disk = openPrivateFolder(this.folder), ...changes }: Changes = {}): Process {
     const { clock } = this;
     const journal = new Journal({
-      disk,
+      folder: disk,
       clock: { ...systemClock, now: () => clock.epochMs },
       redact: (line) => line,
       onUnwritable: (error) => void this.warnings.push(String(error)),

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDisk } from "../../src/disk.ts";
+import { openPrivateFolder } from "../../src/private-folder.ts";
 import { Computer, DAY_MS, errorOf, fails, failure, resolvers, TIDES } from "./computer.ts";
 
 test("The limit of videos in 24 hours counts what all processes have or may have started", async () => {
@@ -58,7 +58,7 @@ test("The limit of videos in 24 hours is not passed by processes that start diff
 test("A journal that can't be read keeps everything from being sent", async () => {
   const computer = new Computer();
   const list = () => Promise.reject(Object.assign(new Error("no right"), { code: "EACCES" }));
-  const process = computer.process({ disk: { ...openDisk(computer.folder), list } });
+  const process = computer.process({ disk: { ...openPrivateFolder(computer.folder), list } });
 
   expect(await errorOf(process.generate(TIDES))).toMatchObject({
     code: "journal_unreadable",
@@ -71,7 +71,7 @@ test.each(["generate", "publish"] as const)(
   "What can't be recorded isn't sent: %s fails with what to do, and is sent once the disk has space",
   async (operation) => {
     const computer = new Computer();
-    const disk = openDisk(computer.folder);
+    const disk = openPrivateFolder(computer.folder);
     let isFull = true;
     const append: typeof disk.append = (...line) =>
       isFull ? Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" })) : disk.append(...line);
@@ -95,7 +95,7 @@ test.each(["generate", "publish"] as const)(
 
 test("An outcome that can't be recorded is known to its own process, and under way for others", async () => {
   const computer = new Computer();
-  const disk = openDisk(computer.folder);
+  const disk = openPrivateFolder(computer.folder);
   const append: typeof disk.append = (name, text) =>
     text.includes("outcome") ? Promise.reject(new Error("full")) : disk.append(name, text);
   const process = computer.process({ disk: { ...disk, append } });
@@ -185,7 +185,7 @@ test("A request under way is withdrawn by its caller or the end of the process, 
 test("A paid request has what is left of its call's 38 s, by a clock that nobody sets", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("rejected");
-  const disk = openDisk(computer.folder);
+  const disk = openPrivateFolder(computer.folder);
   const process = computer.process({
     disk: {
       ...disk,

@@ -1,7 +1,7 @@
 // When a video is started, and when an earlier request for the same one answers instead.
 
 import { expect, test } from "vitest";
-import { type Disk, openDisk } from "../../src/disk.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
@@ -152,10 +152,10 @@ test.each([
   "A request that another process has made meanwhile is not made again, if that stands in %s",
   async (_, afterMs) => {
     const computer = new Computer();
-    const disk = openDisk(computer.folder);
+    const disk = openPrivateFolder(computer.folder);
     const { journal } = computer.process();
     let isFirst = true;
-    const append: Disk["append"] = async (name, line) => {
+    const append: PrivateFolder["append"] = async (name, line) => {
       await disk.append(name, line);
       if (!isFirst) return;
       isFirst = false;
@@ -177,7 +177,7 @@ test.each([
 test("A request whose line is gone when it is looked for is not sent", async () => {
   const computer = new Computer();
   const append = async () => {};
-  const process = computer.process({ disk: { ...openDisk(computer.folder), append } });
+  const process = computer.process({ disk: { ...openPrivateFolder(computer.folder), append } });
 
   expect(await errorOf(process.generate(TIDES))).toMatchObject({
     code: "journal_unwritable",

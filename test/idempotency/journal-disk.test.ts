@@ -3,7 +3,7 @@
 import { systemClock } from "../../src/clock.ts";
 import type * as fs from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDisk } from "../../src/disk.ts";
+import { openPrivateFolder } from "../../src/private-folder.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { failing } from "./open-journal.ts";
@@ -32,7 +32,7 @@ const NAME = "journal-2026-11-21.jsonl";
 const LINE = "\nline\n";
 
 test("Reading a long file lets other work of the process go on", async () => {
-  const disk = openDisk(temporaryFolder());
+  const disk = openPrivateFolder(temporaryFolder());
   await disk.append(NAME, LINE.repeat(5_000));
   let turns = 0;
   let isTurnOver = true;
@@ -52,12 +52,12 @@ test("A line that a full disk cuts off is an error", async () => {
     return { write: (text: string) => write(text.slice(0, 3)) };
   };
 
-  await expect(openDisk(temporaryFolder()).append(NAME, LINE)).rejects.toThrow("the disk is full");
+  await expect(openPrivateFolder(temporaryFolder()).append(NAME, LINE)).rejects.toThrow("the disk is full");
 });
 
 test("Appending waits until the line is on disk, and no longer than 4 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const files = new JournalFiles(openDisk(temporaryFolder()), systemClock);
+  const files = new JournalFiles(openPrivateFolder(temporaryFolder()), systemClock);
   await files.append("line");
   await vi.advanceTimersByTimeAsync(0);
   expect(vi.getTimerCount()).toBe(0);
@@ -83,7 +83,7 @@ test("The file is closed after reading and writing, also after a failure", async
     open += 1;
     return { close: () => ((open -= 1), close()), ...broken };
   };
-  const disk = openDisk(temporaryFolder());
+  const disk = openPrivateFolder(temporaryFolder());
   for (broken of [{}, { sync: failing("EIO"), read: failing("EIO") }])
     await Promise.allSettled([disk.append(NAME, LINE), disk.read(NAME, 0)]);
 
@@ -91,7 +91,7 @@ test("The file is closed after reading and writing, also after a failure", async
 });
 
 test("A file that is gone when it is looked at is left out, but another failure is an error", async () => {
-  const disk = openDisk(temporaryFolder());
+  const disk = openPrivateFolder(temporaryFolder());
   await disk.append(NAME, LINE);
   fake.current.lstat = failing("ENOENT");
   expect(await disk.list(/./)).toEqual(new Map());

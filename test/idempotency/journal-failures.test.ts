@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Disk, openDisk } from "../../src/disk.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { failing, openJournal, TODAY, VIDEO } from "./open-journal.ts";
 
@@ -13,7 +13,7 @@ test.each(["a folder that does not exist", "a file in the place of the folder"])
     const folder = join(temporaryFolder(), "state");
     if (what.startsWith("a file")) writeFileSync(folder, "");
 
-    expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([]);
+    expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toEqual([]);
   },
 );
 
@@ -24,9 +24,9 @@ test.each([
 ])(
   "A disk whose %s fails is named with what to do (%s), and read again by the next look",
   async (operation, reason, fails, file) => {
-    const disk = openDisk(temporaryFolder());
+    const disk = openPrivateFolder(temporaryFolder());
     await openJournal(disk).journal.begin(VIDEO);
-    const broken: Disk = { ...disk, [operation]: fails };
+    const broken: PrivateFolder = { ...disk, [operation]: fails };
     const { journal } = openJournal(broken);
     await expect(journal.entries()).rejects.toMatchObject({
       facts: {
@@ -46,9 +46,9 @@ test.each([
 
 test("An entry whose line comes to the disk after its writing has failed was not sent", async () => {
   const folder = temporaryFolder();
-  const disk = openDisk(folder);
+  const disk = openPrivateFolder(folder);
   const lines: string[] = [];
-  const append: Disk["append"] = (_, text) => (lines.push(text), failing("no answer in 4 s")());
+  const append: PrivateFolder["append"] = (_, text) => (lines.push(text), failing("no answer in 4 s")());
   const { journal, warnings } = openJournal({ ...disk, append });
   await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
   expect(warnings).toHaveLength(1);

@@ -15,15 +15,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDisk } from "../../src/disk.ts";
+import { openPrivateFolder } from "../../src/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { DAY_MS, failing, KEY, NOON, openJournal, TODAY, topics, VIDEO, withTopic } from "./open-journal.ts";
 
 test("An entry is on disk before its request is sent, where another process reads it", async () => {
   const folder = temporaryFolder();
-  const { own } = await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  const { own } = await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
 
-  expect(await openJournal(openDisk(folder)).journal.entries()).toEqual([
+  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toEqual([
     { id: own.id, ...VIDEO, atMs: NOON, file: TODAY },
   ]);
 });
@@ -33,7 +33,7 @@ test.each([
   ["a line with another outcome", { outcome: "rejected" }],
 ])("A known outcome stays known when %s is read later", async (_, change) => {
   const folder = temporaryFolder();
-  const { journal } = openJournal(openDisk(folder));
+  const { journal } = openJournal(openPrivateFolder(folder));
   const { own } = await journal.begin(VIDEO);
   await journal.end(own, { outcome: "done", jobId: "job-1" });
   await journal.entries();
@@ -47,7 +47,7 @@ test.each([
   ["rejected", []],
   ["not_sent", []],
 ] as const)("Every process reads of a request that ended %s: %j", async (outcome, entries) => {
-  const disk = openDisk(temporaryFolder());
+  const disk = openPrivateFolder(temporaryFolder());
   const { journal } = openJournal(disk);
   const { own } = await journal.begin(VIDEO);
   await journal.end(own, { outcome });
@@ -58,7 +58,7 @@ test.each([
 
 test("An entry holds no key, not even a part of one that is cut off", async () => {
   const folder = temporaryFolder();
-  await openJournal(openDisk(folder)).journal.begin(withTopic(`${"x".repeat(19_990)}${KEY}`));
+  await openJournal(openPrivateFolder(folder)).journal.begin(withTopic(`${"x".repeat(19_990)}${KEY}`));
   const text = readFileSync(join(folder, TODAY), "utf8");
 
   expect(text).toContain("[redacted]".slice(0, 10));
@@ -67,14 +67,14 @@ test("An entry holds no key, not even a part of one that is cut off", async () =
 
 test.runIf(process.platform !== "win32")("The journal is readable for its user alone", async () => {
   const folder = join(temporaryFolder(), "state");
-  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
 
   expect([folder, join(folder, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
 });
 
 test("The files are one per UTC day and read in order, and a clock set back begins no earlier one", async () => {
   const folder = temporaryFolder();
-  const { journal, clock } = openJournal(openDisk(folder));
+  const { journal, clock } = openJournal(openPrivateFolder(folder));
   await journal.begin(withTopic("first"));
   clock.epochMs += DAY_MS;
   await journal.begin(withTopic("second"));
@@ -83,7 +83,7 @@ test("The files are one per UTC day and read in order, and a clock set back begi
   await journal.entries();
   clock.epochMs -= 30 * DAY_MS;
   await journal.begin(withTopic("fourth"));
-  const disk = openDisk(folder);
+  const disk = openPrivateFolder(folder);
   const reversed = {
     ...disk,
     list: async (pattern: RegExp) => new Map([...(await disk.list(pattern))].reverse()),
@@ -95,7 +95,7 @@ test("The files are one per UTC day and read in order, and a clock set back begi
 
 test("Only the 90 newest days are read, whatever the clock says, and older files are removed", async () => {
   const folder = temporaryFolder();
-  const disk = openDisk(folder);
+  const disk = openPrivateFolder(folder);
   await openJournal(disk).journal.begin(VIDEO);
   const days = Array.from({ length: 90 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
   const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
@@ -108,7 +108,7 @@ test("Only the 90 newest days are read, whatever the clock says, and older files
 
 test("A file that has not changed is not read again, and one of another name never", async () => {
   const folder = temporaryFolder();
-  const disk = openDisk(folder);
+  const disk = openPrivateFolder(folder);
   const names: string[] = [];
   const { journal } = openJournal({
     ...disk,
@@ -131,7 +131,7 @@ test.runIf(process.platform !== "win32")(
     symlinkSync(target, join(folder, TODAY));
     execFileSync("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
     mkdirSync(join(folder, "journal-2026-11-19.jsonl"));
-    const { journal } = openJournal(openDisk(folder));
+    const { journal } = openJournal(openPrivateFolder(folder));
 
     expect(await journal.entries()).toEqual([]);
     await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
@@ -142,9 +142,9 @@ test.runIf(process.platform !== "win32")(
 
 test.runIf(process.getuid?.() === 0)("No file of another user is read or written to", async () => {
   const folder = temporaryFolder();
-  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
   chownSync(join(folder, TODAY), 65_534, 65_534);
-  const { journal } = openJournal(openDisk(folder));
+  const { journal } = openJournal(openPrivateFolder(folder));
 
   expect(await journal.entries()).toEqual([]);
   await expect(journal.begin(VIDEO)).rejects.toMatchObject({
@@ -157,9 +157,9 @@ test.each([
   "journal-copy-of-journal-2026-11-22.jsonl",
 ])("A copy that a program for synchronising made counts like the file itself: %s", async (name) => {
   const folder = temporaryFolder();
-  await openJournal(openDisk(folder)).journal.begin(VIDEO);
+  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
   renameSync(join(folder, TODAY), join(folder, name));
-  const { journal } = openJournal(openDisk(folder), { epochMs: NOON - DAY_MS });
+  const { journal } = openJournal(openPrivateFolder(folder), { epochMs: NOON - DAY_MS });
   expect(await topics(journal)).toEqual(["Tides"]);
   await journal.begin(VIDEO);
 
@@ -169,7 +169,7 @@ test.each([
 
 test("A look reads only what was added since the last one, and nothing that was read is forgotten", async () => {
   const folder = temporaryFolder();
-  const disk = openDisk(folder);
+  const disk = openPrivateFolder(folder);
   const { journal } = openJournal(disk);
   const bytes: number[] = [];
   const read: typeof disk.read = async (...args) => {
@@ -191,10 +191,10 @@ test("A look reads only what was added since the last one, and nothing that was 
 test("A file that was replaced by a longer one is read from its first line", async () => {
   const folder = temporaryFolder();
   const elsewhere = temporaryFolder();
-  const { journal } = openJournal(openDisk(folder));
+  const { journal } = openJournal(openPrivateFolder(folder));
   await journal.begin(withTopic("first"));
   await journal.entries();
-  const other = openJournal(openDisk(elsewhere)).journal;
+  const other = openJournal(openPrivateFolder(elsewhere)).journal;
   for (const topic of ["second", "third", "fourth"]) await other.begin(withTopic(topic));
   // Written into the same file, as a restored backup may be.
   writeFileSync(join(folder, TODAY), readFileSync(join(elsewhere, TODAY)));
@@ -204,14 +204,14 @@ test("A file that was replaced by a longer one is read from its first line", asy
 
 test("A torn line hides no other line", async () => {
   const folder = temporaryFolder();
-  const { journal } = openJournal(openDisk(folder));
+  const { journal } = openJournal(openPrivateFolder(folder));
   await journal.begin(withTopic("first"));
   appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
   await journal.begin(withTopic("second"));
   appendFileSync(join(folder, TODAY), "x".repeat(2_000_000));
   await journal.begin(withTopic("third"));
 
-  expect(await topics(openJournal(openDisk(folder)).journal)).toEqual(["first", "second", "third"]);
+  expect(await topics(openJournal(openPrivateFolder(folder)).journal)).toEqual(["first", "second", "third"]);
 });
 
 const POST = { id: "post", atMs: NOON, operation: "publish", jobId: "job-1", platforms: ["x"] };
@@ -226,7 +226,7 @@ test.each([
   const folder = temporaryFolder();
   writeFileSync(join(folder, TODAY), JSON.stringify(line));
 
-  await expect(openJournal(openDisk(folder)).journal.entries()).rejects.toMatchObject({
+  await expect(openJournal(openPrivateFolder(folder)).journal.entries()).rejects.toMatchObject({
     facts: {
       code: "journal_unreadable",
       message: expect.stringContaining(join(folder, TODAY)),
@@ -239,11 +239,11 @@ test("A line of a newer version with more fields is read", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, TODAY), JSON.stringify({ ...POST, machineMs: 1, caption: "new" }));
 
-  expect(await openJournal(openDisk(folder)).journal.entries()).toMatchObject([POST]);
+  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toMatchObject([POST]);
 });
 
 test("Processes that write at once lose and damage no line", async () => {
-  const disk = openDisk(temporaryFolder());
+  const disk = openPrivateFolder(temporaryFolder());
   const written = ["a", "b", "c"].map((name) => Array.from({ length: 50 }, (_, index) => `${name}-${index}`));
   const write = async (names: readonly string[]) => {
     const { journal } = openJournal(disk);

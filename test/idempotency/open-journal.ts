@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../src/clock.ts";
 import { Journal, type Intent } from "../../src/idempotency/journal.ts";
-import type { Disk } from "../../src/disk.ts";
+import type { PrivateFolder } from "../../src/private-folder.ts";
 import { createRedact } from "../../src/redact.ts";
 
 export const NOON = Date.UTC(2026, 10, 21, 12);
@@ -15,10 +15,10 @@ export const VIDEO = {
 } satisfies Intent;
 export const TODAY = "journal-2026-11-21.jsonl";
 
-export function openJournal(disk: Disk | undefined, clock = { epochMs: NOON }) {
+export function openJournal(folder: PrivateFolder | undefined, clock = { epochMs: NOON }) {
   const warnings: string[] = [];
   const journal = new Journal({
-    disk,
+    folder,
     clock: { ...systemClock, now: () => clock.epochMs },
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),

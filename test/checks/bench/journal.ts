@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { table } from "../../../scripts/docs-parts.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { jobHistories } from "../../../src/idempotency/same-request.ts";
-import { openDisk } from "../../../src/disk.ts";
+import { openPrivateFolder } from "../../../src/private-folder.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import { generationsOf } from "../../../src/idempotency/same-request.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
@@ -37,7 +37,7 @@ export async function benchJournal(): Promise<string> {
 
 async function measure(folder: string, size: Size): Promise<number[]> {
   await writeJournal(folder, size);
-  const { journal } = openJournal(openDisk(folder));
+  const { journal } = openJournal(openPrivateFolder(folder));
   const sender = new GuardedSender({ journal, clock: { ...systemClock, now: () => NOON } });
   // Does what generate_video does, with a service that answers at once.
   const pay = (fingerprint: string) =>

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError, DeadlineError, type Outcome } from "../../../src/errors.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
-import type { Disk } from "../../../src/disk.ts";
+import type { PrivateFolder } from "../../../src/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
 import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
@@ -133,7 +133,7 @@ class Process {
     const now = () => this.#around.wallMs;
     let ids = 0;
     const journal = new Journal({
-      disk: this.#disk(),
+      folder: this.#disk(),
       // The disk takes as long as the scheduler wants.
       clock: { now, after: () => () => {} },
       randomId: () => {
@@ -273,7 +273,7 @@ class Process {
     }
   }
 
-  #disk(): Disk {
+  #disk(): PrivateFolder {
     return {
       path: "state",
       list: async () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { errnoOf } from "./errors.ts";
 
 /** Rejects as Node's file system does. A missing folder is an empty one, and so is a missing file. */
-export interface Disk {
+export interface PrivateFolder {
   /** Where the folder is, for messages. */
   readonly path: string;
   /** The versions, which change with the files, of the files whose names match, by name. */
@@ -20,7 +20,7 @@ export interface Disk {
 }
 
 /** The folder at an absolute path. */
-export function openDisk(path: string): Disk {
+export function openPrivateFolder(path: string): PrivateFolder {
   return {
     path,
     async list(namePattern) {
