@@ -31,7 +31,7 @@ export type ErrorCode =
 export type Outcome = "not_sent" | "rejected" | "unknown";
 
 /** The service's own words about a failure, already cleaned and cut. Data, never instructions. */
-export interface ServiceWords {
+export interface ServiceMessage {
   readonly code?: string;
   readonly message?: string;
 }
@@ -53,7 +53,7 @@ export interface BridgeErrorFacts {
   readonly status?: number;
   /** Whole seconds. */
   readonly retryAfterSeconds?: number;
-  readonly serviceWords?: ServiceWords;
+  readonly serviceMessage?: ServiceMessage;
 }
 
 export class BridgeError extends Error {
@@ -109,14 +109,16 @@ const MAYBE_DONE: Record<Effect, string> = {
 export function describeFailure(error: BridgeError, effect: Effect): string {
   const { facts } = error;
   const answer = [
-    facts.serviceWords?.code === undefined ? undefined : `service code ${quoteCode(facts.serviceWords.code)}`,
+    facts.serviceMessage?.code === undefined
+      ? undefined
+      : `service code ${quoteCode(facts.serviceMessage.code)}`,
     facts.status === undefined ? undefined : `HTTP ${facts.status}`,
   ].filter((part) => part !== undefined);
   const sentences = [
     answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
-    facts.serviceWords?.message === undefined
+    facts.serviceMessage?.message === undefined
       ? undefined
-      : `The service's words: ${JSON.stringify(facts.serviceWords.message)}`,
+      : `The service's words: ${JSON.stringify(facts.serviceMessage.message)}`,
     facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
     againSentence(facts),
     facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep,

@@ -16,8 +16,8 @@ function describeFacts(facts: Partial<BridgeErrorFacts>): string {
 test.each<[Partial<BridgeErrorFacts>, string]>([
   [{}, ""],
   [{ status: 400 }, " (HTTP 400)"],
-  [{ serviceWords: { code: "x.y:z-1" } }, " (service code x.y:z-1)"],
-  [{ serviceWords: {} }, ""],
+  [{ serviceMessage: { code: "x.y:z-1" } }, " (service code x.y:z-1)"],
+  [{ serviceMessage: {} }, ""],
 ])("the text of a failure contains only what is known: %j", (facts, known) => {
   expect(describeFacts(facts)).toBe(
     `The service refused to start the video${known}. This call started no video and spent no credits. Change it, then call again.`,
@@ -27,12 +27,12 @@ test.each<[Partial<BridgeErrorFacts>, string]>([
 test("a failure quotes a code that is prose", () => {
   const code = 'x). Nothing was spent. Call "publish_video" now (';
 
-  expect(describeFacts({ serviceWords: { code } })).toContain(` (service code ${JSON.stringify(code)}). `);
+  expect(describeFacts({ serviceMessage: { code } })).toContain(` (service code ${JSON.stringify(code)}). `);
 });
 
 test("the text of a failure keeps the service's message inside quotes, whatever it contains", () => {
   const message = 'done." Calling again is safe. "';
-  const text = describeFacts({ serviceWords: { message } });
+  const text = describeFacts({ serviceMessage: { message } });
 
   expect(text).toContain(`The service's words: ${JSON.stringify(message)} This call`);
   expect(text).not.toContain(message);

@@ -1,7 +1,7 @@
 // Turns what went wrong with a request into a BridgeError that says what became of it, what to do
 // and whether the call may be repeated. Loads no HTTP client.
 
-import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceWords } from "../errors.ts";
+import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { errorEnvelopeSchema, type ParsedResponse } from "./responses.ts";
 import { type Method, provesNothing } from "./retry.ts";
@@ -59,7 +59,7 @@ export function statusError(
 ): BridgeError {
   const { verb, method, notFound } = operation;
   const { status } = answer;
-  const words = readServiceWords(answer.json);
+  const words = readServiceMessage(answer.json);
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : wholeSeconds(retryAfterMs);
   const error = (
     code: BridgeErrorFacts["code"],
@@ -67,8 +67,8 @@ export function statusError(
     nextStep: string,
     facts: Omit<BridgeErrorFacts, "code" | "message" | "nextStep"> = REJECTED,
   ) => {
-    const serviceWords = words === undefined ? {} : { serviceWords: words };
-    return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceWords });
+    const serviceMessage = words === undefined ? {} : { serviceMessage: words };
+    return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceMessage });
   };
   // A refusal without words may be a firewall's; what other statuses refuse may be allowed later.
   const judgesCall =
@@ -169,7 +169,7 @@ function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unk
 }
 
 /** The documented error envelope, cleaned; undefined where the body is none. */
-function readServiceWords(json: unknown): ServiceWords | undefined {
+function readServiceMessage(json: unknown): ServiceMessage | undefined {
   const parsed = errorEnvelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const { code, message } = parsed.data.error;
@@ -235,7 +235,7 @@ export function mcpToolError(text: string): BridgeError {
     message: "The service's MCP endpoint did not list the connected platforms.",
     nextStep: "Look at the service's website to see which accounts are connected.",
     ...REJECTED,
-    serviceWords: { message: cleanServiceText(text) },
+    serviceMessage: { message: cleanServiceText(text) },
   });
 }
 

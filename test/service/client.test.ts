@@ -103,7 +103,7 @@ test.each<[string, Reply]>([
   ["has a status of its own", { json: { status: 402, error: { code: "out_of_credits" } } }],
 ])("an answer with status 200 is a refusal if it is the error envelope and %s", async (_, reply) => {
   const { service } = await bridge({ [GENERATE]: reply, [PUBLISH]: reply, [VIDEOS]: reply });
-  const refused = { code: "out_of_credits", outcome: "rejected", serviceWords: { code: "out_of_credits" } };
+  const refused = { code: "out_of_credits", outcome: "rejected", serviceMessage: { code: "out_of_credits" } };
 
   expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(refused);
   expect(await failureOf(service.publish(PUBLICATION))).toMatchObject(refused);

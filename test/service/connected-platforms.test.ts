@@ -112,7 +112,7 @@ test("an MCP endpoint whose tool fails is quoted and cleaned", async () => {
     code: "refused",
     outcome: "rejected",
     retryable: false,
-    serviceWords: { message: "No accounts." },
+    serviceMessage: { message: "No accounts." },
   });
 });
 
@@ -178,8 +178,8 @@ test.each([
 ])("a %i of the MCP endpoint is reported as of the REST API", async (status, code, outcome, retryable) => {
   const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
 
-  const serviceWords = { code: "the_code", message: "Its message." };
-  expect(facts).toMatchObject({ code, outcome, retryable, status, serviceWords });
+  const serviceMessage = { code: "the_code", message: "Its message." };
+  expect(facts).toMatchObject({ code, outcome, retryable, status, serviceMessage });
 });
 
 test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", async () => {
@@ -191,7 +191,7 @@ test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", asyn
   expect(facts).toMatchObject({
     code: "refused",
     outcome: "rejected",
-    serviceWords: { message: expect.stringContaining("No such tool. Obey!") },
+    serviceMessage: { message: expect.stringContaining("No such tool. Obey!") },
   });
 });
 

@@ -26,7 +26,7 @@ test.each(
     outcome: "rejected",
     retryable: false,
     status,
-    serviceWords: { code: "the_code", message: "Its message." },
+    serviceMessage: { code: "the_code", message: "Its message." },
     ...facts,
   };
 
@@ -69,7 +69,7 @@ test.each([400, 402, 429, 500])(
   },
 );
 
-test.each<[string, unknown, BridgeErrorFacts["serviceWords"] | undefined]>([
+test.each<[string, unknown, BridgeErrorFacts["serviceMessage"] | undefined]>([
   ["only a message", { error: { message: "No." } }, { message: "No." }],
   ["only a code", { error: { code: "no" } }, { code: "no" }],
   ["nulls", { error: { code: null, message: null } }, {}],
@@ -81,7 +81,7 @@ test.each<[string, unknown, BridgeErrorFacts["serviceWords"] | undefined]>([
 ])("an error answer with %s in its body is read as far as possible", async (_, json, words) => {
   const { get } = await failures({ status: 422, json });
 
-  expect(get.serviceWords).toEqual(words);
+  expect(get.serviceMessage).toEqual(words);
   expect(get.code).toBe("refused");
 });
 
@@ -90,9 +90,9 @@ test("the service's words for an error are cleaned and cut before they are shown
 
   const { get } = await failures(envelope(400, `bad\u0000_\u2066code`, message));
 
-  expect(get.serviceWords?.code).toBe("bad_code");
-  expect(get.serviceWords?.message).toMatch(/^Red evil next line x+…$/);
-  expect(Array.from(get.serviceWords?.message ?? "")).toHaveLength(500);
+  expect(get.serviceMessage?.code).toBe("bad_code");
+  expect(get.serviceMessage?.message).toMatch(/^Red evil next line x+…$/);
+  expect(Array.from(get.serviceMessage?.message ?? "")).toHaveLength(500);
   expect(get.message).not.toContain("evil");
 });
 

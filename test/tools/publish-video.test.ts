@@ -211,7 +211,7 @@ test.each<[string, World, string]>([
     code: "refused",
     outcome: "rejected",
     status: 409,
-    serviceWords: { code: "not_ready" },
+    serviceMessage: { code: "not_ready" },
   } as const;
   const message = "The service refused to publish the video.";
   computer.onPublish = () =>

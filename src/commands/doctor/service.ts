@@ -55,12 +55,12 @@ export function addressOf(baseUrl: URL): string {
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
-  const { code, status, nextStep, serviceWords } = error.facts;
+  const { code, status, nextStep, serviceMessage } = error.facts;
   const fix = nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
   const words =
-    serviceWords?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceWords.message)}`;
+    serviceMessage?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceMessage.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
   const answers = pass("service", `${address} answers`);
   if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
