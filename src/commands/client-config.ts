@@ -6,10 +6,10 @@ import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
-import type { Machine } from "./doctor/check.ts";
+import type { HostInfo } from "./doctor/check.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Installation, launch, type LaunchOptions } from "./server-entry.ts";
 
-export interface Surroundings extends Pick<Machine, "env" | "homeDir" | "platform"> {
+export interface EntryContext extends Pick<HostInfo, "env" | "homeDir" | "platform"> {
   readonly installation: Installation;
 }
 
@@ -17,7 +17,7 @@ export interface Surroundings extends Pick<Machine, "env" | "homeDir" | "platfor
 export function runConfig(
   client: ClientName,
   { windows, sandbox, installed }: EntryOptions,
-  { env, homeDir, platform, installation }: Surroundings,
+  { env, homeDir, platform, installation }: EntryContext,
 ): { readonly exitCode: number; readonly stdout: string; readonly stderr: string } {
   const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
   if (installed && /[/\\]_npx[/\\]/.test(installation.script))

@@ -9,7 +9,7 @@ import {
   type Check,
   cleanCheck,
   formatReport,
-  type Machine,
+  type HostInfo,
   pass,
   redactReport,
   warn,
@@ -19,7 +19,7 @@ import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { addressOf, checkService } from "./doctor/service.ts";
 import { cleanServiceText, stripUnsafeCharacters } from "../text.ts";
 
-export interface DoctorOptions extends Machine {
+export interface DoctorOptions extends HostInfo {
   /** The client whose entry is checked; absent for this terminal's settings. */
   readonly client?: ClientName | undefined;
   readonly nodeVersion: string;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
-import { runConfig, type Surroundings } from "../../src/commands/client-config.ts";
+import { runConfig, type EntryContext } from "../../src/commands/client-config.ts";
 import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
 
 const PLACEHOLDER_URL = "https://videos.example.com";
@@ -11,12 +11,12 @@ const FIND_NPX: readonly ClientName[] = ["vscode", "codex", "gemini", "zed", "cl
 const INSTALLATION = { node: "/opt/node/bin/node", script: "/opt/faceless-video-mcp/dist/bin.cjs" };
 
 /** What `config` prints with these arguments. The key must not be in it. */
-function config(words: readonly string[], changes: Partial<Surroundings> = {}) {
+function config(words: readonly string[], changes: Partial<EntryContext> = {}) {
   const commandLine = parseCommandLine(["config", ...words]);
   if (!("command" in commandLine) || commandLine.command.name !== "config")
     throw new Error("No such command.");
   const { client, options } = commandLine.command;
-  const surroundings: Surroundings = {
+  const surroundings: EntryContext = {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
     homeDir: "/home/user",
     platform: "linux",

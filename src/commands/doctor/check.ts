@@ -17,7 +17,7 @@ export interface Check {
 }
 
 /** The computer, and the terminal that doctor was started in. */
-export interface Machine {
+export interface HostInfo {
   readonly env: Environment;
   /** What `~` stands for. */
   readonly homeDir: string;

@@ -9,7 +9,7 @@ import type { Environment, Flags } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
 import { quoteName } from "../../text.ts";
-import { type Check, fail, type Machine, pass } from "./check.ts";
+import { type Check, fail, type HostInfo, pass } from "./check.ts";
 import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
 import { checkProgram, readFlags } from "./program.ts";
 
@@ -34,9 +34,9 @@ const NAME = "entry";
 /** Larger than any project's file needs to be. The user's own may hold a history of years. */
 const MAX_PROJECT_FILE_BYTES = 1_000_000;
 
-export async function readClientEntry(client: ClientName, machine: Machine): Promise<ClientEntry> {
+export async function readClientEntry(client: ClientName, host: HostInfo): Promise<ClientEntry> {
   const { title, files, root = "mcpServers" } = FORMATS[client];
-  const places = pathsOf(files, machine);
+  const places = pathsOf(files, host);
   const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
   for (const [index, file] of places.entries()) {
@@ -46,7 +46,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
       const text = await readText(file, maxBytes);
       if (text === undefined) continue;
-      found = findEntry(parseFile(file, text), root, machine);
+      found = findEntry(parseFile(file, text), root, host);
     } catch {
       const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte`;
       return failed("this file can't be read", repair);
@@ -55,7 +55,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
     const entry = entrySchema.safeParse(found);
     if (!entry.success) return failed(`${file} has an entry that ${title} can't use`, printAgain);
     // eslint-disable-next-line no-await-in-loop -- it is the last one
-    return checkEntry(client, file, entry.data, machine);
+    return checkEntry(client, file, entry.data, host);
   }
   const bundle = ". If you installed the bundle, look at its settings page: doctor can't read it";
   return failed(
@@ -65,7 +65,7 @@ export async function readClientEntry(client: ClientName, machine: Machine): Pro
 }
 
 /** The entry of this name, or the first that starts this server. */
-function findEntry(document: unknown, root: string, { workingDir, platform }: Machine): unknown {
+function findEntry(document: unknown, root: string, { workingDir, platform }: HostInfo): unknown {
   // On Windows the terminal and the client may spell one folder differently: c: or C:, / or \.
   const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
   // Claude Code also keeps entries of its own for each project.
@@ -95,12 +95,12 @@ async function checkEntry(
   client: ClientName,
   file: string,
   entry: Entry,
-  machine: Machine,
+  host: HostInfo,
 ): Promise<ClientEntry> {
   const { title, envField = "env", inherits } = FORMATS[client];
   const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
   const flags = readFlags(words);
-  const { values, checks } = fillIn(client, entry, machine.env);
+  const { values, checks } = fillIn(client, entry, host.env);
   const problems = [
     ...(entry.disabled || !entry.enabled
       ? [fail(NAME, `it is switched off in ${file}`, `Switch this server on in ${title}`)]
@@ -108,7 +108,7 @@ async function checkEntry(
     ...("problem" in flags
       ? [fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`)]
       : []),
-    ...(await checkProgram(client, words, machine)),
+    ...(await checkProgram(client, words, host)),
   ];
   const found = [...problems, ...checks];
   if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };
@@ -118,18 +118,18 @@ async function checkEntry(
     checks: [pass(NAME, `${file}${remark}`), ...found],
     start: {
       flags,
-      env: { ...(inherits === true && settingsOf(machine.env)), ...values },
+      env: { ...(inherits === true && settingsOf(host.env)), ...values },
       hidden: checks.map(({ name }) => name),
-      projectFile: (await isUsersOwn(client, file, machine)) ? undefined : file,
+      projectFile: (await isUsersOwn(client, file, host)) ? undefined : file,
     },
   };
 }
 
 /** Whether it is, by whatever path, one of the client's files outside the working folder. */
-async function isUsersOwn(client: ClientName, file: string, machine: Machine): Promise<boolean> {
+async function isUsersOwn(client: ClientName, file: string, host: HostInfo): Promise<boolean> {
   const elsewhere = FORMATS[client].files.filter((place) => !place.startsWith("./"));
   const own = await Promise.all(
-    pathsOf(elsewhere, machine)
+    pathsOf(elsewhere, host)
       .filter((path) => isAbsolute(path))
       .map((path) => realpath(path).catch(() => "")),
   );
@@ -144,25 +144,25 @@ async function readText(file: string, maxBytes: number): Promise<string | undefi
   return readFile(file, "utf8").catch(() => undefined);
 }
 
-/** The paths of these files on this machine. */
-export function pathsOf(files: readonly string[], machine: Machine): readonly string[] {
-  const folders = foldersOf(machine);
+/** The paths of these files on this host. */
+export function pathsOf(files: readonly string[], host: HostInfo): readonly string[] {
+  const folders = foldersOf(host);
   return files.map((file) => join(file.replace(/^[.~$]\w*/, (folder) => folders[folder] ?? folder)));
 }
 
-function foldersOf(machine: Machine): Readonly<Record<string, string>> {
-  const { env, homeDir, workingDir } = machine;
+function foldersOf(host: HostInfo): Readonly<Record<string, string>> {
+  const { env, homeDir, workingDir } = host;
   return {
     ".": workingDir,
     "~": homeDir,
-    $settings: settingsDir(machine, "Library/Application Support"),
-    $config: settingsDir(machine, ".config"),
+    $settings: settingsDir(host, "Library/Application Support"),
+    $config: settingsDir(host, ".config"),
     $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
   };
 }
 
 /** The platform's folder for the settings of applications. */
-function settingsDir({ env, homeDir, platform }: Machine, onMac: string): string {
+function settingsDir({ env, homeDir, platform }: HostInfo, onMac: string): string {
   if (platform === "win32") return env["APPDATA"] ?? join(homeDir, "AppData/Roaming");
   if (platform === "darwin") return join(homeDir, onMac);
   return env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config");

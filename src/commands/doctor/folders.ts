@@ -11,14 +11,14 @@ import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
 import { openPrivateFolder } from "../../private-folder.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
-import { type Check, fail, type Machine, pass, warn } from "./check.ts";
+import { type Check, fail, type HostInfo, pass, warn } from "./check.ts";
 
 const NAME = "journal";
 
 /** Checks whether the journal can be read and written, and by whom, without making its folder. */
 export async function checkJournal(
   { stateDir: folder, sandbox }: Config,
-  { platform, clock }: Pick<Machine, "platform"> & { readonly clock: Clock },
+  { platform, clock }: Pick<HostInfo, "platform"> & { readonly clock: Clock },
 ): Promise<Check> {
   if (folder === undefined)
     return sandbox

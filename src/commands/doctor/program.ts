@@ -7,7 +7,7 @@ import { type ClientName, parseCommandLine } from "../../command-line.ts";
 import type { Flags } from "../../config.ts";
 import { quote } from "../../text.ts";
 import { FORMATS } from "../client-formats.ts";
-import { type Check, fail, type Machine, warn } from "./check.ts";
+import { type Check, fail, type HostInfo, warn } from "./check.ts";
 
 const NAME = "entry";
 
@@ -15,17 +15,17 @@ const NAME = "entry";
 export async function checkProgram(
   client: ClientName,
   words: readonly string[],
-  machine: Machine,
+  host: HostInfo,
 ): Promise<readonly Check[]> {
   const { title, findsNpx, hasOwnPath } = FORMATS[client];
-  const onWindows = machine.platform === "win32";
+  const onWindows = host.platform === "win32";
   // Opening a file on another computer would show it who this computer's user is.
   if (onWindows && words.some((word) => /^[\\/](?:[\\/]|\?\?)/.test(word))) return [];
   const throughCmd = onWindows && /^cmd(\.exe)?$/i.test(words[0] ?? "") && /^\/c$/i.test(words[1] ?? "");
   const [command, ...args] = throughCmd ? words.slice(2) : words;
   const printed = `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`;
   if (command === undefined) return [fail(NAME, "the entry names no program to start", printed)];
-  const path = await findProgram(command, machine);
+  const path = await findProgram(command, host);
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
   const isMissing = script !== undefined && !(await exists(script, constants.R_OK));
   if (path === undefined || isMissing)
@@ -47,12 +47,12 @@ export async function checkProgram(
   // Windows has one list of folders for all.
   const mayLookElsewhere = hasOwnPath === true && !onWindows;
   const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
-  return mayLookElsewhere && !isAbsolute(command) && path.startsWith(machine.homeDir)
+  return mayLookElsewhere && !isAbsolute(command) && path.startsWith(host.homeDir)
     ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]
     : [];
 }
 
-async function findProgram(command: string, { env, platform }: Machine): Promise<string | undefined> {
+async function findProgram(command: string, { env, platform }: HostInfo): Promise<string | undefined> {
   const folders = isAbsolute(command) ? [""] : (env["PATH"] ?? "").split(delimiter);
   const endings = platform === "win32" ? ["", ".exe", ".cmd"] : [""];
   const paths = folders.flatMap((folder) => endings.map((ending) => join(folder, command) + ending));

@@ -122,8 +122,8 @@ test("doctor --client needs no service for an entry that starts the sandbox", as
 test.each(CLIENTS)(
   "the entry that `config %s` prints is found healthy in about ten lines",
   async (client) => {
-    const machine = { env: {}, homeDir: "home", workingDir: "work", platform: process.platform };
-    const file = pathsOf(FORMATS[client].files, machine).at(-1) ?? "";
+    const host = { env: {}, homeDir: "home", workingDir: "work", platform: process.platform };
+    const file = pathsOf(FORMATS[client].files, host).at(-1) ?? "";
     const { url } = await service();
     const text = printed(client, url).replace("fl_example", CANARY);
     const home = await homeWith(file.replace(/^home\//, ""), text);
