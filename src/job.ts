@@ -28,28 +28,28 @@ export function jobIdOf(uri: string): string | undefined {
 /** How long the service may neither list nor know a job that it has started. */
 export const UNLISTED_MS = 10 * 60_000;
 
-/** What a job's status means; `unclear` is a word that is not documented, with which a job goes on. */
-export type Meaning = "rendering" | "ready" | "refunded" | "unclear";
+/** How a job stands; `other` is a word that is not documented, with which a job goes on. */
+export type JobState = "rendering" | "ready" | "refunded" | "other";
 
 /** The keys are the service's words. */
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
+const STATES: ReadonlyMap<string, JobState> = new Map([
   ["processing", "rendering"],
   ["completed", "ready"],
   ["failed", "refunded"],
 ]);
 
-const IS_END: Readonly<Record<Meaning, boolean>> = {
+const IS_END: Readonly<Record<JobState, boolean>> = {
   rendering: false,
   ready: true,
   refunded: true,
-  unclear: false,
+  other: false,
 };
 
 /** The one place that knows the service's words for how a job stands. */
-export function meaningOf(status: string): Meaning {
-  return MEANINGS.get(status) ?? "unclear";
+export function stateOf(status: string): JobState {
+  return STATES.get(status) ?? "other";
 }
 
 export function isEnded(status: string): boolean {
-  return IS_END[meaningOf(status)];
+  return IS_END[stateOf(status)];
 }

@@ -4,7 +4,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { VERSION } from "../version.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
@@ -106,12 +106,12 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
 
   const job = await watch(client, ui, resourceUri, timeoutMs);
   ui.step(
-    meaningOf(job.status) === "ready"
+    stateOf(job.status) === "ready"
       ? "The clips and the voiceover are ready"
       : `The job ended as ${job.status}`,
     [...job.videoUrls, job.audioUrl].filter((link) => link !== ""),
   );
-  if (meaningOf(job.status) !== "ready") return false;
+  if (stateOf(job.status) !== "ready") return false;
 
   const { platforms } = await call(client, "list_connected_platforms", {});
   const names = platforms.map(({ platform }) => platform);

@@ -1,7 +1,7 @@
 // The only way to start a video: looks what the same request has given, sends it at most once, and says what
 // is known of it if the answer is lost. Knows the policy; record-and-send.ts sends and records.
 
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { Generation, GenerationRequest, Job, Video } from "../service/responses.ts";
@@ -173,13 +173,13 @@ export class GenerateOnce {
 function guards(job: JobLookup, ageMs: number): boolean {
   if (job === undefined) return true;
   if (job === "not found") return ageMs < DAY_MS;
-  switch (meaningOf(job.status)) {
+  switch (stateOf(job.status)) {
     case "ready":
       return ageMs < DAY_MS;
     case "refunded":
       return false;
     case "rendering":
-    case "unclear":
+    case "other":
       return true;
   }
 }

@@ -5,7 +5,7 @@ import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
-import { entriesAhead, stateOf } from "./same-request.ts";
+import { entriesAhead, versionOf } from "./same-request.ts";
 
 export interface GuardedSenderOptions {
   readonly journal: Journal;
@@ -142,7 +142,7 @@ export class GuardedSender {
     try {
       const ahead = entriesAhead(entries, own);
       check?.(ahead);
-      if (stateOf(select(ahead)) !== stateOf(same)) {
+      if (versionOf(select(ahead)) !== versionOf(same)) {
         await journal.end(own, { outcome: "not_sent" });
         return "overtaken";
       }

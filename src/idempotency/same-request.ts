@@ -99,13 +99,13 @@ export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry
 }
 
 /** Changes with every entry and every outcome that is added, and with nothing else. */
-export function stateOf(entries: readonly JournalEntry[]): string {
+export function versionOf(entries: readonly JournalEntry[]): string {
   return entries.map(({ id, outcome }) => `${id} ${outcome ?? "none"}`).join("\n");
 }
 
 /** The code that confirms sending `request` again. It changes with the state of the entries. */
 export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
-  const text = `${request}\n${stateOf(entries)}`;
+  const text = `${request}\n${versionOf(entries)}`;
   return sha256(text).toString("hex").slice(0, CODE_CHARACTERS);
 }
 

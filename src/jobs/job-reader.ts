@@ -1,7 +1,7 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
-import { meaningOf, UNLISTED_MS } from "../job.ts";
+import { stateOf, UNLISTED_MS } from "../job.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
@@ -138,7 +138,7 @@ export class JobReader {
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
-    if (meaningOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
+    if (stateOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
     store.noteLookup(jobId, await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS)));
   }
 

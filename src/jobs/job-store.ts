@@ -1,7 +1,7 @@
 // The last known state of each job that this process started, read or saw in a list. Emits only real changes.
 // Its size is bounded; it sends no requests.
 
-import { isEnded, meaningOf } from "../job.ts";
+import { isEnded, stateOf } from "../job.ts";
 import type { Job, Video } from "../service/responses.ts";
 import type { Clock } from "../clock.ts";
 
@@ -105,7 +105,7 @@ export class JobStore {
     const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
-      answer.finalVideoUrl ?? (meaningOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
+      answer.finalVideoUrl ?? (stateOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
     const job = finalVideoUrl === undefined ? answer : { ...answer, finalVideoUrl };
     this.#set({
       ...before,
@@ -133,7 +133,7 @@ export class JobStore {
         ...(finalVideoUrl !== undefined && this.#linkOf(finalVideoUrl)),
         ...(finalVideoUrl !== undefined &&
           job !== undefined &&
-          meaningOf(job.status) === "ready" && { job: { ...job, finalVideoUrl } }),
+          stateOf(job.status) === "ready" && { job: { ...job, finalVideoUrl } }),
         // The service's clock may differ from ours, by which a job that was started here is timed.
         ...(createdAtMs === undefined && readCreatedAt(video["createdAt"], this.#clock.now())),
       };
@@ -198,11 +198,13 @@ function hasChanged(before: Job | undefined, after: Job): boolean {
   if (before === undefined) return after.done;
   // The start of a job names no total: the first one that is named is no change.
   const { total = after.progress?.total } = before.progress ?? {};
-  return !before.done && (stateOf(before) !== stateOf(after) || total !== (after.progress?.total ?? total));
+  return (
+    !before.done && (contentOf(before) !== contentOf(after) || total !== (after.progress?.total ?? total))
+  );
 }
 
 /** The documented fields: a service may stamp every answer, and sign its links anew each time. */
-function stateOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job): string {
+function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job): string {
   const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
   return JSON.stringify([status, progress?.completed ?? 0, progress?.failed ?? 0, ...links]);
 }

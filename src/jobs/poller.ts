@@ -1,7 +1,7 @@
 // Polls all watched jobs in the background: one poller per process for all subscriptions and waiting calls.
 // The most overdue job goes first. The schedule says when one is due, the rate limiter how much may be sent.
 
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Clock } from "../clock.ts";
@@ -208,7 +208,7 @@ export class Poller {
     const job = this.#jobs.get(jobId);
     if (job === undefined || state?.done !== true) return;
     this.#jobs.delete(jobId);
-    const durationMs = meaningOf(state.status) === "ready" ? job.durationMs() : undefined;
+    const durationMs = stateOf(state.status) === "ready" ? job.durationMs() : undefined;
     if (durationMs !== undefined) schedule.recordCompletion(durationMs);
     this.#setTimer();
   }

@@ -1,7 +1,7 @@
 // Decides which finished videos are saved on this computer, when, and under which name, which is made of
 // this computer's date and the job's id alone. Knows neither HTTP nor the SDK.
 
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
@@ -148,7 +148,7 @@ export class SavedVideos {
       if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#options.watch(video.jobId);
       return;
     }
-    if (meaningOf(job.status) !== "ready") return this.#forget(video);
+    if (stateOf(job.status) !== "ready") return this.#forget(video);
     if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
     video.state = "saving";
     const nowMs = this.#options.clock.now();

@@ -1,7 +1,7 @@
 // Describes a job for results: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
@@ -65,8 +65,7 @@ export async function describeJob(
     saved,
     watchEnded,
     isLinkUnread,
-    earlierTries:
-      meaningOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
+    earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   return {
     ...describeStatus(job, facts),
@@ -86,8 +85,7 @@ function earlierTries(jobId: string, orders: readonly GenerationEntry[], jobs: J
   return orders
     .slice(0, Math.max(0, index))
     .filter(({ fingerprint }) => fingerprint === orders[index]?.fingerprint)
-    .filter(({ jobId }) => jobId !== undefined && meaningOf(jobs.get(jobId)?.status ?? "") !== "ready")
-    .length;
+    .filter(({ jobId }) => jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") !== "ready").length;
 }
 
 export interface StatusFacts {
@@ -106,13 +104,13 @@ export interface StatusFacts {
 }
 
 export function describeStatus(job: Job, facts: StatusFacts): Guidance {
-  switch (meaningOf(job.status)) {
+  switch (stateOf(job.status)) {
     case "ready":
       return describeCompleted(job, facts);
     case "refunded":
       return describeFailed(facts);
     case "rendering":
-    case "unclear":
+    case "other":
       return describeUnfinished(job, facts);
   }
 }
@@ -145,7 +143,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
       nextStep: "Tell the user. Look again with get_video_status when they ask.",
     };
   const state =
-    meaningOf(job.status) === "rendering"
+    stateOf(job.status) === "rendering"
       ? `Still rendering: ${describeProgress(job)}.`
       : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
   const usual = isLong ? `, much longer than the usual ${RENDER_TIME}.` : `; renders take ${RENDER_TIME}.`;
@@ -232,13 +230,13 @@ function describeUnsafe(job: Job): string {
 
 /** The state in a few words, for a progress bar. */
 export function describeProgress(job: Job): string {
-  switch (meaningOf(job.status)) {
+  switch (stateOf(job.status)) {
     case "ready":
       return `Ready: ${describeClips(job)}`;
     case "refunded":
       return "Failed, credits are refunded";
     case "rendering":
-    case "unclear":
+    case "other":
       return describeClipsSoFar(job);
   }
 }
@@ -253,7 +251,7 @@ function describeClipsSoFar(job: Job): string {
 function describeClips(job: Job): string {
   const { length } = job.videoUrls;
   const clips = `${length} ${length === 1 ? "clip" : "clips"}`;
-  return meaningOf(job.status) === "ready" && hasFailedClips(job)
+  return stateOf(job.status) === "ready" && hasFailedClips(job)
     ? `${clips}. ${describeFailedClips(job)}`
     : clips;
 }

@@ -1,7 +1,7 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
-import { jobUri, meaningOf, UNLISTED_MS } from "../job.ts";
+import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { GenerationRequest } from "../service/responses.ts";
@@ -128,7 +128,7 @@ async function describeStarted(
     summary: `The video was started: ${order}.${state}`,
     nextStep: FOLLOW,
   });
-  switch (meaningOf(status)) {
+  switch (stateOf(status)) {
     case "refunded": {
       const job = { jobId, status, done: true, videoUrls: [] };
       const { summary, nextStep } = await describeJob(job, context);
@@ -137,7 +137,7 @@ async function describeStarted(
     case "rendering":
       return started("");
     case "ready":
-    case "unclear":
+    case "other":
       return started(` The service gives its status as ${quote(status, 60)}.`);
   }
 }
@@ -169,7 +169,7 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
   const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
   const nothing = `so nothing was started or charged now.${stale}`;
   const started = `This same video was started ${describeAge(ageMs)}`;
-  if (typeof job === "object" && meaningOf(job.status) === "ready")
+  if (typeof job === "object" && stateOf(job.status) === "ready")
     return job.finalVideoUrl === undefined
       ? {
           summary: `${started} and is ready, ${nothing}`,
@@ -190,12 +190,12 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
   if (job === "not found") return "the service does not list it yet";
-  switch (meaningOf(job.status)) {
+  switch (stateOf(job.status)) {
     case "rendering":
       return "it is still rendering";
     case "ready":
     case "refunded":
-    case "unclear":
+    case "other":
       return `the service gives its status as ${quote(job.status, 60)}`;
   }
 }

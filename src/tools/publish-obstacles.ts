@@ -1,7 +1,7 @@
 // Finds out, at no cost, why a video can't be published: before the user is asked, and after a refusal.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { meaningOf } from "../job.ts";
+import { stateOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/responses.ts";
 import { inWords, quote, quoteName } from "../text.ts";
@@ -102,7 +102,7 @@ function unknownJobError(): BridgeError {
 /** undefined for a job that is unknown or ready. With a final video it is ready, whatever its status. */
 function jobError(job: Job | undefined): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
-  switch (meaningOf(job.status)) {
+  switch (stateOf(job.status)) {
     case "ready":
       return undefined;
     case "refunded":
@@ -112,7 +112,7 @@ function jobError(job: Job | undefined): BridgeError | undefined {
         nextStep: "Tell the user. The video can be generated again if they still want it.",
         retryable: false,
       });
-    case "unclear":
+    case "other":
       return notPublished({
         code: "not_ready",
         message: `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,

@@ -1,7 +1,7 @@
 // Follows the job of the call: reads it until it has ended, and looks for it in the list where the result
 // does not name it in time. Never while nobody sees the card.
 
-import { meaningOf } from "../../../job.ts";
+import { stateOf } from "../../../job.ts";
 import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
@@ -42,7 +42,7 @@ async function follow(card: Card, isResumed = false): Promise<void> {
 
 function isOver({ job, failures, misses }: Card): unknown {
   if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
-  return job?.done ? job.finalVideoUrl || meaningOf(job.status) !== "ready" : job?.watchEnded;
+  return job?.done ? job.finalVideoUrl || stateOf(job.status) !== "ready" : job?.watchEnded;
 }
 
 export async function read(card: Card): Promise<void> {

@@ -1,7 +1,7 @@
 // Publishes by two clicks: the first arms the button, which then names the platforms; the second calls
 // publish_video, with its guard, limits and question.
 
-import { meaningOf } from "../../../job.ts";
+import { stateOf } from "../../../job.ts";
 import { body } from "./dom.ts";
 import { read } from "./follow.ts";
 import { type Answer, callTool, type Failure } from "./server.ts";
@@ -14,7 +14,7 @@ const SECOND_CLICK_MS = 700;
 /** Nothing is made public before the result has named it. */
 export function isPublishable({ job, isSearching, can }: Card): unknown {
   return (
-    "publishes" in body.dataset && can.serverTools && !isSearching && meaningOf(job?.status ?? "") === "ready"
+    "publishes" in body.dataset && can.serverTools && !isSearching && stateOf(job?.status ?? "") === "ready"
   );
 }
 

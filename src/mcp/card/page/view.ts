@@ -1,6 +1,6 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
-import { type Meaning, meaningOf } from "../../../job.ts";
+import { type JobState, stateOf } from "../../../job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { append, appendButton, body, findElements, on, play, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
@@ -104,11 +104,11 @@ function describeJob({ status, videoUrls, finalVideoUrl, savedTo, progress = {} 
   const { total, completed = videoUrls.length, failed } = progress;
   const all = total ? ` of ${total}` : "";
   const ready = `${completed}${all} clips ready.`;
-  const states: Record<Meaning, string> = {
+  const states: Record<JobState, string> = {
     rendering: `Rendering: ${ready} Renders take ${RENDER_TIME}.`,
     ready: finalVideoUrl ? "Your video is ready." : "The final video follows.",
     refunded: "The render failed. Its credits are refunded.",
-    unclear: `Status: “${status}”. ${ready}`,
+    other: `Status: “${status}”. ${ready}`,
   };
-  return `${states[meaningOf(status)]}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
+  return `${states[stateOf(status)]}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
 }
