@@ -3,7 +3,7 @@
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { body, on } from "./dom.ts";
-import { READ_MS, resume, settle } from "./follow.ts";
+import { READ_MS, resume, startFollowing } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
 import { answerOf, type Failure } from "./server.ts";
@@ -21,33 +21,33 @@ async function openCard(): Promise<void> {
       card.order = params["arguments"] ?? {};
       card.show();
       // A late result means that the call is a task: its result comes when the video is ready.
-      card.readTimer = setTimeout(settle, READ_MS, card, card.notice, "", true);
+      card.readTimer = setTimeout(startFollowing, READ_MS, card, card.status, "", true);
     },
     "tool-result": (params) => {
       try {
-        settle(card, "Started. Ask in the chat how far it is.", answerOf(params).jobId);
+        startFollowing(card, "Started. Ask in the chat how far it is.", answerOf(params).jobId);
       } catch (error) {
         const { message, outcome } = error as Failure;
-        card.trouble = message;
-        if (outcome === "unknown") settle(card, UNKNOWN, card.id, true);
-        else settle(card, outcome ? "No video was started." : "The call failed.");
+        card.error = message;
+        if (outcome === "unknown") startFollowing(card, UNKNOWN, card.id, true);
+        else startFollowing(card, outcome ? "No video was started." : "The call failed.");
       }
     },
     "tool-cancelled": () => {
       // The render goes on.
-      if (!card.id) settle(card, `The call was cancelled. ${UNKNOWN}`, "", true);
+      if (!card.id) startFollowing(card, `The call was cancelled. ${UNKNOWN}`, "", true);
     },
     "host-context-changed": applyContext,
     "resource-teardown": () => {
       // Nothing is asked of the host any more.
       card.can = {};
-      settle(card, "");
+      startFollowing(card, "");
       disarm(card);
     },
   });
   const card = new Card(host, () => {
     view();
-    if (isPublishable(card) && !card.accounts && !card.isBusy && !card.remark) void loadAccounts(card);
+    if (isPublishable(card) && !card.accounts && !card.isBusy && !card.publishText) void loadAccounts(card);
   });
   const view = createView(card);
 

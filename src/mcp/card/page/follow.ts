@@ -12,9 +12,9 @@ const MAX_MISSES = 100;
 const MAX_FAILURES = 6;
 
 /** Follows the job that the result names; `isSearching` looks for it in the list while none is named. */
-export function settle(card: Card, notice: string, id = "", isSearching = false): void {
+export function startFollowing(card: Card, status: string, id = "", isSearching = false): void {
   clearTimeout(card.readTimer);
-  card.notice = notice;
+  card.status = status;
   card.isSearching = isSearching;
   // The card drops the job of another id.
   if (card.id !== id) card.job = undefined;
@@ -57,14 +57,14 @@ export async function read(card: Card): Promise<void> {
       // The result may have come meanwhile, and knows better.
       if (card.id === id) {
         card.job = job;
-        card.trouble = job.watchEnded ?? "";
+        card.error = job.watchEnded ?? "";
         if (!job.done) card.misses = 0;
       }
     }
     card.failures = 0;
   } catch (error) {
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
-    if (card.failures++) card.trouble = `Can't look it up: ${(error as Failure).message}`;
+    if (card.failures++) card.error = `Can't look it up: ${(error as Failure).message}`;
   }
   card.isReading = false;
   card.show();

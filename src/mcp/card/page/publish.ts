@@ -30,14 +30,14 @@ export function press(card: Card, timeStamp: number): void {
   else if (card.chosen.size && !card.armedAt) {
     card.armedAt = timeStamp;
     card.armTimer = setTimeout(disarm, ARMED_MS, card);
-    card.remark = "Click again to post it: this can't be undone here.";
+    card.publishText = "Click again to post it: this can't be undone here.";
     card.show();
   } else if (card.armedAt && timeStamp - card.armedAt > SECOND_CLICK_MS) void publish(card);
 }
 
 export function disarm(card: Card): void {
   clearTimeout(card.armTimer);
-  if (card.armedAt) card.remark = "";
+  if (card.armedAt) card.publishText = "";
   card.armedAt = 0;
   card.show();
 }
@@ -74,12 +74,12 @@ function inWords({ code, message, outcome }: Failure): Answer {
   return { outcome, summary: code === "declined" ? "Not published: you did not say yes." : message };
 }
 
-/** Runs `action` with the button off. It gives the remark that follows. */
-async function run(card: Card, remark: string, action: () => Promise<string>): Promise<void> {
+/** Runs `action` with the button off. It gives the text that follows. */
+async function run(card: Card, text: string, action: () => Promise<string>): Promise<void> {
   card.isBusy = true;
-  card.remark = remark;
+  card.publishText = text;
   card.show();
-  card.remark = await action().catch(({ message }: Failure) => message);
+  card.publishText = await action().catch(({ message }: Failure) => message);
   card.isBusy = false;
   card.show();
 }

@@ -17,8 +17,8 @@ export class Card {
   id = "";
   job: Job | undefined;
   /** How the call stands, in words, while there is no job. */
-  notice = "Starting…";
-  trouble = "";
+  status = "Starting…";
+  error = "";
 
   /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
   isSearching = false;
@@ -40,7 +40,7 @@ export class Card {
   armTimer = 0;
   isBusy = false;
   /** How publishing stands, in words. */
-  remark = "";
+  publishText = "";
   /** The results of the last call of publish_video. */
   outcomes: readonly Post[] = [];
 

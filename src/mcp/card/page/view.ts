@@ -29,8 +29,8 @@ export function createView(card: Card): () => void {
     const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
     setText(elements.topic, order.topic);
     setText(elements.facts, describeOrder(order));
-    setText(elements.status, job ? describeJob(job) : card.notice);
-    setText(elements.problem, card.trouble);
+    setText(elements.status, job ? describeJob(job) : card.status);
+    setText(elements.problem, card.error);
     const { done = true, finalVideoUrl, videoUrls = [], progress: counts = {} } = job ?? {};
     const { total = 0, completed = videoUrls.length, failed = 0 } = counts;
     progress.hidden = done || !total;
@@ -71,12 +71,12 @@ export function createView(card: Card): () => void {
     setText(go, isBusy ? "One moment…" : card.accounts ? choosing : "Try again");
     go.ariaDisabled = String(isBusy || (!!card.accounts && !names));
     go.className = armedAt ? "armed" : "";
-    setText(elements.outcome, card.remark);
+    setText(elements.outcome, card.publishText);
     posts.textContent = "";
     for (const { platform, url } of published)
       if (url) offerToOpen(url, append(posts, "li"), `Open on ${platform}`);
     // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.
-    if (card.remark && !armedAt) scrollTo(0, 10_000);
+    if (card.publishText && !armedAt) scrollTo(0, 10_000);
   }
 
   function offerToOpen(url: string, place: HTMLElement, text = "Open"): void {
@@ -87,7 +87,7 @@ export function createView(card: Card): () => void {
     const answer = await card.host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the host's word
     if (!(answer as { isError?: boolean }).isError) return;
-    card.trouble = "Your app did not open it.";
+    card.error = "Your app did not open it.";
     showJob();
   }
 }
