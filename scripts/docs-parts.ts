@@ -6,7 +6,7 @@ import { cursorInstallLink, launch, vscodeInstallLink } from "../src/commands/se
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
-import { describeRange } from "../src/prompts/craft.ts";
+import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";

@@ -2,7 +2,7 @@
 
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
-import * as craft from "./craft.ts";
+import * as craft from "./prompt-parts.ts";
 import { definePrompt } from "./prompt.ts";
 
 export const localizeVideo = definePrompt({

@@ -1,7 +1,7 @@
 // The prompt review_video: the model checks what can be read, and the user what is seen and heard.
 
 import * as args from "./arguments.ts";
-import * as craft from "./craft.ts";
+import * as craft from "./prompt-parts.ts";
 import { definePrompt } from "./prompt.ts";
 
 export const reviewVideo = definePrompt({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spokenRange } from "../../src/prompts/craft.ts";
+import { spokenRange } from "../../src/prompts/prompt-parts.ts";
 import { PACINGS } from "../../src/service/options.ts";
 
 test.each([
