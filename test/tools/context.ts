@@ -9,7 +9,7 @@ import { Computer } from "../idempotency/computer.ts";
 
 const notUsed = () => Promise.reject(new Error("This tool must not use that."));
 
-export interface ToolBench {
+export interface ToolHarness {
   readonly computer: Computer;
   readonly context: ToolContext;
   readonly jobs: JobStore;
@@ -28,7 +28,7 @@ type Changes = Omit<Partial<ToolContext>, "service"> & {
   readonly service?: Partial<ToolContext["service"]>;
 };
 
-export function benchFor(tool: Tool, { service, ...more }: Changes = {}): ToolBench {
+export function createHarness(tool: Tool, { service, ...more }: Changes = {}): ToolHarness {
   const questions: Question[] = [];
   const jobs = new JobStore(systemClock);
   const computer = new Computer();

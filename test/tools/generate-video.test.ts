@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { codeIn, errorOf, MINUTE_MS } from "../idempotency/computer.ts";
-import { benchFor } from "./context.ts";
+import { createHarness } from "./context.ts";
 
 const FOLLOW = "Follow it with get_video_status.";
 const ARGUMENTS = `(its arguments: ${Object.keys(generateVideo.input().shape).join(", ")})`;
 
-const bench = () => benchFor(generateVideo);
+const harness = () => createHarness(generateVideo);
 
 test("generate_video starts a video, says how to follow it and remembers its topic", async () => {
-  const { call, context, computer } = bench();
+  const { call, context, computer } = harness();
 
   expect(await call({ topic: " Tides ", duration: 20, voice: "clone:mine" })).toEqual({
     summary: expect.stringContaining(": 20 s, English, story, voice clone:mine, no music, normal pacing"),
@@ -23,7 +23,7 @@ test("generate_video starts a video, says how to follow it and remembers its top
 });
 
 test("A second video of a topic needs a question, or the result says none was asked", async () => {
-  const { call, context, questions } = bench();
+  const { call, context, questions } = harness();
   const confirmed = async () => {
     const { nextStep } = await call({ topic: "Tides" });
     return call({ topic: "Tides", confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
@@ -51,7 +51,7 @@ test("A second video of a topic needs a question, or the result says none was as
 });
 
 test("generate_video passes on what else the service says", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   computer.onGenerate = async () => ({ jobId: "job-1", status: "queued", cost: 2 });
 
   const given = { language: "fr", style: "asmr", music: "cinematic", pacing: "slow" };
@@ -69,7 +69,7 @@ test("generate_video passes on what else the service says", async () => {
 });
 
 test("generate_video says that a render has failed where the service says so at once", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   computer.onGenerate = async () => ({ jobId: "job-1", status: "failed" });
 
   expect(await call({ topic: "Tides" })).toMatchObject({
@@ -87,7 +87,7 @@ test.each([
 ])(
   "generate_video says of a job that was started before and is %s what is known",
   async (status, shown, state, step) => {
-    const { call, computer } = bench();
+    const { call, computer } = harness();
     await call({ topic: "Tides" });
     computer.statuses.set("job-1", status);
     computer.pass(3 * MINUTE_MS);
@@ -108,7 +108,7 @@ test.each([
 );
 
 test("generate_video doesn't send the caller after a job that the service has forgotten", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   await call({ topic: "Tides" });
   computer.statuses.set("job-1", "not found");
   computer.pass(10 * MINUTE_MS);
@@ -120,7 +120,7 @@ test("generate_video doesn't send the caller after a job that the service has fo
 });
 
 test("generate_video gives the link of a job that was started before and is ready, first", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   await call({ topic: "Tides" });
   computer.finalVideoUrl = "https://media.example/1.mp4";
   computer.statuses.set("job-1", "completed");
@@ -133,7 +133,7 @@ test("generate_video gives the link of a job that was started before and is read
 });
 
 test("generate_video says that a code is not valid, and takes an empty one as none", async () => {
-  const { call } = bench();
+  const { call } = harness();
   await call({ topic: "Tides" });
   const state =
     "This same video was started just now and it is still rendering, so nothing was started or charged now.";
@@ -146,7 +146,7 @@ test("generate_video says that a code is not valid, and takes an empty one as no
 });
 
 test("generate_video starts a second video with the code, which is not sent to the service", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   await call({ topic: "Tides" });
   const { nextStep } = await call({ topic: "Tides" });
   const code = /"(\w+)"/.exec(String(nextStep))?.[1];
@@ -156,7 +156,7 @@ test("generate_video starts a second video with the code, which is not sent to t
 });
 
 test("generate_video pays nothing if another process paid during the question", async () => {
-  const { call, computer, context } = bench();
+  const { call, computer, context } = harness();
   await call({ topic: "Tides" });
   const { nextStep } = await call({ topic: "Tides" });
   const confirmDuplicate = /"(\w+)"/.exec(String(nextStep))?.[1];
@@ -177,7 +177,7 @@ test.each([
   [{ topic: "Tides", seed: 1 }, `"seed" is not an argument of generate_video ${ARGUMENTS}`],
   [{ topic: "Tides", seed: 1, size: 2 }, `"seed", "size" are not arguments of generate_video ${ARGUMENTS}`],
 ])("generate_video refuses %j before anything is sent", async (args, problem) => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
 
   expect(await errorOf(call(args))).toEqual({
     code: "invalid_input",

@@ -7,7 +7,7 @@ import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { errorOf, failure, MINUTE_MS } from "../idempotency/computer.ts";
-import { benchFor, readerOf } from "./context.ts";
+import { createHarness, readerOf } from "./context.ts";
 
 const LINK = "https://media.example/final.mp4";
 const CLIPS = ["https://media.example/1.mp4", "https://media.example/2.mp4"];
@@ -22,8 +22,8 @@ const POST: EarlierPost = {
 const UNLINKED: EarlierPost = { ...POST, result: { platform: "tiktok", ok: true } };
 const { finalVideoUrl: _, ...WITHOUT_LINK } = READY;
 
-const benchOf = (job: Job, more: Partial<ToolContext> = {}) =>
-  benchFor(getVideoStatus, { reader: readerOf(async () => job), ...more });
+const harnessOf = (job: Job, more: Partial<ToolContext> = {}) =>
+  createHarness(getVideoStatus, { reader: readerOf(async () => job), ...more });
 
 const historyOf = (posts: readonly EarlierPost[], order?: GenerationEntry) => ({
   history: async () => ({ jobs: new Map([[JOB_ID, { posts, order }]]), orders: [], nowMs: 0 }),
@@ -39,14 +39,14 @@ const orderOf = (jobId: string, fingerprint = "same"): GenerationEntry => ({
 
 /** The summary and the next step. */
 async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> = {}): Promise<string[]> {
-  const { context, ...bench } = benchOf(job, more);
+  const { context, ...harness } = harnessOf(job, more);
   Object.assign(context.jobs, { ageMs: () => ageMs });
-  const { summary, nextStep } = await bench.call({ jobId: JOB_ID });
+  const { summary, nextStep } = await harness.call({ jobId: JOB_ID });
   return [String(summary), String(nextStep)];
 }
 
 test("A ready video's link comes first, and publishing is suggested once", async () => {
-  const { call } = benchOf(READY);
+  const { call } = harnessOf(READY);
   const [first, second] = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
 
   expect(first["summary"]).toMatch(new RegExp(`^Your video is ready: ${LINK}$`));
@@ -163,7 +163,7 @@ test("Clips that failed are named in a video that is ready", async () => {
 
 test("A link that could not be looked up orders no loop", async () => {
   const { finalVideoUrl: _, ...job } = READY;
-  const { call, jobs } = benchOf(job);
+  const { call, jobs } = harnessOf(job);
   jobs.put(job);
   jobs.noteLookup(JOB_ID, false);
 
@@ -178,7 +178,7 @@ test.each([
   [RUNNING, 50, true],
   [RUNNING, 0, false],
 ])("The arguments of a job that has ended are given: %o, waiting %i s: %s", async (job, waitSeconds, has) => {
-  const { call } = benchOf(job, {
+  const { call } = harnessOf(job, {
     waitForEnd: async () => READY,
     ...historyOf([], orderOf(JOB_ID)),
   });
@@ -188,7 +188,7 @@ test.each([
 
 test("A wait may begin with a five-second-old answer, other calls ask anew", async () => {
   const asked: string[] = [];
-  const { call } = benchFor(getVideoStatus, {
+  const { call } = createHarness(getVideoStatus, {
     reader: {
       read: async () => (asked.push("the job"), RUNNING),
       readRecent: async (__, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
@@ -203,7 +203,7 @@ test("A wait may begin with a five-second-old answer, other calls ask anew", asy
 });
 
 const failing = (retryable: boolean) =>
-  benchFor(getVideoStatus, {
+  createHarness(getVideoStatus, {
     reader: readerOf(async () => {
       throw new BridgeError({ ...failure("rejected").facts, retryable });
     }),

@@ -4,7 +4,7 @@ import { listVideos } from "../../src/tools/list-videos.ts";
 import type { History } from "../../src/tools/tool.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { DAY_MS, errorOf, MINUTE_MS } from "../idempotency/computer.ts";
-import { benchFor } from "./context.ts";
+import { createHarness } from "./context.ts";
 
 const order = (jobId: string | undefined, ageMs: number): GenerationEntry => ({
   id: `${jobId}`,
@@ -17,10 +17,10 @@ const order = (jobId: string | undefined, ageMs: number): GenerationEntry => ({
 const knowing = (...orders: GenerationEntry[]): History => ({ jobs: new Map(), orders, nowMs: 0 });
 const video = (jobId: string) => ({ jobId, status: "processing" });
 
-function bench(page: object, history: History | "unreadable" = knowing()) {
+function harness(page: object, history: History | "unreadable" = knowing()) {
   const queries: unknown[] = [];
   const listed = { videos: [], ...page };
-  const { call } = benchFor(listVideos, {
+  const { call } = createHarness(listVideos, {
     history: async () => (history === "unreadable" ? undefined : history),
     service: { listVideos: async (query) => (queries.push(query), listed) },
   });
@@ -29,7 +29,7 @@ function bench(page: object, history: History | "unreadable" = knowing()) {
 }
 
 test("A limit in quotes is read, and one that is not advertised is refused", async () => {
-  const { call, queries } = bench({});
+  const { call, queries } = harness({});
   await call({ limit: "5", cursor: null });
   for (const args of [{ limit: 10_000 }, { limit: 0 }, { limit: 1.5 }, { page: 2 }])
     expect(await errorOf(call(args))).toMatchObject({ code: "invalid_input", outcome: "not_sent" });
@@ -72,14 +72,14 @@ test.each<[string, object, GenerationEntry[], RegExp]>([
     /not list it yet\.$/,
   ],
 ])("The list says of %s that this computer ordered what is not listed", async (_, page, orders, said) => {
-  const { summaryOf } = bench(page, knowing(...orders));
+  const { summaryOf } = harness(page, knowing(...orders));
 
   expect(await summaryOf()).toMatch(said);
   expect(await summaryOf({ cursor: "c" })).not.toMatch(/this computer/i);
 });
 
 test("An unreadable journal is named beside videos, whose posts it knows", async () => {
-  const { summaryOf } = bench({ videos: [video(JOB_ID)] }, "unreadable");
+  const { summaryOf } = harness({ videos: [video(JOB_ID)] }, "unreadable");
 
   expect(await summaryOf()).toMatch(/^1 video, .* not known: this computer's journal can't be read\.$/);
 });

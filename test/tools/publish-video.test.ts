@@ -5,7 +5,7 @@ import type { Job } from "../../src/service/responses.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { codeIn, errorOf, fails } from "../idempotency/computer.ts";
-import { benchFor } from "./context.ts";
+import { createHarness } from "./context.ts";
 
 const LINK = "https://media.example/f.mp4";
 const READY: Job = { jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl: LINK };
@@ -20,8 +20,8 @@ interface World {
 }
 
 /** A job, and the accounts that are connected; none are known unless given. */
-function bench({ job = READY, connected, sandbox = false }: World = {}) {
-  return benchFor(publishVideo, {
+function harness({ job = READY, connected, sandbox = false }: World = {}) {
+  return createHarness(publishVideo, {
     config: { sandbox, confirmPublish: "on" },
     tryReadJob: async () => job ?? undefined,
     service: {
@@ -35,7 +35,7 @@ function bench({ job = READY, connected, sandbox = false }: World = {}) {
 
 /** The same for a client that can't ask, and a service that answers so. */
 function answering(results: { platform: string; ok: boolean }[], world: World = {}) {
-  const { context, computer, ...rest } = bench(world);
+  const { context, computer, ...rest } = harness(world);
   context.askUser = async () => false;
   computer.onPublish = async () => ({ results });
   return { context, computer, ...rest };
@@ -45,7 +45,7 @@ const on = (...platforms: string[]) => ({ jobId: JOB_ID, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
 test("Links of posts are given to the user, and what else the service says is passed on", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   const results = ["tiktok", "x"].map((platform) => ({
     platform,
     ok: true,
@@ -71,7 +71,7 @@ test("A post without a link is the service's word, and the user is told to look 
 });
 
 test("Each platform's outcome has its reason", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   await call(on("tiktok"));
   const results = [
     { platform: "youtube", ok: true },
@@ -118,7 +118,7 @@ test("A client that can't ask is refused where only a yes publishes", async () =
 });
 
 test("A code that is not valid is said to be so, and an empty one is none", async () => {
-  const { call, computer } = bench();
+  const { call, computer } = harness();
   await call(on("tiktok"));
   const wrong = await call({ ...on("tiktok"), confirmDuplicate: "true" });
   const empty = await call({ ...on("tiktok"), confirmDuplicate: "" });
@@ -165,7 +165,7 @@ test.each<[string, World, string, RegExp]>([
   ],
   ["no account is connected", { connected: [] }, "not_connected", /^Tell the user to connect/],
 ])("Nothing is asked or sent where %s", async (_, world, code, step) => {
-  const { call, computer, questions } = bench(world);
+  const { call, computer, questions } = harness(world);
 
   expect(await errorOf(call(on("tiktok")))).toMatchObject({
     code,
@@ -177,7 +177,7 @@ test.each<[string, World, string, RegExp]>([
 });
 
 test("The user is asked about a video of an undocumented status that has a link", async () => {
-  const { call, questions } = bench({ job: { ...READY, status: "published" } });
+  const { call, questions } = harness({ job: { ...READY, status: "published" } });
   await call(on("tiktok"));
 
   expect(questions).toHaveLength(1);
@@ -192,11 +192,11 @@ test.each([
   ["fb", "facebook"],
 ])("%s is said to be probably %s, if that is connected", async (said, meant) => {
   const all = ["instagram", "youtube", "x", "facebook", "tiktok"];
-  const error = await errorOf(bench({ connected: all }).call(on(said)));
+  const error = await errorOf(harness({ connected: all }).call(on(said)));
   expect(error.nextStep).toContain(` is probably ${meant}: call again`);
 
   const others = all.filter((platform) => platform !== meant);
-  expect((await errorOf(bench({ connected: others }).call(on(said)))).nextStep).not.toContain("probably");
+  expect((await errorOf(harness({ connected: others }).call(on(said)))).nextStep).not.toContain("probably");
 });
 
 test.each<[string, World, string]>([
@@ -229,7 +229,7 @@ test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],
   ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
 ])("The question names what is known of the video: %s", async (_, topic, job, name, watch) => {
-  const { call, jobs, questions } = bench({ job });
+  const { call, jobs, questions } = harness({ job });
   if (topic !== undefined) jobs.addStarted(JOB_ID, topic);
   await call(on("tiktok"));
 
@@ -245,7 +245,7 @@ test.each<[string, string | undefined, JobLookup | null, string, string]>([
 });
 
 test("The question says in a sandbox that nothing is posted", async () => {
-  const { call, questions } = bench({ sandbox: true });
+  const { call, questions } = harness({ sandbox: true });
   await call(on("tiktok"));
 
   expect(questions[0]?.message).toMatch(/This is a sandbox, so nothing is posted\./);
@@ -256,14 +256,14 @@ test.each([
   [6, "Publish on p0, p1, p2, p3, p4 and p5"],
   [7, "Publish on these 7 platforms"],
 ])("The yes to %i platforms names or counts them", async (count, yes) => {
-  const { call, questions } = bench();
+  const { call, questions } = harness();
   await call(on(...many(count)));
 
   expect(questions[0]?.yes).toBe(yes);
 });
 
 test("A repeat and another video are other questions", async () => {
-  const { call, computer, questions } = bench();
+  const { call, computer, questions } = harness();
   const { onPublish } = computer;
   computer.onPublish = fails("unknown");
   await errorOf(call(on("tiktok")));
@@ -294,7 +294,7 @@ test.each([
   [on(), "platforms: must name at least one platform"],
   [on(...many(21)), "platforms: must name at most 20 platforms"],
 ])("%j is a wrong call", async (args, problem) => {
-  const { call, computer, questions } = bench();
+  const { call, computer, questions } = harness();
 
   expect((await errorOf(call(args))).message).toContain(`: ${problem}.`);
   expect([computer.posts, questions]).toEqual([[], []]);
@@ -303,7 +303,7 @@ test.each([
 test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
   "%j is no platform's id, and those that are connected are listed",
   async (name) => {
-    const { call, computer } = bench({ connected: ["tiktok", "youtube"] });
+    const { call, computer } = harness({ connected: ["tiktok", "youtube"] });
 
     expect(await errorOf(call(on("tiktok", name)))).toMatchObject({
       code: "invalid_input",
@@ -318,7 +318,7 @@ test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
 test.each(["tiktok", "TikTok", " youtube ", "x", "my.site_2-b", "x".repeat(64)])(
   "%j is a platform's id",
   async (platform) => {
-    const { call, computer } = bench();
+    const { call, computer } = harness();
     await call(on(platform));
 
     expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: [platform.trim().toLowerCase()] }]);

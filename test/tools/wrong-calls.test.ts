@@ -7,7 +7,7 @@ import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { errorOf } from "../idempotency/computer.ts";
-import { benchFor, readerOf } from "./context.ts";
+import { createHarness, readerOf } from "./context.ts";
 
 const LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
@@ -33,7 +33,7 @@ test.each<[object, object]>([
   [{ voice: "manuel" }, { voice: "manuel" }],
   [{ voice: "tutsnative" }, { voice: "tutsnative" }],
 ])("generate_video reads %j as %j", async (given, sent) => {
-  const { call, computer } = benchFor(generateVideo);
+  const { call, computer } = createHarness(generateVideo);
   await call({ topic: "Tides", ...given });
 
   expect(computer.generations).toEqual([{ topic: "Tides", ...sent }]);
@@ -60,7 +60,7 @@ test.each<[object, string]>([
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
   [{ confirmDuplicate: true }, "confirmDuplicate: true must be a string"],
 ])("generate_video refuses, with what is allowed, %j", async (given, problem) => {
-  const { call, computer } = benchFor(generateVideo);
+  const { call, computer } = createHarness(generateVideo);
 
   expect(await errorOf(call({ topic: "Tides", ...given }))).toMatchObject({
     code: "invalid_input",
@@ -71,7 +71,7 @@ test.each<[object, string]>([
 });
 
 test.each([[5], ["tiktok", 5]])("publish_video refuses platforms %j by its value", async (...platforms) => {
-  const error = await errorOf(benchFor(publishVideo).call({ jobId: JOB_ID, platforms }));
+  const error = await errorOf(createHarness(publishVideo).call({ jobId: JOB_ID, platforms }));
 
   expect(error.message).toMatch(/: platforms: 5 must be a string\.$/);
 });
@@ -86,7 +86,7 @@ test.each<[unknown, unknown, string[]]>([
   [` FACELESS://JOBS/${JOB_ID.toUpperCase()} `, "tiktok", ["tiktok"]],
   [`https://videos.example/watch/${JOB_ID.toUpperCase()}?job=${JOB_ID}`, "tiktok", ["tiktok"]],
 ])("publish_video reads jobId %j and platforms %j", async (jobId, platforms, sent) => {
-  const { call, computer } = benchFor(publishVideo);
+  const { call, computer } = createHarness(publishVideo);
   await call({ jobId, platforms, confirmDuplicate: null });
 
   expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: sent }]);
@@ -98,7 +98,7 @@ test.each([
   [{ waitSeconds: true }, "waitSeconds: true must be a number"],
   [{ jobId: "../../secret" }, 'jobId: "../../secret" must be the UUID of a job, as list_videos shows it'],
 ])("get_video_status refuses %j", async (args, problem) => {
-  const error = await errorOf(benchFor(getVideoStatus).call({ jobId: JOB_ID, ...args }));
+  const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, ...args }));
 
   expect(error.message).toContain(`: ${problem}.`);
 });
@@ -113,7 +113,7 @@ test.each<[object, number | undefined]>([
 ])("get_video_status reads %j", async (args, forMs) => {
   const waits: number[] = [];
   const job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
-  const { call } = benchFor(getVideoStatus, {
+  const { call } = createHarness(getVideoStatus, {
     reader: readerOf(async () => job),
     waitForEnd: async (_job, ms) => (waits.push(ms), job),
   });
