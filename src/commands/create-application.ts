@@ -16,7 +16,8 @@ import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
-import { Journal } from "../idempotency/journal.ts";
+import { Journal, memoryStore } from "../idempotency/journal.ts";
+import { JournalFiles } from "../idempotency/journal-files.ts";
 import { openPrivateFolder } from "../private-folder.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { GuardedSender } from "../idempotency/record-and-send.ts";
@@ -68,8 +69,7 @@ export function createApplication(options: ApplicationOptions): Application {
   // A server that is not set up touches no file.
   const folder = config.problems.length > 0 ? undefined : config.stateDir;
   const journal = new Journal({
-    folder: folder === undefined ? undefined : openPrivateFolder(folder),
-    clock,
+    store: folder === undefined ? memoryStore(clock) : new JournalFiles(openPrivateFolder(folder), clock),
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });

@@ -7,8 +7,9 @@ import type { Clock } from "../clock.ts";
 import type { PrivateFolder } from "../private-folder.ts";
 import { errnoOf } from "../errors.ts";
 import { JournalError } from "./errors.ts";
+import type { JournalStore } from "./journal.ts";
 
-type OnLine = (line: string, fileName: string) => void;
+type OnLine = Parameters<JournalStore["readNew"]>[0];
 
 const MAX_DAYS = 90;
 /** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
@@ -28,7 +29,8 @@ interface Progress {
   readonly tail: Buffer;
 }
 
-export class JournalFiles {
+export class JournalFiles implements JournalStore {
+  readonly place: string;
   readonly #folder: PrivateFolder;
   readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
@@ -39,13 +41,18 @@ export class JournalFiles {
   #reading: Promise<unknown> = Promise.resolve();
 
   constructor(folder: PrivateFolder, clock: Pick<Clock, "now" | "after">) {
+    this.place = folder.path;
     this.#folder = folder;
     this.#clock = clock;
   }
 
+  now(): number {
+    return this.#clock.now();
+  }
+
   /** Resolves when the line is on disk. Throws a JournalError. */
   async append(line: string): Promise<void> {
-    const today = new Date(this.#clock.now()).toISOString().slice(0, 10);
+    const today = new Date(this.now()).toISOString().slice(0, 10);
     // A clock that was set back begins no earlier file: processes agree on the order of lines in one file.
     const day = today > this.#newestDay ? today : this.#newestDay;
     const name = `journal-${day}.jsonl`;
@@ -55,10 +62,7 @@ export class JournalFiles {
     });
   }
 
-  /**
-   * Calls `onLine` for each line that was added since the last look. Files come in the order of their names.
-   * Throws a JournalError where a file can't be read: what it holds might forbid the next request.
-   */
+  /** Files come in the order of their names; the source of a line is its file's path. */
   readNew(onLine: OnLine): Promise<void> {
     const look = this.#reading.then(() => this.#look(onLine));
     this.#reading = look.catch(() => {});
@@ -95,7 +99,7 @@ export class JournalFiles {
     for (const [index, line] of bytes.toString("utf8", known).split("\n").entries()) {
       // A long file must not hold up what else is under way.
       if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
-      onLine(line, name);
+      onLine(line, path);
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);

@@ -1,13 +1,10 @@
 // Records every paid or public request before it is sent, and its outcome afterwards; each line is a whole
 // entry as it then stood. Knows nothing of HTTP, MCP or of which requests are the same. Never holds the key.
 
-import { join } from "node:path";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
 import { JournalError } from "./errors.ts";
-import { type PrivateFolder } from "../private-folder.ts";
-import { JournalFiles } from "./journal-files.ts";
 
 /** Made on first use, to keep the start fast. */
 const entrySchema = lazyValue(() => {
@@ -17,15 +14,17 @@ const entrySchema = lazyValue(() => {
     atMs: z.number(),
     /** None as long as it is not known. */
     outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
-    /** The name of the file with the entry's first line. Known once it was read, and not written. */
-    file: z.string().optional(),
+    /** The name and version of the MCP client that made the call, where it gave them. */
+    client: z.string().optional(),
+    /** Where the store keeps the entry's first line. Known once it was read, and not written. */
+    source: z.string().optional(),
   };
   const generation = z.object({
     ...common,
     operation: z.literal("generate"),
     /** Hash of the arguments, equal for equal requests. */
     fingerprint: z.string(),
-    arguments: z.record(z.string(), z.union([z.string(), z.number()])),
+    arguments: z.record(z.string(), z.unknown()),
     /** The job that it has started. */
     jobId: z.string().optional(),
   });
@@ -49,18 +48,35 @@ export type PlatformResult = NonNullable<PublicationEntry["results"]>[number];
 
 /** A request that is about to be sent. */
 export type Intent =
-  | Pick<GenerationEntry, "operation" | "fingerprint" | "arguments">
-  | Pick<PublicationEntry, "operation" | "jobId" | "platforms">;
+  | Pick<GenerationEntry, "operation" | "fingerprint" | "arguments" | "client">
+  | Pick<PublicationEntry, "operation" | "jobId" | "platforms" | "client">;
 
 /** What became of it; with the job of a generation that is done. */
 export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<GenerationEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
+/** Longer than an answer is awaited: a call's 38 s and five minutes for a late answer. */
+const UNDER_WAY_MS = 6 * 60_000;
+
+/** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
+export interface JournalStore {
+  /** Where the lines are, for messages, without secrets. */
+  readonly place: string;
+  /** Milliseconds since the epoch by the clock that dates the entries. */
+  now(): number;
+  /** Resolves when the line is kept for good. Throws a JournalError. */
+  append(line: string): Promise<void>;
+  /**
+   * Calls `onLine` for each line that was added since the last look, and says where it is kept. Lines of one
+   * source come in the same order for all processes. Throws a JournalError where a line can't be read: it
+   * might forbid the next request.
+   */
+  readNew(onLine: (line: string, source: string) => void): Promise<void>;
+}
+
 export interface JournalOptions {
-  /** None keeps the journal in memory. */
-  readonly folder: PrivateFolder | undefined;
-  readonly clock: Pick<Clock, "now" | "after">;
+  readonly store: JournalStore;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
@@ -69,14 +85,10 @@ export interface JournalOptions {
   readonly onUnwritable: (error: unknown) => void;
 }
 
-/** Longer than an answer is awaited: a call's 38 s and five minutes for a late answer. */
-const UNDER_WAY_MS = 6 * 60_000;
-
 /** Nothing that was read or written is forgotten, even if files are removed or put back. */
 export class Journal {
   readonly #options: JournalOptions;
-  readonly #files: JournalFiles | undefined;
-  /** By id; in the order of the files and lines in which this process has read them. */
+  /** By id; in the order in which this process has read them. */
   readonly #entries = new Map<string, JournalEntry>();
   /** What `entries` gives, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
@@ -85,45 +97,46 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#files = options.folder === undefined ? undefined : new JournalFiles(options.folder, options.clock);
   }
 
-  /** Resolves when the intent can be read from the disk. Throws a JournalError: it must not be sent. */
+  /** Resolves when the intent can be read from the store. Throws a JournalError: it must not be sent. */
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
-    const { clock, folder, randomId = () => crypto.randomUUID() } = this.#options;
-    const own: JournalEntry = { id: randomId(), atMs: clock.now(), ...intent };
+    const { store, randomId = () => crypto.randomUUID() } = this.#options;
+    const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...intent });
     this.#awaited.add(own.id);
     try {
-      await this.#write(own);
+      await store.append(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", folder?.path ?? "", "what was written is gone");
+      throw new JournalError("written", store.place, "what was written is gone");
     } catch (error) {
-      // A part of it may be on disk, or come there later.
-      await this.end(own, { outcome: "not_sent" });
+      // A part of it may be in the store, or come there later.
+      await this.#end(own, { outcome: "not_sent" }).catch(() => {});
       throw error;
     }
   }
 
   /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
   async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
-    this.#awaited.delete(own.id);
-    if (ended === undefined) return;
-    const entry = entrySchema().parse({ ...own, ...ended });
-    this.#set({ ...entry, file: this.#entries.get(own.id)?.file });
-    await this.#write(entry).catch(this.#options.onUnwritable);
+    if (ended === undefined) this.#awaited.delete(own.id);
+    else await this.#end(own, ended).catch(this.#options.onUnwritable);
   }
 
   /**
-   * The requests of all processes that were or may have been carried out, in the order of files and lines.
-   * Reads what is new on the disk. Throws a JournalError where a file can't be read, or holds what this
-   * version doesn't understand.
+   * The requests of all processes that were or may have been carried out, in the order of the store. Reads
+   * what is new there. Throws a JournalError where that can't be read, or holds what this version doesn't
+   * understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
-    await this.#files?.readNew((line, file) => this.#add(line, file));
+    await this.#options.store.readNew((line, source) => this.#add(line, source));
     return (this.#list ??= [...this.#entries.values()].filter(
       ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
     ));
+  }
+
+  /** Milliseconds since the request was begun; 0 for one from the future, as a clock was set back. */
+  ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
+    return Math.max(0, this.#options.store.now() - atMs);
   }
 
   /**
@@ -131,17 +144,23 @@ export class Journal {
    * or this process awaits its answer. Whether its own process still lives makes no difference.
    */
   isUnderWay({ id, outcome, atMs }: JournalEntry): boolean {
-    const isRecent = this.#options.clock.now() - atMs < UNDER_WAY_MS;
-    return outcome === undefined && (isRecent || this.#awaited.has(id));
+    return outcome === undefined && (this.ageMs({ atMs }) < UNDER_WAY_MS || this.#awaited.has(id));
   }
 
-  async #write(entry: JournalEntry): Promise<void> {
-    if (this.#files === undefined) this.#set({ ...entry, file: "memory" });
-    else await this.#files.append(this.#options.redact(JSON.stringify(entry)));
+  async #end(own: JournalEntry, ended: RequestOutcome): Promise<void> {
+    this.#awaited.delete(own.id);
+    const { entry, line } = this.#toLine({ ...own, ...ended });
+    this.#set({ ...entry, source: this.#entries.get(own.id)?.source });
+    await this.#options.store.append(line);
   }
 
-  #add(line: string, file: string): void {
-    const { folder } = this.#options;
+  /** Checks that every process will be able to read what is about to be written. */
+  #toLine(fields: object): { readonly entry: JournalEntry; readonly line: string } {
+    const line = this.#options.redact(JSON.stringify(fields));
+    return { entry: entrySchema().parse(JSON.parse(line)), line };
+  }
+
+  #add(line: string, source: string): void {
     let json: unknown;
     try {
       json = JSON.parse(line);
@@ -150,13 +169,12 @@ export class Journal {
       return;
     }
     const read = entrySchema().safeParse(json);
-    if (!read.success)
-      throw new JournalError("understood", join(folder?.path ?? "", file), "a line has another form");
+    if (!read.success) throw new JournalError("understood", source, "a line has another form");
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
     if (known?.outcome !== undefined) return;
     // A copy would be slower to read ever after.
-    read.data.file = known?.file ?? file;
+    read.data.source = known?.source ?? source;
     this.#set(read.data);
   }
 
@@ -164,4 +182,15 @@ export class Journal {
     this.#entries.set(entry.id, entry);
     this.#list = undefined;
   }
+}
+
+/** A store for one process alone. */
+export function memoryStore({ now }: Pick<Clock, "now">): JournalStore {
+  const lines: string[] = [];
+  return {
+    place: "memory",
+    now,
+    append: async (line) => void lines.push(line),
+    readNew: async (onLine) => lines.splice(0).forEach((line) => onLine(line, "memory")),
+  };
 }

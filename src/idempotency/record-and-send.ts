@@ -63,9 +63,8 @@ export class GuardedSender {
     this.#options = options;
   }
 
-  /** Milliseconds since the request was begun; 0 for one from the future, as the clock was set back. */
-  ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
-    return Math.max(0, this.#options.clock.now() - atMs);
+  ageMs(entry: Pick<JournalEntry, "atMs">): number {
+    return this.#options.journal.ageMs(entry);
   }
 
   /** Looks, decides and asks until there is an answer. Rejects as `decide`, `ask` and `request` do. */

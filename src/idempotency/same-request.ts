@@ -89,12 +89,12 @@ export function platformOf({ platform }: Pick<PlatformResult, "platform">): stri
   return platform.trim().toLowerCase();
 }
 
-/** The entries that one's own gives way to: those before it, in other files, or already sent. */
+/** The entries that one's own gives way to: those before it, in other sources, or already sent. */
 export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
   const ownIndex = entries.findIndex(({ id }) => id === own.id);
-  const ownFile = entries[ownIndex]?.file;
+  const ownSource = entries[ownIndex]?.source;
   return entries.filter(
-    ({ file, outcome }, index) => index < ownIndex || file !== ownFile || outcome !== undefined,
+    ({ source, outcome }, index) => index < ownIndex || source !== ownSource || outcome !== undefined,
   );
 }
 

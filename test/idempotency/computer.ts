@@ -9,6 +9,7 @@ import {
   type GenerateOnceOptions,
 } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
+import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
@@ -82,8 +83,7 @@ export class Computer {
   process({ disk = openPrivateFolder(this.folder), ...changes }: Changes = {}): Process {
     const { clock } = this;
     const journal = new Journal({
-      folder: disk,
-      clock: { ...systemClock, now: () => clock.epochMs },
+      store: new JournalFiles(disk, { ...systemClock, now: () => clock.epochMs }),
       redact: (line) => line,
       onUnwritable: (error) => void this.warnings.push(String(error)),
     });

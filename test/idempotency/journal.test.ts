@@ -24,7 +24,27 @@ test("An entry is on disk before its request is sent, where another process read
   const { own } = await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
 
   expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toEqual([
-    { id: own.id, ...VIDEO, atMs: NOON, file: TODAY },
+    { id: own.id, ...VIDEO, atMs: NOON, source: join(folder, TODAY) },
+  ]);
+});
+
+test("An argument of every JSON type is recorded, and what no process could read is not written", async () => {
+  const folder = temporaryFolder();
+  const { journal } = openJournal(openPrivateFolder(folder));
+  const everyType = {
+    topic: "Tides",
+    duration: 20.5,
+    captions: true,
+    tags: ["a", 1, { b: null }],
+    voice: null,
+  };
+  await journal.begin({ ...VIDEO, arguments: everyType });
+  // @ts-expect-error -- a fault of ours that the compiler would find
+  const unreadable = journal.begin({ ...VIDEO, arguments: "Tides" });
+
+  await expect(unreadable).rejects.toThrow("arguments");
+  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toMatchObject([
+    { arguments: everyType },
   ]);
 });
 

@@ -1,7 +1,8 @@
 // A journal on clocks of the test, and entries to put into it.
 
 import { systemClock } from "../../src/clock.ts";
-import { Journal, type Intent } from "../../src/idempotency/journal.ts";
+import { Journal, type Intent, memoryStore } from "../../src/idempotency/journal.ts";
+import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../src/private-folder.ts";
 import { createRedact } from "../../src/redact.ts";
 
@@ -17,9 +18,9 @@ export const TODAY = "journal-2026-11-21.jsonl";
 
 export function openJournal(folder: PrivateFolder | undefined, clock = { epochMs: NOON }) {
   const warnings: string[] = [];
+  const time = { ...systemClock, now: () => clock.epochMs };
   const journal = new Journal({
-    folder,
-    clock: { ...systemClock, now: () => clock.epochMs },
+    store: folder === undefined ? memoryStore(time) : new JournalFiles(folder, time),
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
   });

@@ -9,6 +9,7 @@ import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { Journal } from "../../idempotency/journal.ts";
+import { JournalFiles } from "../../idempotency/journal-files.ts";
 import { openPrivateFolder } from "../../private-folder.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { type Check, fail, type HostInfo, pass, warn } from "./check.ts";
@@ -25,8 +26,7 @@ export async function checkJournal(
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
   const journal = new Journal({
-    folder: openPrivateFolder(folder),
-    clock,
+    store: new JournalFiles(openPrivateFolder(folder), clock),
     redact: (line) => line,
     onUnwritable() {},
   });

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError, DeadlineError, type Outcome } from "../../../src/errors.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
+import { JournalFiles } from "../../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../../src/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
@@ -133,9 +134,8 @@ class Process {
     const now = () => this.#around.wallMs;
     let ids = 0;
     const journal = new Journal({
-      folder: this.#disk(),
       // The disk takes as long as the scheduler wants.
-      clock: { now, after: () => () => {} },
+      store: new JournalFiles(this.#disk(), { now, after: () => () => {} }),
       randomId: () => {
         const call = this.#caller();
         call.entryId = `${call.name}-${(ids += 1)}`;
