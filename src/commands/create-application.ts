@@ -20,7 +20,7 @@ import { Journal, memoryStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
 import { openPrivateFolder } from "../private-folder.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
-import { GuardedSender } from "../idempotency/record-and-send.ts";
+import { Guard } from "../idempotency/guard.ts";
 import { generationsOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
@@ -73,10 +73,10 @@ export function createApplication(options: ApplicationOptions): Application {
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
-  const sender = new GuardedSender({ journal, clock });
+  const guard = new Guard({ journal, clock });
   const { maxGenerations } = config;
-  const generateOnce = new GenerateOnce({ service, sender, maxGenerations, tryReadJob, jobs });
-  const publishOnce = new PublishOnce({ service, sender });
+  const generateOnce = new GenerateOnce({ service, guard, journal, maxGenerations, tryReadJob, jobs });
+  const publishOnce = new PublishOnce({ service, guard, journal });
   const downloader = lazy(async () => {
     const { Downloader } = await import("../saved-videos/download.ts");
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
@@ -112,7 +112,7 @@ export function createApplication(options: ApplicationOptions): Application {
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
     generateOnce,
     publishOnce,
-    finishPaidRequests: () => sender.finish(),
+    finishPaidRequests: () => guard.close(),
     tryReadJob,
     history,
     restoreJobs,

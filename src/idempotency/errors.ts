@@ -1,9 +1,9 @@
 // What a caller is told when a paid or public request was held back, or when its answer was lost.
 
-import { isEnded } from "../job.ts";
+import { isEnded, JOB_ID } from "../job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { Video } from "../service/responses.ts";
-import { cleanServiceText, describeAge, inWords } from "../text.ts";
+import { describeAge, inWords, quote, quoteName } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
 /** Younger requests can't have a job that has already ended. */
@@ -18,8 +18,8 @@ interface Repeat {
   readonly isStale: boolean;
 }
 
-function notSent(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {
-  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable });
+function notSent(code: ErrorCode, message: string, nextStep: string): BridgeError {
+  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false });
 }
 
 /** The same video was requested a short while ago, and its outcome is not known yet. */
@@ -27,8 +27,7 @@ export function generationInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: the same video was requested ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    "Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
-    true,
+    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting.",
   );
 }
 
@@ -37,7 +36,7 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
   return notSent(
     "in_progress",
     `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(platforms)}, and the outcome is not known yet, so it may already be public there.`,
-    `Tell the user to look at ${accountsOf(platforms)}. get_video_status says later what is known of the post.`,
+    `Tell the user to look at ${accountsOf(platforms)}. get_video_status will later show what is known about the post.`,
   );
 }
 
@@ -46,7 +45,7 @@ export function duplicateGenerationError({ ageMs, code, isStale }: Repeat): Brid
   return notSent(
     "duplicate",
     `${describeCode(isStale)}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
-    `Look with list_videos whether it is there. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
+    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
   );
 }
 
@@ -77,24 +76,28 @@ export function limitError(max: number): BridgeError {
   return notSent(
     "limit_reached",
     `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
-    "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
+    "Tell the user, who has set this limit in this server's settings.",
   );
 }
 
-/** The journal can't be used: a repeat could not be noticed. `path` is the file or the folder. */
+/** The journal can't be used: a repeat could not be noticed. `place` is the file, the folder or the table. */
 export class JournalError extends BridgeError {
   /** As a predicate of the journal, with the file. */
   readonly problem: string;
   /** What the user can do, as a clause. */
   readonly fix: string;
 
-  constructor(use: keyof typeof JOURNAL_FIXES, path: string, reason: string) {
-    const problem = `can't be ${use} (${reason}: ${path})`;
-    const fix = JOURNAL_FIXES[use];
+  constructor(
+    use: "read" | "written" | "understood",
+    place: string,
+    reason: string,
+    fix = fixFor(use, reason),
+  ) {
+    const problem = `can't be ${use} (${reason}: ${place})`;
     super({
       code: use === "written" ? "journal_unwritable" : "journal_unreadable",
       message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
-      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.`,
+      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.`,
       outcome: "not_sent",
       retryable: true,
     });
@@ -103,13 +106,27 @@ export class JournalError extends BridgeError {
   }
 }
 
-const JOURNAL_FIXES = {
-  read: "give this server the right to read it",
-  written: "give this server the right to write it, and the disk some space",
-  understood: "update this server, as a newer version has written that file",
-} as const;
+/** What the user can do, by the code of the operating system or a reason of our own. */
+function fixFor(use: "read" | "written" | "understood", reason: string): string {
+  if (use === "understood") return "update this server, as a newer version has written it";
+  switch (reason) {
+    case "EACCES":
+    case "EPERM":
+      return `give this server the right to ${use === "read" ? "read" : "write"} it`;
+    case "ENOENT":
+      return "create that folder, or mount the disk that holds it";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "free some space on its disk";
+    case "EMFILE":
+    case "ENFILE":
+      return "close other programs, which have too many files open";
+    default:
+      return "check it and the disk that holds it";
+  }
+}
 
-/** The failure of a confirmed second post. That waiting makes it safe is never said of one. */
+/** The failure of a confirmed second post. Never say that waiting makes it safe. */
 export function withoutWaiting(error: unknown): unknown {
   if (!(error instanceof BridgeError) || !error.facts.retryable) return error;
   const { retryAfterSeconds: _, ...facts } = error.facts;
@@ -124,6 +141,6 @@ export function describeCandidates(ageMs: number, videos: readonly Video[] | und
   if (possible.length === 0) return "So far the video list shows no job that could be it.";
   const jobs = possible
     .slice(0, MAX_CANDIDATES)
-    .map(({ jobId, status }) => `${cleanServiceText(jobId, 60)} (${cleanServiceText(status, 40)})`);
+    .map(({ jobId, status }) => `${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)} (${quoteName(status)})`);
   return `The newest jobs that could be it: ${jobs.join(", ")}.`;
 }

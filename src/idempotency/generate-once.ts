@@ -1,5 +1,5 @@
-// The only way to start a video: looks what the same request has given, sends it at most once, and says what
-// is known of it if the answer is lost. Knows the policy; record-and-send.ts sends and records.
+// The only way to start a video: returns the job that the same request has started, refuses where that is not
+// known, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
@@ -11,8 +11,8 @@ import {
   generationInProgressError,
   limitError,
 } from "./errors.ts";
-import type { GenerationEntry, JournalEntry } from "./journal.ts";
-import type { GuardedCall, GuardedSender, Look } from "./record-and-send.ts";
+import type { Guard, GuardedCall } from "./guard.ts";
+import type { GenerationEntry, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import {
   argumentsOf,
   confirmationCode,
@@ -26,7 +26,8 @@ export type JobLookup = Job | "not found" | undefined;
 
 export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
-  readonly sender: GuardedSender;
+  readonly guard: Guard;
+  readonly journal: Journal;
   /** Most generations in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
@@ -45,6 +46,8 @@ export interface CallerOptions {
   readonly confirmDuplicate?: string | undefined;
   /** Cancels the call. A request that was sent is still seen through. */
   readonly signal?: AbortSignal | undefined;
+  /** The name and version of the MCP client, for the journal. */
+  readonly client?: string | undefined;
 }
 
 export interface GenerateOptions extends CallerOptions {
@@ -57,6 +60,8 @@ export interface ConfirmedRepeat {
   readonly key: string;
   /** Of the newest request for the same video. */
   readonly ageMs: number;
+  /** How many videos of the same words were ordered before. */
+  readonly count: number;
 }
 
 export interface NewlyStarted {
@@ -70,13 +75,15 @@ export interface AlreadyStarted {
   readonly jobId: string;
   readonly job: JobLookup;
   readonly ageMs: number;
-  /** Confirms a second video. */
+  /** How many videos of the same words were ordered, this one among them. */
+  readonly count: number;
+  /** Confirms another video. */
   readonly code: string;
 }
 
 const LIST_MS = 5_000;
-/** Looked at for one call. A running job is almost always among the ten newest. */
-const MAX_LOOKS = 10;
+/** Read for one call. A running job is almost always among the ten newest. */
+const MAX_LOOKUPS = 10;
 
 export class GenerateOnce {
   readonly #options: GenerateOnceOptions;
@@ -88,89 +95,120 @@ export class GenerateOnce {
   /** Starts a video unless the same request is under way, is unknown, or has a job that forbids another. */
   async run(
     request: GenerationRequest,
-    { confirmDuplicate, signal, ask }: GenerateOptions = {},
+    { confirmDuplicate, signal, client, ask }: GenerateOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
-    const { service, sender, jobs } = this.#options;
+    const { guard, journal, jobs } = this.#options;
     const fingerprint = generationFingerprint(request);
-    // The request whose job may be among the newest: the one under way, or that of this call.
-    let [ageMs, known]: [number, ReadonlySet<string>] = [0, new Set()];
-    const call: GuardedCall<GenerationEntry, Generation, NewlyStarted | AlreadyStarted> = {
-      signal,
-      select: (entries) => generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint),
-      decide: async (look) => {
-        if (look.underWay !== undefined) {
-          ageMs = sender.ageMs(look.underWay);
-          known = new Set(look.entries.flatMap(({ jobId = [] }) => jobId));
-          throw generationInProgressError(ageMs);
-        }
-        const code = confirmationCode(fingerprint, look.same);
-        const isConfirmed = confirmDuplicate === code;
-        const earlier = isConfirmed ? undefined : await this.#findGuard(look, code, confirmDuplicate);
-        if (earlier !== undefined) return { answer: earlier };
-        const repeated = isConfirmed ? look.same.at(-1) : undefined;
-        this.#checkLimit(look.entries);
-        // Taken before the request: while it is under way, a look at the video list may make its job known.
-        known = jobs.ids();
-        return {
-          question: repeated &&
-            ask && { key: code, ask: () => ask({ key: `generate ${code}`, ageMs: sender.ageMs(repeated) }) },
-          intent: { operation: "generate", fingerprint, arguments: argumentsOf(request) },
-          check: (ahead) => this.#checkLimit(ahead),
-          request: (options) => service.generate(request, options),
-          receive: (generation) => {
-            const { jobId, status } = generation;
-            jobs.addStarted(jobId, request.topic, status);
-            return { outcome: { outcome: "done", jobId }, answer: { alreadyStarted: false, generation } };
-          },
-        };
-      },
-    };
-    return sender.run(call).catch(async (error: unknown) => {
-      if (!(error instanceof BridgeError)) throw error;
-      const { code, outcome, nextStep } = error.facts;
-      if (code !== "in_progress" && outcome !== "unknown") throw error;
-      const candidates = describeCandidates(ageMs, await this.#listNewest(known));
-      throw new BridgeError({ ...error.facts, nextStep: `${candidates} ${nextStep}` }, error);
-    });
+    const intent = { operation: "generate", fingerprint, arguments: argumentsOf(request), client } as const;
+    const select = (entries: readonly JournalEntry[]) =>
+      generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint);
+    let call = guard.startCall(select, signal);
+    let agreedTo: string | undefined; // the code under which the user has agreed to a repeat
+    for (;;) {
+      const seen = await guard.settled(call);
+      if (seen.underWay !== undefined) {
+        const ageMs = journal.ageMs(seen.underWay);
+        throw await this.#withCandidates(generationInProgressError(ageMs), ageMs);
+      }
+
+      const code = confirmationCode(fingerprint, seen.same);
+      const newest = seen.same.at(-1);
+      const isRepeat = newest !== undefined && confirmDuplicate === code;
+      const earlier = isRepeat
+        ? undefined
+        : await this.#findEarlier(seen.same, code, confirmDuplicate !== undefined, call.signal);
+      if (earlier !== undefined) return earlier;
+      this.#checkLimit(seen.entries);
+
+      if (isRepeat && ask !== undefined && agreedTo !== code) {
+        await ask({ key: `generate ${code}`, ageMs: journal.ageMs(newest), count: seen.same.length });
+        // The user may have taken minutes: their yes holds only if nothing newer is known by now.
+        agreedTo = code;
+        call = guard.startCall(select, signal);
+        continue;
+      }
+
+      const begun = await guard.begin(call, seen, intent);
+      if (begun === undefined) continue;
+      // Taken before the request: while it is under way, a look at the video list may make its job known.
+      const known = jobs.ids();
+      try {
+        const answer = this.#send(request, begun.ahead, call);
+        const generation = await guard.finish(begun.own, answer, (started) => this.#add(started, request));
+        return { alreadyStarted: false, generation };
+      } catch (error) {
+        const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
+        throw isUnknown ? await this.#withCandidates(error, 0, known) : error;
+      }
+    }
   }
 
   /** The job of the same request, if it forbids another. Throws where the request's outcome is unknown. */
-  async #findGuard(
-    { same, signal }: Look<GenerationEntry>,
+  async #findEarlier(
+    same: readonly GenerationEntry[],
     code: string,
-    given: string | undefined,
+    isStale: boolean,
+    signal: AbortSignal,
   ): Promise<AlreadyStarted | undefined> {
-    const { sender, tryReadJob } = this.#options;
-    const newest = same.map((entry) => ({ ...entry, ageMs: sender.ageMs(entry) })).reverse();
-    for (const { jobId, ageMs } of newest.slice(0, MAX_LOOKS)) {
+    const { journal, tryReadJob } = this.#options;
+    const newest = same.map((entry) => ({ ...entry, ageMs: journal.ageMs(entry) })).reverse();
+    for (const { jobId, ageMs } of newest.slice(0, MAX_LOOKUPS)) {
       if (jobId === undefined) continue;
       const job = await tryReadJob(jobId, signal);
-      if (guards(job, ageMs)) return { alreadyStarted: true, jobId, job, ageMs, code };
+      if (forbidsAnother(job, ageMs))
+        return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };
     }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
-    if (unknown === undefined) return undefined;
-    throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale: given !== undefined });
+    if (unknown !== undefined) throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale });
+    return undefined;
   }
 
-  /** The newest videos but for those that are known; undefined if they can't be listed. */
-  async #listNewest(known: ReadonlySet<string>): Promise<Video[] | undefined> {
-    const { service, jobs } = this.#options;
-    const listed = await service.listVideos({}, { deadlineMs: LIST_MS }).catch(() => undefined);
-    if (listed !== undefined) jobs.updateFromPage(listed.videos, { isFirstPage: true });
-    return listed?.videos.filter(({ jobId }) => !known.has(jobId));
+  /** Sends the request unless entries that were faster have used up the limit. */
+  async #send(
+    request: GenerationRequest,
+    ahead: readonly JournalEntry[],
+    { signal, leftMs }: GuardedCall<GenerationEntry>,
+  ): Promise<Generation> {
+    this.#checkLimit(ahead);
+    return this.#options.service.generate(request, { signal, deadlineMs: leftMs() });
+  }
+
+  #add({ jobId, status }: Generation, { topic }: GenerationRequest): RequestOutcome {
+    this.#options.jobs.addStarted(jobId, topic, status);
+    return { outcome: "done", jobId };
   }
 
   /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */
   #checkLimit(entries: readonly JournalEntry[]): void {
-    const { maxGenerations, sender } = this.#options;
+    const { maxGenerations, journal } = this.#options;
     if (maxGenerations === undefined) return;
-    const started = generationsOf(entries).filter((entry) => sender.ageMs(entry) < DAY_MS);
+    const started = generationsOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
     if (started.length >= maxGenerations) throw limitError(maxGenerations);
+  }
+
+  /** Adds the jobs that the request of that age may have started, as far as they can be listed. */
+  async #withCandidates(
+    failure: BridgeError,
+    ageMs: number,
+    known: ReadonlySet<string> = new Set(),
+  ): Promise<BridgeError> {
+    const candidates = await this.#listUnclaimed(known).catch(() => undefined);
+    const nextStep = `${describeCandidates(ageMs, candidates)} ${failure.facts.nextStep}`;
+    return new BridgeError({ ...failure.facts, nextStep }, failure);
+  }
+
+  /** The newest videos but for those that were known before, and those of other requests in the journal. */
+  async #listUnclaimed(known: ReadonlySet<string>): Promise<readonly Video[]> {
+    const { service, journal, jobs } = this.#options;
+    const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
+    jobs.updateFromPage(videos, { isFirstPage: true });
+    const claimed = new Set(generationsOf(await journal.entries()).map(({ jobId }) => jobId?.toLowerCase()));
+    return videos.filter(({ jobId }) => !known.has(jobId) && !claimed.has(jobId.toLowerCase()));
   }
 }
 
 /** Whether a job that the same request has started forbids another one. */
-function guards(job: JobLookup, ageMs: number): boolean {
+function forbidsAnother(job: JobLookup, ageMs: number): boolean {
   if (job === undefined) return true;
   if (job === "not found") return ageMs < DAY_MS;
   switch (stateOf(job.status)) {

@@ -19,6 +19,8 @@ const entrySchema = lazyValue(() => {
     /** Where the store keeps the entry's first line. Known once it was read, and not written. */
     source: z.string().optional(),
   };
+  const text = z.string().optional();
+  const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: text, reason: text });
   const generation = z.object({
     ...common,
     operation: z.literal("generate"),
@@ -33,8 +35,8 @@ const entrySchema = lazyValue(() => {
     operation: z.literal("publish"),
     jobId: z.string(),
     platforms: z.array(z.string()),
-    /** What the service said of each platform. */
-    results: z.array(z.looseObject({ platform: z.string(), ok: z.boolean() })).optional(),
+    /** What the service said of each platform, in short. */
+    results: z.array(platformResult).optional(),
   });
   return z.discriminatedUnion("operation", [generation, publication]);
 });
@@ -43,7 +45,7 @@ export type JournalEntry = Readonly<z.infer<ReturnType<typeof entrySchema>>>;
 export type GenerationEntry = Extract<JournalEntry, { operation: "generate" }>;
 export type PublicationEntry = Extract<JournalEntry, { operation: "publish" }>;
 
-/** What the service said of one platform. */
+/** What an entry keeps of the service's answer for one platform. */
 export type PlatformResult = NonNullable<PublicationEntry["results"]>[number];
 
 /** A request that is about to be sent. */

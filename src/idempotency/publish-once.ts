@@ -1,20 +1,16 @@
 // The only way to post a video: leaves out platforms that have it, asks the user, and sends the rest once.
-// A job's id is unique, so the account makes no difference.
+// `run` has all steps in their order; guard.ts records and waits. A job's id is unique, so the account makes
+// no difference.
 
 import type { Service } from "../service/client.ts";
+import { platformId, reasonOf } from "../service/platforms.ts";
 import type { Publication, PublishRequest } from "../service/responses.ts";
+import { cleanServiceText } from "../text.ts";
 import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
-import type { PlatformResult, PublicationEntry } from "./journal.ts";
-import type { GuardedCall, GuardedSender } from "./record-and-send.ts";
-import {
-  confirmationCode,
-  type EarlierPost,
-  platformOf,
-  platformsOf,
-  postsOf,
-  publicationsOn,
-} from "./same-request.ts";
+import type { Guard, GuardedCall } from "./guard.ts";
+import type { Journal, JournalEntry, PlatformResult, PublicationEntry, RequestOutcome } from "./journal.ts";
+import { confirmationCode, type EarlierPost, platformsOf, postsOf, publicationsOn } from "./same-request.ts";
 
 /** What the user is asked about before anything is sent. */
 export interface PublicationPlan {
@@ -33,7 +29,7 @@ export interface PublicationPlan {
 
 export interface Published {
   /** One for each platform that was asked for, as far as the service named it. */
-  readonly results: readonly (PlatformResult & { alreadyPublished?: true })[];
+  readonly results: readonly (Publication["results"][number] & { alreadyPublished?: true })[];
   /** The rest of the service's answer. */
   readonly answer: Readonly<Record<string, unknown>>;
   /** Platforms that the service's answer did not mention. */
@@ -42,10 +38,21 @@ export interface Published {
   readonly code: string | undefined;
 }
 
+/** The one who publishes. */
+export interface Publisher {
+  /** Gets what is about to be sent. Throws unless the user agrees or can't be asked. */
+  ask(plan: PublicationPlan): Promise<void>;
+  /** Looks for the reason of a failure, which may show that nothing was posted. Gives the error to throw. */
+  explain(failure: unknown, request: PublishRequest): Promise<unknown>;
+}
+
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
-  readonly sender: GuardedSender;
+  readonly guard: Guard;
+  readonly journal: Journal;
 }
+
+const MAX_REASON_CHARACTERS = 200;
 
 export class PublishOnce {
   readonly #options: PublishOnceOptions;
@@ -54,43 +61,76 @@ export class PublishOnce {
     this.#options = options;
   }
 
-  /**
-   * Posts a video to the platforms that do not have it yet. `ask` gets what is about to be sent and throws
-   * unless the user agrees. Throws a BridgeError, and what `ask` throws.
-   */
+  /** Posts a video to the platforms that do not have it yet. Throws a BridgeError, and what `ask` throws. */
   async run(
     { jobId, platforms }: PublishRequest,
-    ask: (plan: PublicationPlan) => Promise<void>,
-    { signal, confirmDuplicate }: CallerOptions = {},
+    publisher: Publisher,
+    { signal, client, confirmDuplicate }: CallerOptions = {},
   ): Promise<Published> {
-    const { service, sender } = this.#options;
-    const wanted = { jobId, platforms: [...new Set(platforms)] };
-    let isRepeat = false;
-    const call: GuardedCall<PublicationEntry, Publication, Published> = {
-      signal,
-      select: (entries) => publicationsOn(entries, jobId, wanted.platforms),
-      decide: async ({ same, underWay }) => {
-        if (underWay !== undefined)
-          throw publicationInProgressError(sender.ageMs(underWay), platformsOf(underWay));
-        const plan = planPublication(wanted, same, confirmDuplicate, (entry) => sender.ageMs(entry));
-        isRepeat = plan.repeated.length > 0;
-        if (plan.platforms.length === 0) return { answer: publishedBy(wanted, plan, { results: [] }) };
-        const request = { jobId, platforms: [...plan.platforms] };
-        return {
-          question: { key: plan.key, ask: () => ask(plan) },
-          intent: { operation: "publish", ...request },
-          request: (options) => service.publish(request, options),
-          receive: (publication) => ({
-            outcome: { outcome: "done", results: publication.results },
-            answer: publishedBy(wanted, plan, publication),
-          }),
-        };
-      },
+    const { guard, journal } = this.#options;
+    // Of several names of a platform the first one is sent.
+    const ids = platforms.map(platformId);
+    const wanted = {
+      jobId,
+      platforms: platforms.filter((_, index) => ids.indexOf(ids[index] ?? "") === index),
     };
-    return sender.run(call).catch((error: unknown) => {
-      throw isRepeat ? withoutWaiting(error) : error;
-    });
+    const select = (entries: readonly JournalEntry[]) => publicationsOn(entries, jobId, wanted.platforms);
+    let call = guard.startCall(select, signal);
+    let agreedTo: string | undefined; // the key of the plan to which the user has agreed
+    for (;;) {
+      const seen = await guard.settled(call);
+      if (seen.underWay !== undefined)
+        throw publicationInProgressError(journal.ageMs(seen.underWay), platformsOf(seen.underWay));
+
+      const plan = planPublication(wanted, seen.same, confirmDuplicate, (entry) => journal.ageMs(entry));
+      if (plan.platforms.length === 0) return publishedBy(wanted, plan, { results: [] });
+
+      if (agreedTo !== plan.key) {
+        await publisher.ask(plan);
+        // The user may have taken minutes: their yes holds only if nothing newer is known by now.
+        agreedTo = plan.key;
+        call = guard.startCall(select, signal);
+        continue;
+      }
+
+      const request = { jobId, platforms: [...plan.platforms] };
+      const begun = await guard.begin(call, seen, { operation: "publish", ...request, client });
+      if (begun === undefined) continue;
+      try {
+        const publication = await guard.finish(begun.own, this.#send(request, publisher, call), toOutcome);
+        return publishedBy(wanted, plan, publication);
+      } catch (error) {
+        throw plan.repeated.length > 0 ? withoutWaiting(error) : error;
+      }
+    }
   }
+
+  async #send(
+    request: PublishRequest,
+    publisher: Publisher,
+    { signal, leftMs }: GuardedCall<PublicationEntry>,
+  ): Promise<Publication> {
+    try {
+      return await this.#options.service.publish(request, { signal, deadlineMs: leftMs() });
+    } catch (error) {
+      throw await publisher.explain(error, request);
+    }
+  }
+}
+
+/** Keeps what the guard and a user's history need: the service's whole answer would fill the journal. */
+function toOutcome({ results }: Publication): RequestOutcome {
+  const short = results.map((result): PlatformResult => {
+    const { platform, ok, url } = result;
+    const reason = ok ? undefined : reasonOf(result);
+    return {
+      platform: cleanServiceText(platform, 100),
+      ok,
+      ...(typeof url === "string" && { url }),
+      ...(reason !== undefined && { reason: cleanServiceText(reason, MAX_REASON_CHARACTERS) }),
+    };
+  });
+  return { outcome: "done", results: short };
 }
 
 function publishedBy(
@@ -98,8 +138,9 @@ function publishedBy(
   { platforms, already, code }: PublicationPlan,
   { results, ...answer }: Publication,
 ): Published {
-  const mentioned = new Set(results.map(platformOf));
-  const order = (result: PlatformResult) => wanted.platforms.indexOf(platformOf(result));
+  const mentioned = new Set(results.map(({ platform }) => platformId(platform)));
+  const ids = wanted.platforms.map(platformId);
+  const order = ({ platform }: { readonly platform: string }) => ids.indexOf(platformId(platform));
   const before = already.map(({ platform, result }) => ({
     ...result,
     platform,
@@ -110,7 +151,7 @@ function publishedBy(
     code,
     results: [...before, ...results].sort((a, b) => order(a) - order(b)),
     answer,
-    unmentioned: platforms.filter((platform) => !mentioned.has(platform)),
+    unmentioned: platforms.filter((platform) => !mentioned.has(platformId(platform))),
   };
 }
 
@@ -126,21 +167,25 @@ function planPublication(
 ): PublicationPlan {
   const codeFor = (some: readonly string[]) =>
     confirmationCode(
-      `publish ${jobId.toLowerCase()} ${some.toSorted().join(" ")}`,
+      `publish ${jobId.toLowerCase()} ${some.map(platformId).toSorted().join(" ")}`,
       publicationsOn(seen, jobId, some),
     );
   const code = codeFor(platforms);
   const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
   // Of several posts on a platform, the newest one counts.
-  const posts = new Map(seen.flatMap(postsOf).map((post) => [post.platform, post]));
-  const earlier = platforms.flatMap((platform) => posts.get(platform) ?? []);
+  const posts = new Map(seen.flatMap(postsOf).map((post) => [platformId(post.platform), post]));
+  const earlierOn = (platform: string) => posts.get(platformId(platform));
+  const earlier = platforms.flatMap((platform): EarlierPost[] => {
+    const post = earlierOn(platform);
+    return post === undefined ? [] : [{ ...post, platform }];
+  });
 
   if (confirmDuplicate === code)
     return { jobId, platforms, repeated: earlier, key: keyOf(platforms), already: [], code: undefined };
-  const free = platforms.filter((platform) => !posts.has(platform));
+  const free = platforms.filter((platform) => earlierOn(platform) === undefined);
   const unknown = earlier.filter(({ result }) => result === undefined);
   if (unknown.length > 0) {
-    const unposted = platforms.filter((platform) => posts.get(platform)?.result === undefined);
+    const unposted = platforms.filter((platform) => earlierOn(platform)?.result === undefined);
     throw duplicatePublicationError(
       {
         ageMs: Math.min(...unknown.map(ageOf)),

@@ -2,18 +2,29 @@
 // which a caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
 
 import { DEFAULTS } from "../service/options.ts";
+import { platformId } from "../service/platforms.ts";
 import type { GenerationRequest } from "../service/responses.ts";
 import type { GenerationEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
 
-/** What is not compared in a topic: white space, punctuation, and characters that nobody sees. */
-const NOT_COMPARED = /[\s\p{P}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** What is hardly compared in a topic: white space, punctuation, and characters that nobody sees. */
+const HARDLY_COMPARED = /[\s\p{P}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
+/** Of that, brackets say what is spoken and what is shown. */
+const NO_BRACKET = /[^[\](){}（）［］｛｝]/g;
+/** Between two digits, what is seen makes another number. */
+const NOT_SEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Equal for requests that would make the same video, whatever the account. It hides the topic. */
 export function generationFingerprint(request: GenerationRequest): string {
-  const visible = request.topic.normalize("NFC").replace(NOT_COMPARED, "");
+  const visible = request.topic
+    .normalize("NFC")
+    .replace(HARDLY_COMPARED, (run, start: number, whole: string) => {
+      const neighbours = [whole.charAt(start - 1), whole.charAt(start + run.length)];
+      const isInNumber = neighbours.every((character) => /\p{Nd}/u.test(character));
+      return isInNumber ? run.replace(/\s+/g, " ").replace(NOT_SEEN, "") : run.replace(NO_BRACKET, "");
+    });
   // In upper case, ß and SS are equal too.
   const topic = visible.toUpperCase().normalize("NFC");
   const compared = { ...DEFAULTS, ...argumentsOf(request), topic };
@@ -22,32 +33,35 @@ export function generationFingerprint(request: GenerationRequest): string {
 
 /** The request without what was left out. */
 export function argumentsOf(request: GenerationRequest): GenerationEntry["arguments"] {
-  return JSON.parse(JSON.stringify(request));
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 
 export function generationsOf(entries: readonly JournalEntry[]): GenerationEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
-/** The publications of this job on any of the platforms. */
+/** The publications of this job on any of the platforms, under whatever names. */
 export function publicationsOn(
   entries: readonly JournalEntry[],
   jobId: string,
   platforms: readonly string[],
 ): PublicationEntry[] {
+  const wanted = new Set(platforms.map(platformId));
   return entries
     .filter((entry) => entry.operation === "publish")
     .filter((entry) => entry.jobId.toLowerCase() === jobId.toLowerCase())
-    .filter((entry) => platformsOf(entry).some((platform) => platforms.includes(platform)));
+    .filter((entry) => platformsOf(entry).some((platform) => wanted.has(platform)));
 }
 
-/** The platforms of a publication: those that were asked for, and those that the service's answer names. */
+/** The ids of a publication's platforms: those asked for, and those that the service's answer names. */
 export function platformsOf({ platforms, results = [] }: PublicationEntry): readonly string[] {
-  return [...new Set([...platforms, ...results.map(platformOf)])];
+  const named = results.map(({ platform }) => platform);
+  return [...new Set([...platforms, ...named].map(platformId))];
 }
 
 /** A post of a job that was made, or may have been made. */
 export interface EarlierPost {
+  /** As it was asked for, or as the service names it. */
   readonly platform: string;
   /** When it was requested, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -57,9 +71,11 @@ export interface EarlierPost {
 
 /** The posts of a publication. One that failed is none. */
 export function postsOf(publication: PublicationEntry): EarlierPost[] {
-  const { results = [], atMs } = publication;
-  return platformsOf(publication).flatMap((platform): EarlierPost[] => {
-    const said = results.filter((result) => platformOf(result) === platform);
+  const { platforms, results = [], atMs } = publication;
+  const names = [...platforms, ...results.map(({ platform }) => platform.trim().toLowerCase())];
+  return platformsOf(publication).flatMap((id): EarlierPost[] => {
+    const platform = names.find((name) => platformId(name) === id) ?? id;
+    const said = results.filter((result) => platformId(result.platform) === id);
     const result = said.find(({ ok }) => ok);
     return said.length === 0 || result !== undefined ? [{ platform, atMs, result }] : [];
   });
@@ -82,11 +98,6 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
     else histories.set(jobId, { order, posts: [...posts, ...postsOf(entry)] });
   }
   return histories;
-}
-
-/** The platform's id, however the service writes it. */
-export function platformOf({ platform }: Pick<PlatformResult, "platform">): string {
-  return platform.trim().toLowerCase();
 }
 
 /** The entries that one's own gives way to: those before it, in other sources, or already sent. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { stateOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/responses.ts";
+import { platformId } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -11,18 +12,6 @@ import type { ToolContext } from "./tool.ts";
 const LOOK_FIRST_MS = 10_000;
 /** A call has 45 s in all, and the request may have taken 38 of them. */
 const LOOK_AFTER_MS = 5_000;
-
-/** Users and models call the platforms by these names too. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  insta: "instagram",
-  ig: "instagram",
-  yt: "youtube",
-  "youtube shorts": "youtube",
-  shorts: "youtube",
-  twitter: "x",
-  fb: "facebook",
-  tt: "tiktok",
-};
 
 type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal">;
 
@@ -57,7 +46,10 @@ export async function findObstacle(
   };
 }
 
-/** Adds the reason to a refusal, if it can be found out: the service's codes are not documented. */
+/**
+ * Adds the reason to a refusal, if it can be found out: the service's codes are not documented. A reason that
+ * is found shows that nothing was posted, to whichever of several platforms.
+ */
 export async function explainRefusal(
   refusal: unknown,
   request: PublishRequest,
@@ -70,7 +62,7 @@ export async function explainRefusal(
   ]);
   if (obstacle === undefined) return refusal;
   const { message, nextStep, retryable } = obstacle.facts;
-  return new BridgeError({ ...refusal.facts, message, nextStep, retryable }, refusal);
+  return new BridgeError({ ...refusal.facts, message, nextStep, retryable, outcome: "rejected" }, refusal);
 }
 
 /** Some of the platforms that the call names can't be ids. */
@@ -149,8 +141,9 @@ export function describeConnected(missing: readonly string[], connected: readonl
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first. None is connected yet.";
   const meant = missing.flatMap((name) => {
-    const other = OTHER_NAMES[name.replace(/[^a-z0-9]+/g, " ").trim()] ?? name.replace(/[^a-z0-9]/g, "");
-    return connected.includes(other) ? [`${quoteName(name)} is probably ${other}`] : [];
+    const ids = [platformId(name), name.replace(/[^a-z0-9]/g, "")];
+    const other = connected.find((account) => ids.includes(platformId(account)));
+    return other === undefined ? [] : [`${quoteName(name)} is probably ${other}`];
   });
   return meant.length > 0
     ? `Connected: ${inWords(connected)}. ${inWords(meant)}: call again with the ids of those that the user means.`

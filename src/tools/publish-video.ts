@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
+import { platformId, reasonOf } from "../service/platforms.ts";
 import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import {
@@ -63,11 +64,11 @@ export const publishVideo = defineTool({
       });
       if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
     };
-    const published = await publishOnce
-      .run({ jobId, platforms }, ask, { confirmDuplicate: confirmDuplicate || undefined, signal })
-      .catch(async (error: unknown) => {
-        throw await explainRefusal(error, { jobId, platforms }, context);
-      });
+    const published = await publishOnce.run(
+      { jobId, platforms },
+      { ask, explain: (failure, request) => explainRefusal(failure, request, context) },
+      { confirmDuplicate: confirmDuplicate || undefined, signal },
+    );
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
     return {
@@ -134,7 +135,8 @@ function describePublished(
   const failed = results.filter(
     (result) => !result.ok && !results.some((other) => other.ok && idOf(other) === idOf(result)),
   );
-  const isMissing = (result: { platform: string }) => connected?.includes(idOf(result)) === false;
+  const isMissing = (result: { platform: string }) =>
+    connected?.includes(result.platform.trim().toLowerCase()) === false;
   const unconnected = failed.filter(isMissing);
   const refused = failed.filter((result) => !isMissing(result));
   const linked = posted.filter(hasLink);
@@ -151,7 +153,11 @@ function describePublished(
   const nextStep = [
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
     unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
-    unconnected.length > 0 && describeConnected(unconnected.map(idOf), connected ?? []),
+    unconnected.length > 0 &&
+      describeConnected(
+        unconnected.map(({ platform }) => platform.trim().toLowerCase()),
+        connected ?? [],
+      ),
     refused.length > 0 &&
       `Tell the user why it was not posted to ${namesOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
     unmentioned.length > 0 &&
@@ -166,17 +172,11 @@ function describePublished(
   };
 }
 
-/** The id of a platform, however the service writes it. */
 function idOf({ platform }: { readonly platform: string }): string {
-  return platform.trim().toLowerCase();
+  return platformId(platform);
 }
 
-/** The reason's field is not documented, so the likely names are tried. */
-function describeReason({ error, message, reason }: Published["results"][number]): string {
-  const nested =
-    typeof error === "object" && error !== null && "message" in error ? error.message : undefined;
-  const said = [error, nested, message, reason].find(
-    (text) => typeof text === "string" && text.trim() !== "",
-  );
-  return typeof said === "string" ? `the service says ${quote(said)}.` : "the service gave no reason.";
+function describeReason(result: Published["results"][number]): string {
+  const said = reasonOf(result);
+  return said === undefined ? "the service gave no reason." : `the service says ${quote(said)}.`;
 }

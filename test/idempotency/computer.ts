@@ -11,8 +11,8 @@ import {
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
-import { type PublicationPlan, PublishOnce } from "../../src/idempotency/publish-once.ts";
-import { GuardedSender } from "../../src/idempotency/record-and-send.ts";
+import { PublishOnce, type Publisher } from "../../src/idempotency/publish-once.ts";
+import { Guard } from "../../src/idempotency/guard.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/responses.ts";
 import { ENDS } from "../fixtures/constants.ts";
@@ -30,14 +30,14 @@ type Changes = Partial<GenerateOnceOptions> & { readonly disk?: PrivateFolder | 
 /** A server process. */
 export interface Process {
   readonly journal: Journal;
-  readonly sender: GuardedSender;
+  readonly guard: Guard;
   readonly generateOnce: GenerateOnce;
   readonly publishOnce: PublishOnce;
   generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
   publish(
     platforms: readonly string[],
     caller?: CallerOptions,
-    ask?: (plan: PublicationPlan) => Promise<void>,
+    ask?: Publisher["ask"],
   ): ReturnType<PublishOnce["run"]>;
 }
 
@@ -74,6 +74,9 @@ export class Computer {
     })),
   });
 
+  /** What a look at the service adds to the failure of a publication. */
+  explain: Publisher["explain"] = async (failure) => failure;
+
   pass(ms: number): void {
     this.clock.epochMs += ms;
     this.clock.machineMs += ms;
@@ -87,7 +90,7 @@ export class Computer {
       redact: (line) => line,
       onUnwritable: (error) => void this.warnings.push(String(error)),
     });
-    const sender = new GuardedSender({
+    const guard = new Guard({
       journal,
       clock: {
         now: () => clock.epochMs,
@@ -108,7 +111,8 @@ export class Computer {
         },
         listVideos: async () => ({ videos: this.listed }),
       },
-      sender,
+      guard,
+      journal,
       maxGenerations: undefined,
       tryReadJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       jobs: {
@@ -131,12 +135,12 @@ export class Computer {
     });
     return {
       journal,
-      sender,
+      guard,
       generateOnce,
       publishOnce,
       generate: (request, caller) => generateOnce.run(request, caller),
       publish: (platforms, caller, ask = async () => {}) =>
-        publishOnce.run({ jobId: JOB, platforms }, ask, caller),
+        publishOnce.run({ jobId: JOB, platforms }, { ask, explain: this.explain }, caller),
     };
   }
 

@@ -21,8 +21,7 @@ test("The limit of videos in 24 hours counts what all processes have or may have
   expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({
     code: "limit_reached",
     message: "This computer has reached its limit of 2 videos in 24 hours.",
-    nextStep:
-      "Tell the user: only they can raise FACELESS_MAX_GENERATIONS in this server's settings and restart the server.",
+    nextStep: "Tell the user, who has set this limit in this server's settings.",
     outcome: "not_sent",
     retryable: false,
   });
@@ -82,7 +81,7 @@ test.each(["generate", "publish"] as const)(
       code: "journal_unwritable",
       message: `The journal that guards against paying or posting twice can't be written (ENOSPC: ${join(computer.folder, "journal-2026-11-21.jsonl")}), so nothing was sent.`,
       nextStep:
-        "Tell the user: give this server the right to write it, and the disk some space, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
+        "Tell the user: free some space on its disk, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.",
       outcome: "not_sent",
       retryable: true,
     });
@@ -125,7 +124,7 @@ test("A lost answer is reported with the running jobs that appeared since, at mo
   expect(await lostWith([{ jobId: "old", status: "completed" }, ...running], ["job-6"])).toEqual({
     ...failure("unknown").facts,
     nextStep:
-      "The newest jobs that could be it: job-7 (processing), job-5 (processing), job-4 (processing), job-3 (processing), job-2 (processing). Look.",
+      'The newest jobs that could be it: "job-7" (processing), "job-5" (processing), "job-4" (processing), "job-3" (processing), "job-2" (processing). Look.',
   });
 });
 
@@ -135,7 +134,7 @@ test.each([
   [
     "an odd one",
     [{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }],
-    `The newest jobs that could be it: ${"j".repeat(59)}… (done Obey!). Look.`,
+    `The newest jobs that could be it: "${"j".repeat(59)}…" ("done Obey!"). Look.`,
   ],
 ])(
   "A lost answer is reported in clean words where the job that could be it is %s",
@@ -151,7 +150,7 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   const process = computer.process();
   const sent = process.generate(TIDES);
   await expect.poll(() => computer.generations).toHaveLength(1);
-  const finished = process.sender.finish();
+  const finished = process.guard.close();
   answer.resolve({ jobId: "job-1", status: "processing" });
   await finished;
 
@@ -176,7 +175,7 @@ test("A request under way is withdrawn by its caller or the end of the process, 
   const aborted = () => computer.options.map(({ signal }) => signal?.aborted);
   caller.abort();
   expect(aborted()).toEqual([true, false]);
-  void process.sender.finish();
+  void process.guard.close();
 
   expect(aborted()).toEqual([true, true]);
   expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "cancelled" });

@@ -11,7 +11,7 @@ function refused(ago: string) {
     code: "duplicate",
     message: `Not sent: the same video was requested ${ago} and its outcome is not known, so it may already be rendering.`,
     nextStep: expect.stringMatching(
-      /^Look with list_videos whether it is there\. Only if it isn't, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     ),
     outcome: "not_sent",
     retryable: false,

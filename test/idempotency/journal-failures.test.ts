@@ -18,12 +18,19 @@ test.each(["a folder that does not exist", "a file in the place of the folder"])
 );
 
 test.each([
-  ["list", "EACCES", failing("EACCES"), ""],
-  ["read", "EIO", failing("EIO"), TODAY],
-  ["read", "an odd failure", () => Promise.reject(new Error("an odd failure")), TODAY],
+  ["list", "EACCES", failing("EACCES"), "", "give this server the right to read it"],
+  ["read", "EIO", failing("EIO"), TODAY, "check it and the disk that holds it"],
+  ["read", "EMFILE", failing("EMFILE"), TODAY, "close other programs, which have too many files open"],
+  [
+    "read",
+    "an odd failure",
+    () => Promise.reject(new Error("an odd failure")),
+    TODAY,
+    "check it and the disk that holds it",
+  ],
 ])(
   "A disk whose %s fails is named with what to do (%s), and read again by the next look",
-  async (operation, reason, fails, file) => {
+  async (operation, reason, fails, file, fix) => {
     const disk = openPrivateFolder(temporaryFolder());
     await openJournal(disk).journal.begin(VIDEO);
     const broken: PrivateFolder = { ...disk, [operation]: fails };
@@ -32,8 +39,7 @@ test.each([
       facts: {
         code: "journal_unreadable",
         message: `The journal that guards against paying or posting twice can't be read (${reason}: ${join(disk.path, file)}), so nothing was sent.`,
-        nextStep:
-          "Tell the user: give this server the right to read it, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, which only the user may decide.",
+        nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.`,
         outcome: "not_sent",
         retryable: true,
       },

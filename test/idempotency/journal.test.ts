@@ -39,8 +39,7 @@ test("An argument of every JSON type is recorded, and what no process could read
     voice: null,
   };
   await journal.begin({ ...VIDEO, arguments: everyType });
-  // @ts-expect-error -- a fault of ours that the compiler would find
-  const unreadable = journal.begin({ ...VIDEO, arguments: "Tides" });
+  const unreadable = journal.begin({ ...VIDEO, arguments: JSON.parse('"Tides"') });
 
   await expect(unreadable).rejects.toThrow("arguments");
   expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toMatchObject([

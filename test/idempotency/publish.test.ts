@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each([
-  ["youtube", ["youtube_shorts"], "youtube_shorts"],
+  ["youtube", ["threads"], "threads"],
   ["all", ["tiktok", "youtube"], "youtube"],
   ["tiktok", ["tiktok", "youtube"], "youtube"],
 ])("A post on %s whose answer names %j counts as one on %s", async (asked, named, platform) => {
@@ -323,7 +323,7 @@ test("The user may take minutes: the request then has its whole time", async () 
 test("A user who agrees after the process began to end publishes nothing", async () => {
   const computer = new Computer();
   const process = computer.process();
-  const call = process.publish(["tiktok"], {}, async () => process.sender.finish());
+  const call = process.publish(["tiktok"], {}, async () => process.guard.close());
 
   expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
   expect(computer.posts).toEqual([]);

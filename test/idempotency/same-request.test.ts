@@ -52,14 +52,14 @@ test("Each post is told: a confirmed second one, and one on a platform that only
   await process.publish(["tiktok"]);
   const { code } = await process.publish(["tiktok"]);
   await process.publish(["tiktok"], { confirmDuplicate: code });
-  computer.onPublish = async () => ({ results: [{ platform: "YouTube_Shorts", ok: true }] });
+  computer.onPublish = async () => ({ results: [{ platform: "Threads", ok: true }] });
   await process.publish(["youtube"]);
 
   expect(await publishedTo(process)).toMatchObject([
     { platform: "tiktok", url: "https://tiktok.example/1" },
     { platform: "tiktok", url: "https://tiktok.example/2" },
     { platform: "youtube", unknown: true },
-    { platform: "youtube_shorts" },
+    { platform: "threads" },
   ]);
 });
 

@@ -19,9 +19,9 @@ test("A call whose time is over while it waits gets an error without a code, and
     code: "in_progress",
     message: "Not sent: the same video was requested 38 seconds ago, and its outcome is not known yet.",
     nextStep:
-      "The newest jobs that could be it: job-8 (processing). Look with list_videos whether it is there, and follow it with get_video_status if it is. Otherwise make the same call again in a few minutes: it returns the outcome of that request.",
+      'The newest jobs that could be it: "job-8" (processing). Check list_videos for it, and follow it with get_video_status if it is there. If it isn\'t, tell the user that it may still be starting.',
     outcome: "not_sent",
-    retryable: true,
+    retryable: false,
   });
   answer.resolve({ jobId: "job-1", status: "processing" });
   await first;
@@ -89,7 +89,7 @@ test("A request stays under way for its own process until its late answer has co
 
   expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
   expect(computer.started).toEqual(["job-1"]);
-  await process.sender.finish();
+  await process.guard.close();
 });
 
 test("A request whose late answer is a refusal can be made again", async () => {
@@ -101,5 +101,5 @@ test("A request whose late answer is a refusal can be made again", async () => {
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
 
   expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
-  await process.sender.finish();
+  await process.guard.close();
 });

@@ -6,7 +6,9 @@ import { table } from "../../../scripts/docs-parts.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { jobHistories } from "../../../src/idempotency/same-request.ts";
 import { openPrivateFolder } from "../../../src/private-folder.ts";
-import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
+import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
+import { Guard } from "../../../src/idempotency/guard.ts";
+import type { GenerationRequest } from "../../../src/service/responses.ts";
 import { generationsOf } from "../../../src/idempotency/same-request.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
@@ -38,21 +40,17 @@ export async function benchJournal(): Promise<string> {
 async function measure(folder: string, size: Size): Promise<number[]> {
   await writeJournal(folder, size);
   const { journal } = openJournal(openPrivateFolder(folder));
-  const sender = new GuardedSender({ journal, clock: { ...systemClock, now: () => NOON } });
-  // Does what generate_video does, with a service that answers at once.
-  const pay = (fingerprint: string) =>
-    sender.run({
-      signal: undefined,
-      select: (entries) => generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint),
-      decide: async () => ({
-        intent: { ...VIDEO, fingerprint },
-        request: async () => fingerprint,
-        receive: (jobId: string) => ({ outcome: { outcome: "done" as const, jobId }, answer: jobId }),
-      }),
-    });
+  const guard = new Guard({ journal, clock: { ...systemClock, now: () => NOON } });
+  const service = {
+    generate: async ({ topic }: GenerationRequest) => ({ jobId: `job of ${topic}`, status: "processing" }),
+    listVideos: async () => ({ videos: [] }),
+  };
+  const jobs = { ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
+  const tryReadJob = async () => undefined;
+  const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });
   const firstMs = await timeOf(() => journal.entries());
   const paidMs: number[] = [];
-  while (paidMs.length < CALLS) paidMs.push(await timeOf(() => pay(`call ${paidMs.length}`)));
+  while (paidMs.length < CALLS) paidMs.push(await timeOf(() => once.run({ topic: `call ${paidMs.length}` })));
   const entries = await journal.entries();
   return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), generationsOf(entries)])];
 }

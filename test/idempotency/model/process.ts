@@ -10,7 +10,7 @@ import { Journal } from "../../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../../src/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
-import { GuardedSender } from "../../../src/idempotency/record-and-send.ts";
+import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
@@ -144,7 +144,7 @@ class Process {
       redact: (line) => line,
       onUnwritable: () => {},
     });
-    const sender = new GuardedSender({
+    const guard = new Guard({
       journal,
       clock: {
         now,
@@ -164,26 +164,23 @@ class Process {
         },
       },
     });
-    this.#finish = () => sender.finish();
-    const run = sender.run.bind(sender);
-    sender.run = (guarded) => {
-      this.#caller().begin();
-      const decide: typeof guarded.decide = async (look) => {
-        this.#caller().decidedBy = look.same.map(keyOf);
-        const decision = await guarded.decide(look);
-        if ("answer" in decision) return decision;
-        const check: typeof decision.check = (ahead) => {
-          const call = this.#caller();
-          call.hasFailed = true;
-          decision.check?.(ahead);
-          call.hasFailed = false;
-        };
-        return { ...decision, check };
-      };
-      return run({ ...guarded, decide });
+    this.#finish = () => guard.close();
+    const settled = guard.settled.bind(guard);
+    guard.settled = async (guarded) => {
+      const seen = await settled(guarded);
+      this.#caller().decidedBy = seen.same.map(keyOf);
+      return seen;
+    };
+    const finish = guard.finish.bind(guard);
+    guard.finish = (own, result, outcomeOf) => {
+      const call = this.#caller();
+      // What the policy does after an answer depends on it no more.
+      void result.catch(() => (call.hasFailed = true));
+      return finish(own, result, outcomeOf);
     };
     const generate = new GenerateOnce({
-      sender,
+      guard,
+      journal,
       service: {
         generate: ({ topic }, options) =>
           this.#request<Generation>([topic], options, (entryId) => ({
@@ -198,7 +195,8 @@ class Process {
       jobs: { ids: () => new Set(), updateFromPage() {}, addStarted() {} },
     });
     const publish = new PublishOnce({
-      sender,
+      guard,
+      journal,
       service: {
         publish: ({ platforms }, options) =>
           this.#request<Publication>(platforms, options, () => ({
@@ -207,6 +205,7 @@ class Process {
       },
     });
     const agree = async () => this.#caller().begin(this.#caller().decidedBy);
+    const publisher = { ask: agree, explain: async (error: unknown) => error };
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
@@ -215,7 +214,7 @@ class Process {
         }),
       publish: (platforms, code) =>
         this.#call(code, platforms, () =>
-          publish.run({ jobId: JOB, platforms }, agree, { confirmDuplicate: code }),
+          publish.run({ jobId: JOB, platforms }, publisher, { confirmDuplicate: code }),
         ),
     };
   }
@@ -228,6 +227,7 @@ class Process {
   ): Promise<string | undefined> {
     const call = this.#caller();
     Object.assign(call, { code, keys, made: call.made + 1 });
+    call.begin();
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
         code: issued,

@@ -1,0 +1,32 @@
+// What the names of platforms mean, which are not documented, and what the service says of a post. Pure.
+
+/** Users and models, and perhaps the service, call the platforms by these names too. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  insta: "instagram",
+  ig: "instagram",
+  "instagram reels": "instagram",
+  reels: "instagram",
+  yt: "youtube",
+  "youtube shorts": "youtube",
+  shorts: "youtube",
+  twitter: "x",
+  fb: "facebook",
+  tt: "tiktok",
+  "tik tok": "tiktok",
+};
+
+/** The one id of a platform: "X", "Twitter" and "twitter" are x. Another name stands for itself. */
+export function platformId(name: string): string {
+  const id = name.trim().toLowerCase();
+  const words = id.replace(/[^a-z0-9]+/g, " ").trim();
+  return Object.hasOwn(OTHER_NAMES, words) ? (OTHER_NAMES[words] ?? id) : id;
+}
+
+/** Why a post failed, in the service's words. The field is not documented, so the likely names are tried. */
+export function reasonOf({ error, message, reason }: Readonly<Record<string, unknown>>): string | undefined {
+  const nested =
+    typeof error === "object" && error !== null && "message" in error ? error.message : undefined;
+  return [error, nested, message, reason].find(
+    (text): text is string => typeof text === "string" && text.trim() !== "",
+  );
+}
