@@ -1,0 +1,33 @@
+// How long the parts of a call may take, in milliseconds, and how they add up. Numbers alone: it imports nothing.
+
+const MINUTE_MS = 60_000;
+
+/** A read: all its attempts together, and the waits between them. */
+export const READ_MS = 20_000;
+
+/** Finding out, before a paid or public request, whether it is needed or can succeed. */
+export const LOOK_FIRST_MS = 10_000;
+
+/** A paid or public request, with what is waited for and looked at before it. */
+export const PAID_REQUEST_MS = 38_000;
+
+/** The part of it that must be left to begin a POST: one that is cut short has an unknown outcome. */
+export const MIN_POST_MS = 10_000;
+
+/** Finding out, after a paid or public request, what became of it or why it was refused. */
+export const LOOK_AFTER_MS = 5_000;
+
+/** What the timers of all these and the machine add. */
+const SPARE_MS = 2_000;
+
+/** A whole call. Clients give up after a minute. */
+export const CALL_MS = PAID_REQUEST_MS + LOOK_AFTER_MS + SPARE_MS;
+
+/** An answer that comes after the call's end is awaited for this long. */
+export const LATE_ANSWER_MS = 5 * MINUTE_MS;
+
+/** Whole minutes, since users are told of them: after that, no process can still be waiting for the answer. */
+export const UNDER_WAY_MS = Math.ceil((PAID_REQUEST_MS + LATE_ANSWER_MS) / MINUTE_MS) * MINUTE_MS;
+
+/** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
+export const MAX_DISK_MS = 4_000;

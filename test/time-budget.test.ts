@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import * as budget from "../src/time-budget.ts";
+
+const SECOND_MS = 1_000;
+/** Clients give up a call after this. */
+const CLIENTS_MS = 60 * SECOND_MS;
+
+test("the budgets are those that the documents and the texts name", () => {
+  expect({ ...budget }).toEqual({
+    READ_MS: 20 * SECOND_MS,
+    LOOK_FIRST_MS: 10 * SECOND_MS,
+    PAID_REQUEST_MS: 38 * SECOND_MS,
+    MIN_POST_MS: 10 * SECOND_MS,
+    LOOK_AFTER_MS: 5 * SECOND_MS,
+    CALL_MS: 45 * SECOND_MS,
+    LATE_ANSWER_MS: 5 * 60 * SECOND_MS,
+    UNDER_WAY_MS: 6 * 60 * SECOND_MS,
+    MAX_DISK_MS: 4 * SECOND_MS,
+  });
+});
+
+test("the parts of a call fit into it, and it into a client's patience", () => {
+  const { PAID_REQUEST_MS, LOOK_AFTER_MS, LOOK_FIRST_MS, MIN_POST_MS, MAX_DISK_MS, READ_MS, CALL_MS } =
+    budget;
+
+  expect(PAID_REQUEST_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
+  expect(READ_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
+  // The slowest disk is read, a job is looked at, the intent is written and read: a POST can still begin.
+  expect(MAX_DISK_MS + LOOK_FIRST_MS + 2 * MAX_DISK_MS + MIN_POST_MS).toBeLessThan(PAID_REQUEST_MS);
+  expect(CALL_MS).toBeLessThan(CLIENTS_MS);
+});
+
+test("no answer is awaited any more once its request is no longer under way", () => {
+  const { PAID_REQUEST_MS, LATE_ANSWER_MS, UNDER_WAY_MS } = budget;
+
+  // The outcome has to be written, too.
+  expect(PAID_REQUEST_MS + LATE_ANSWER_MS + budget.MAX_DISK_MS).toBeLessThan(UNDER_WAY_MS);
+});
