@@ -11,6 +11,8 @@ interface Field {
   readonly type: "string" | "number" | "directory";
   readonly placeholder?: string;
   readonly isSecret?: true;
+  /** For people who run the server on many computers: not on the bundle's settings page. */
+  readonly isForTeams?: true;
   readonly choices?: readonly string[];
 }
 
@@ -26,6 +28,13 @@ const FIELDS: Readonly<Record<string, Field>> = {
     choices: ["on", "off", "always"],
   },
   FACELESS_STATE_DIR: { title: "Journal folder", type: "directory" },
+  FACELESS_JOURNAL_URL: {
+    title: "Journal database",
+    type: "string",
+    placeholder: "postgres://...",
+    isSecret: true,
+    isForTeams: true,
+  },
 };
 const OPTION_TITLES = new Map([
   ["sandbox", "Sandbox"],
@@ -70,8 +79,9 @@ export function serverJson(): string {
 
 /** The parts of the bundle's manifest that make its settings page and pass its values to the server. */
 export function settingsPage() {
+  const onPage = settings.filter(({ isForTeams }) => isForTeams !== true);
   const fields = [
-    ...settings.map(({ name, title, type, meaning, default: value, description, isSecret, choices }) => ({
+    ...onPage.map(({ name, title, type, meaning, default: value, description, isSecret, choices }) => ({
       id: name.replace("FACELESS_", "").toLowerCase(),
       variable: name,
       entry: {

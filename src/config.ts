@@ -76,6 +76,11 @@ const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" 
 const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
 /** Keeps no journal. */
 const OFF = "off";
+const NO_JOURNAL_IN_DATABASE: ConfigProblem = {
+  variable: "FACELESS_JOURNAL_URL",
+  problem: "names a database for the journal, while FACELESS_STATE_DIR=off says to keep none",
+  fix: "Remove one of the two",
+};
 const LOG_LEVEL_DEFAULT = "warn";
 const SANDBOX_SECONDS_DEFAULT = 20;
 
@@ -138,6 +143,15 @@ export const SETTINGS = {
     values: "an absolute path, one that begins with ~, or off to keep none",
     default: "~/.faceless-video-mcp, which all clients share",
     parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
+  },
+  journalUrl: {
+    name: "FACELESS_JOURNAL_URL",
+    meaning:
+      "Postgres database that holds the journal instead of the folder, so that several computers share one; its password is kept as secret as the key",
+    values: "an address such as postgres://USER:PASSWORD@HOST/DATABASE",
+    default: "the journal folder",
+    parse: parseJournalUrl,
+    isGuard: true,
   },
   webhookPort: {
     name: "FACELESS_WEBHOOK_PORT",
@@ -207,6 +221,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
     : {};
   const stateDir = read(SETTINGS.stateDir);
+  const journalUrl = read(SETTINGS.journalUrl);
+  if (stateDir === OFF && journalUrl !== undefined) problems.push(NO_JOURNAL_IN_DATABASE);
   const settings = {
     /** An absolute path, as `stateDir`. */
     saveDir: read(SETTINGS.saveDir),
@@ -215,6 +231,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as the sandbox does. */
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
+    /** The database that holds the journal instead of `stateDir`. May hold a password: never show it whole. */
+    journalUrl: sandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
@@ -305,6 +323,12 @@ function parseBaseUrl(text: string): URL | Mistake {
 function parseProxy(text: string): string | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).href : undefined;
+}
+
+function parseJournalUrl(text: string): URL | Mistake | undefined {
+  if (isQuoted(text)) return IN_QUOTES;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
 }
 
 /** A relative path would lie in whatever folder the client starts the server from. */

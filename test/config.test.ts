@@ -58,7 +58,9 @@ test("the sandbox needs no key, URL or proxy, and uses none that is set", () => 
 
   expect(readConfig(env, SANDBOX, HOME)).toEqual(readConfig({}, SANDBOX, HOME));
   expect(readConfig({}, SANDBOX, HOME)).toMatchObject({ problems: [], warnings: [], sandbox: true });
-  expect(readConfig({ FACELESS_STATE_DIR: "/state" }, SANDBOX, HOME).stateDir).toBeUndefined();
+  const journals = { FACELESS_STATE_DIR: "/state", FACELESS_JOURNAL_URL: "postgres://db.test" };
+  expect(readConfig(journals, SANDBOX, HOME)).toEqual(readConfig({}, SANDBOX, HOME));
+  expect(readConfig({}, SANDBOX, HOME).stateDir).toBeUndefined();
 });
 
 const USABLE: readonly (readonly [name: string, value: string, expected: object])[] = [
@@ -73,6 +75,9 @@ const USABLE: readonly (readonly [name: string, value: string, expected: object]
   ["FACELESS_STATE_DIR", "Off", { stateDir: undefined }],
   ["FACELESS_STATE_DIR", "~", { stateDir: HOME }],
   ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state` }],
+  ...["postgres://user:p%40ss@db.test:6432/videos?sslmode=disable", "postgresql://db.test"].map(
+    (value) => ["FACELESS_JOURNAL_URL", value, { journalUrl: new URL(value) }] as const,
+  ),
   ["FACELESS_WEBHOOK_PORT", " 65535 ", { webhookPort: 65_535 }],
   ["FACELESS_LOG_LEVEL", "Silent", { logLevel: "silent" }],
   ["FACELESS_SANDBOX_SECONDS", "0", { sandboxSeconds: 0 }],
@@ -99,10 +104,29 @@ test.each([
     ["1.5", "-1", "many", "9007199254740993", "９", "${env:FACELESS_LIMIT}"],
   ],
   ["FACELESS_CONFIRM_PUBLISH", not("one of on, off, always"), ["false", "no", "0", "${env:ASK}"]],
+  [
+    "FACELESS_JOURNAL_URL",
+    not("an address such as postgres://USER:PASSWORD@HOST/DATABASE"),
+    ["mysql://u:p@db.test/x", "postgres:///x", "postgres://u:p@db.test:x", "db.test", "${env:JOURNAL}"],
+  ],
+  [
+    "FACELESS_JOURNAL_URL",
+    { problem: "is in quotes", fix: "Remove the quotes around it" },
+    ["'postgres://db'"],
+  ],
   ["HTTPS_PROXY", not("the URL of an HTTP proxy"), ["socks5://user:x@proxy.example", "http://", "a proxy"]],
   ["HTTP_PROXY", not("the URL of an HTTP proxy"), ["http://user:x@proxy:99999"]],
 ])("%s guards money, privacy or publicity, so a wrong value is a problem", (variable, mistake, values) => {
   for (const value of values) expect(problemOf({ [variable]: value })).toEqual({ variable, ...mistake });
+});
+
+test("a database for a journal that another setting switches off is a problem", () => {
+  const env = { FACELESS_STATE_DIR: "off", FACELESS_JOURNAL_URL: "postgres://u:canary@db.test/x" };
+  expect(problemOf(env)).toEqual({
+    variable: "FACELESS_JOURNAL_URL",
+    problem: "names a database for the journal, while FACELESS_STATE_DIR=off says to keep none",
+    fix: "Remove one of the two",
+  });
 });
 
 test.each([
@@ -128,7 +152,12 @@ test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.
     const env = Object.fromEntries(NAMES.map((name) => [name, value]));
     const { FACELESS_API_KEY, FACELESS_BASE_URL, ...rest } = env;
     // Any placeholder but the bundle's is a wrong value in a guard.
-    const { FACELESS_MAX_GENERATIONS: _, FACELESS_CONFIRM_PUBLISH: __, ...others } = rest;
+    const {
+      FACELESS_MAX_GENERATIONS: _,
+      FACELESS_CONFIRM_PUBLISH: __,
+      FACELESS_JOURNAL_URL: ___,
+      ...others
+    } = rest;
 
     expect(read(value.trim() === "" || value.startsWith("${user_config.") ? rest : others)).toEqual(read({}));
     expect(readConfig({ FACELESS_API_KEY, FACELESS_BASE_URL }, FLAGS, HOME).problems).toMatchObject([

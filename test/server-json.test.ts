@@ -10,7 +10,7 @@ test("server.json describes exactly the options and settings of the server", () 
   expect(JSON.parse(serverJson())).toEqual(server);
 });
 
-test("server.json names this package and its exact version, and only the key is a secret", () => {
+test("server.json names this package and its exact version, and only the key and the journal's database are secrets", () => {
   const [npm] = server.packages;
   expect(server).toMatchObject({ name: manifest.mcpName, websiteUrl: manifest.homepage });
   expect(npm).toMatchObject({ identifier: manifest.name, version: server.version });
@@ -18,7 +18,7 @@ test("server.json names this package and its exact version, and only the key is 
   // The registry refuses longer ones.
   expect(server.description.length).toBeLessThanOrEqual(100);
   const secrets = npm?.environmentVariables.filter((variable) => "isSecret" in variable);
-  expect(secrets).toEqual([expect.objectContaining({ name: "FACELESS_API_KEY", isSecret: true })]);
+  expect(secrets?.map(({ name }) => name)).toEqual(["FACELESS_API_KEY", "FACELESS_JOURNAL_URL"]);
 });
 
 test("what a client makes of the untouched defaults starts the server with every tool", () => {
