@@ -70,7 +70,9 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
 }
 
 function findStaleParts(name: string, text: string): string[] {
-  const parts = Object.entries(new Map<string, object>(Object.entries(PARTS)).get(name) ?? {});
+  const parts = Object.entries(
+    new Map<string, Record<string, string>>(Object.entries(PARTS)).get(name) ?? {},
+  );
   return parts
     .filter(([mark, part]) => withPart(text, mark, part) !== text)
     .map(([mark]) => `its part ${mark} is out of date: npm run docs`);

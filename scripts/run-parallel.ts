@@ -21,9 +21,9 @@ const codes = await Promise.all(
       // The type checker is written in Go, where collecting garbage took a third of the processor's time.
       env: { ...process.env, GOGC: "off" },
     });
-    const ended = once(child, "close");
+    const ended: Promise<unknown[]> = once(child, "close");
     if (child.stdout !== null) process.stdout.write(await text(child.stdout));
-    const [code]: unknown[] = await ended;
+    const [code] = await ended;
     if (code !== 0) process.stderr.write(`npm run ${script} failed.\n`);
     return code;
   }),

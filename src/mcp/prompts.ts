@@ -32,6 +32,9 @@ export function registerPrompts(server: McpServer, application: Application): vo
   }
 }
 
+/** The SDK has checked that they are texts. */
+const argumentsSchema = () => z.record(z.string(), z.string()).default({});
+
 function schemaOf(prompt: Prompt, recentJobIds: () => Promise<readonly string[]>) {
   const args = Object.entries(prompt.arguments);
   const json = {
@@ -48,5 +51,5 @@ function schemaOf(prompt: Prompt, recentJobIds: () => Promise<readonly string[]>
       completable(z.string(), async (typed) => [...((await suggest?.(typed, recentJobIds)) ?? [])]),
     ]),
   );
-  return { ...schemaFrom(json, (given) => readArguments(prompt, Object(given))), shape };
+  return { ...schemaFrom(json, (given) => readArguments(prompt, argumentsSchema().parse(given))), shape };
 }

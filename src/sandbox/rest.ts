@@ -24,7 +24,7 @@ export function restRoutes(account: Account, url: string): readonly Route[] {
 
 /** The parameters of path and query. A number is written in digits. */
 function parametersOf({ url, match }: RouteRequest): object {
-  const query = Array.from(url.searchParams, ([name, text]) => [
+  const query = Array.from(url.searchParams, ([name, text]): [string, string | number] => [
     name,
     /^\d+$/.test(text) ? Number(text) : text,
   ]);

@@ -101,7 +101,7 @@ export class Downloader {
     throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+  async *#receive(answer: Dispatcher.ResponseData): AsyncGenerator<Uint8Array, void> {
     if (answer.statusCode !== 200) throw new DownloadFailure(`its host answered HTTP ${answer.statusCode}`);
     if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
       throw new DownloadFailure("its link does not lead to a video");

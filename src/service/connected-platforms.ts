@@ -55,8 +55,11 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
         // An endpoint may decline one protocol version by any other 4xx: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
-        const values = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-        return new Response(text || null, { status, headers: Object.fromEntries(values) });
+        const values = Object.entries(headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]);
+        return new Response(text || null, { status, headers: values });
       } catch (error) {
         failure ??= error instanceof TransportFailure ? transportError(operation, error) : error;
         throw error;

@@ -69,7 +69,7 @@ function findEntry(document: unknown, root: string, { workingDir, platform }: Ho
   // On Windows the terminal and the client may spell one folder differently: c: or C:, / or \.
   const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
   // Claude Code also keeps entries of its own for each project.
-  const project = Object.entries(Object(field(document, "projects"))).find(
+  const project = entriesOf(field(document, "projects")).find(
     ([folder]) => spelling(folder) === spelling(workingDir),
   )?.[1];
   const lists = [field(project, root), field(document, root)];
@@ -77,7 +77,7 @@ function findEntry(document: unknown, root: string, { workingDir, platform }: Ho
     .flatMap((list) =>
       Array.isArray(list)
         ? list.map((entry: unknown) => [field(entry, "name"), entry] as const)
-        : Object.entries(Object(list)),
+        : entriesOf(list),
     )
     .find(([name, entry]) => name === SERVER || startsThisServer(entry))?.[1];
 }
@@ -87,8 +87,12 @@ function startsThisServer(entry: unknown): boolean {
   return words.some((word) => typeof word === "string" && word.includes("faceless-video-mcp"));
 }
 
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null ? Object.entries<unknown>({ ...value }) : [];
+}
+
 function field(value: unknown, name: string): unknown {
-  return Object(value)[name];
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 async function checkEntry(

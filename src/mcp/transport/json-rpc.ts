@@ -158,12 +158,11 @@ function invalid(id: RequestId | null, code: number, message: string): Received 
 }
 
 function isResponse(value: unknown): boolean {
-  const message: object = Object(value);
-  return Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+  return typeof value === "object" && value !== null && ("result" in value || "error" in value);
 }
 
 /** Null for an id that can't be sent back as it came: JSON.parse rounds large integers. */
 function idOf(value: unknown): RequestId | null {
-  const { id }: { readonly id?: unknown } = Object(value);
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
   return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
 }

@@ -3,6 +3,15 @@
 /** The parameters of a message; the receiver checks what it needs. */
 export type Params = Readonly<Record<string, unknown>>;
 
+/** A message of JSON-RPC, which a host is trusted to send. */
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Params;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
 export interface Host {
   /** Rejects with the host's words. */
   request(method: string, params: Params): Promise<unknown>;
@@ -12,15 +21,15 @@ export interface Host {
 
 /** Handles messages from now on, by their method's last part. The host's requests get an empty result. */
 export function connectHost(handlers: Readonly<Record<string, (params: Params) => void>>): Host {
-  const pending = new Map<unknown, (message: { result?: unknown; error?: { message: string } }) => void>();
+  const pending = new Map<unknown, (message: Message) => void>();
   let lastId = 0;
   const post = (message: object) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
-  addEventListener("message", ({ source, data }) => {
+  addEventListener("message", ({ source, data }: MessageEvent<Message | undefined>) => {
     if (source !== parent || !data) return;
     const { id, method, params } = data;
     if (method) {
-      handlers[method.split("/").pop()]?.(params ?? {});
+      handlers[method.slice(method.lastIndexOf("/") + 1)]?.(params ?? {});
       if (id !== undefined) post({ id, result: {} });
     } else {
       pending.get(id)?.(data);

@@ -78,7 +78,7 @@ export async function readJob(host: Host, jobId: string, hasResources: unknown):
   if (!hasResources) return callTool(host, "get_video_status", { jobId }) as Promise<Job>;
   const uri = `faceless://jobs/${encodeURIComponent(jobId)}`;
   const { contents } = (await host.request("resources/read", { uri })) as { contents: [{ text: string }] };
-  return JSON.parse(contents[0].text);
+  return JSON.parse(contents[0].text) as Job;
 }
 
 /** The structure of a result, which is in its text too. Throws a Failure. */
@@ -87,6 +87,6 @@ export function answerOf({ content, isError, structuredContent, resultType, _met
   if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
   const text = content?.[0]?.text ?? "";
   if (isError) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
-  const [summary, json = "{}"] = text.split("\n");
-  return structuredContent ?? { summary, ...JSON.parse(json) };
+  const [summary = "", json = "{}"] = text.split("\n");
+  return structuredContent ?? { summary, ...(JSON.parse(json) as Answer) };
 }
