@@ -11,6 +11,7 @@ import {
   generationInProgressError,
   limitError,
 } from "./errors.ts";
+import { LOOK_AFTER_MS } from "../time-budget.ts";
 import type { Guard, GuardedCall } from "./guard.ts";
 import type { GenerationEntry, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import {
@@ -81,7 +82,6 @@ export interface AlreadyStarted {
   readonly code: string;
 }
 
-const LIST_MS = 5_000;
 /** Read for one call. A running job is almost always among the ten newest. */
 const MAX_LOOKUPS = 10;
 
@@ -200,7 +200,7 @@ export class GenerateOnce {
   /** The newest videos but for those that were known before, and those of other requests in the journal. */
   async #listUnclaimed(known: ReadonlySet<string>): Promise<readonly Video[]> {
     const { service, journal, jobs } = this.#options;
-    const { videos } = await service.listVideos({}, { deadlineMs: LIST_MS });
+    const { videos } = await service.listVideos({}, { deadlineMs: LOOK_AFTER_MS });
     jobs.updateFromPage(videos, { isFirstPage: true });
     const claimed = new Set(generationsOf(await journal.entries()).map(({ jobId }) => jobId?.toLowerCase()));
     return videos.filter(({ jobId }) => !known.has(jobId) && !claimed.has(jobId.toLowerCase()));

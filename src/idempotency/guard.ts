@@ -4,6 +4,7 @@
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
+import { PAID_REQUEST_MS } from "../time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, versionOf } from "./same-request.ts";
 
@@ -41,8 +42,6 @@ export interface Begun {
 }
 
 const CANCELLED = "The call was cancelled before anything was sent.";
-/** A call has 45 s in all. The rest is for looking at the service after a lost answer or a refusal. */
-const CALL_MS = 38_000;
 /** How often a request that is under way is looked at. */
 const WAIT_STEP_MS = 250;
 /** An older request without an outcome is not waited for. */
@@ -61,7 +60,7 @@ export class Guard {
   startCall<Entry>(select: Select<Entry>, caller: AbortSignal | undefined): GuardedCall<Entry> {
     const { clock } = this.#options;
     const { signal: shutdown } = this.#shutdown;
-    const endsAtMs = clock.monotonicMs() + CALL_MS;
+    const endsAtMs = clock.monotonicMs() + PAID_REQUEST_MS;
     return {
       select,
       signal: caller === undefined ? shutdown : AbortSignal.any([shutdown, caller]),
@@ -119,10 +118,11 @@ export class Guard {
         await journal.end(own, outcomeOf(result));
         return result;
       } catch (error) {
-        // Only `answer` rejects with it, so that what comes late is such a result.
-        if (error instanceof DeadlineError)
-          void this.finish<Result>(own, error.late, outcomeOf).catch(() => {});
-        else await journal.end(own, outcomeOfFailure(error));
+        if (error instanceof DeadlineError) {
+          // eslint-disable-next-line typescript/no-unsafe-assignment -- only `answer` rejects with it: it is a Result
+          const late: Promise<Result> = error.late;
+          void this.finish(own, late, outcomeOf).catch(() => {});
+        } else await journal.end(own, outcomeOfFailure(error));
         throw error;
       }
     };

@@ -6,14 +6,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { PrivateFolder } from "../private-folder.ts";
 import { errnoOf } from "../errors.ts";
+import { MAX_DISK_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore } from "./journal.ts";
 
 type OnLine = Parameters<JournalStore["readNew"]>[0];
 
 const MAX_DAYS = 90;
-/** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
-const MAX_DISK_MS = 4_000;
 /** Matches the copies of programs for synchronising too, which have more in their names. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
 const LINES_PER_TURN = 1_000;

@@ -4,6 +4,7 @@
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { lazyValue } from "../lazy.ts";
+import { UNDER_WAY_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";
 
 /** Made on first use, to keep the start fast. */
@@ -57,9 +58,6 @@ export type Intent =
 export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<GenerationEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
-
-/** Longer than an answer is awaited: a call's 38 s and five minutes for a late answer. */
-const UNDER_WAY_MS = 6 * 60_000;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
