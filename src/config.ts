@@ -139,7 +139,8 @@ export const SETTINGS = {
   },
   stateDir: {
     name: "FACELESS_STATE_DIR",
-    meaning: "Journal folder. Without a journal, a restart forgets what was paid and posted",
+    meaning:
+      "Journal folder; a set one must exist. Without a journal, a restart forgets what was paid and posted",
     values: "an absolute path, one that begins with ~, or off to keep none",
     default: "~/.faceless-video-mcp, which all clients share",
     parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
@@ -231,6 +232,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as the sandbox does. */
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
+    /** Whether it is made where it is missing. One that the user has set may lie on a disk to be mounted. */
+    makesStateDir: !sandbox && stateDir === undefined,
     /** The database that holds the journal instead of `stateDir`. May hold a password: never show it whole. */
     journalUrl: sandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),

@@ -1,12 +1,13 @@
 // One folder on this computer, in which only regular files of this user are read and written. Follows no link
-// and waits for no pipe, since other users and programs may write to the folder too.
+// and waits for no pipe, since other users and programs may write to the folder too: such a file is an error,
+// as what it hides might matter.
 
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "./errors.ts";
 
-/** Rejects as Node's file system does. A missing folder is an empty one, and so is a missing file. */
+/** Rejects as Node's file system does. For reading, a missing folder is empty, and so is a missing file. */
 export interface PrivateFolder {
   /** Where the folder is, for messages. */
   readonly path: string;
@@ -14,13 +15,13 @@ export interface PrivateFolder {
   list(namePattern: RegExp): Promise<ReadonlyMap<string, string>>;
   /** The file's bytes from `start` on. */
   read(name: string, start: number): Promise<Buffer>;
-  /** Resolves when the text is on disk. Makes the folder and the file where they are missing. */
+  /** Resolves when the text is on disk. Makes the file where it is missing, and the folder if it may. */
   append(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
-/** The folder at an absolute path. */
-export function openPrivateFolder(path: string): PrivateFolder {
+/** The folder at an absolute path. One that the user has set is not made: its disk may not be mounted yet. */
+export function openPrivateFolder(path: string, { mayMake = true } = {}): PrivateFolder {
   return {
     path,
     async list(namePattern) {
@@ -28,8 +29,9 @@ export function openPrivateFolder(path: string): PrivateFolder {
       const look = async (name: string) => {
         // A file may have gone since.
         const stats = await orMissing(undefined, lstat(join(path, name)));
-        if (stats !== undefined && isOwnFile(stats))
-          versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
+        if (stats === undefined) return;
+        if (!isOwnFile(stats)) throw new Error(`${NOT_OURS}: ${name}`);
+        versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
       };
       const names = await orMissing([], readdir(path));
       await Promise.all(names.filter((name) => namePattern.test(name)).map(look));
@@ -45,9 +47,11 @@ export function openPrivateFolder(path: string): PrivateFolder {
         }),
       ),
     async append(name, text) {
-      await mkdir(path, { recursive: true, mode: 0o700 });
+      if (mayMake) await mkdir(path, { recursive: true, mode: 0o700 });
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
       await withFile(join(path, name), flags, async (file) => {
+        // Under a second name it may be any file.
+        if ((await file.stat()).nlink > 1) throw new Error(NOT_OURS);
         const { bytesWritten } = await file.write(text);
         // A disk that is almost full takes a part and reports no error.
         if (bytesWritten < Buffer.byteLength(text)) throw new Error("the disk is full");
@@ -57,6 +61,8 @@ export function openPrivateFolder(path: string): PrivateFolder {
     remove: (name) => unlink(join(path, name)),
   };
 }
+
+const NOT_OURS = "there is a link, a pipe, a folder or another user's file";
 
 /** Looks at the opened file too: it may have been exchanged since it was listed. */
 async function withFile<Result>(
@@ -68,7 +74,7 @@ async function withFile<Result>(
   const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
   try {
     if (isOwnFile(await file.stat())) return await use(file);
-    throw new Error("it is a link, a pipe or another user's file");
+    throw new Error(NOT_OURS);
   } finally {
     await file.close();
   }

@@ -32,6 +32,7 @@ test("with only key and URL set, every other setting has its default", () => {
     sandboxSeconds: 20,
     confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
+    makesStateDir: true,
     logLevel: "warn",
   });
 });
@@ -72,9 +73,9 @@ const USABLE: readonly (readonly [name: string, value: string, expected: object]
   ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
   ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: "off" }],
   ["FACELESS_CONFIRM_PUBLISH", "always", { confirmPublish: "always" }],
-  ["FACELESS_STATE_DIR", "Off", { stateDir: undefined }],
-  ["FACELESS_STATE_DIR", "~", { stateDir: HOME }],
-  ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state` }],
+  ["FACELESS_STATE_DIR", "Off", { stateDir: undefined, makesStateDir: false }],
+  ["FACELESS_STATE_DIR", "~", { stateDir: HOME, makesStateDir: false }],
+  ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state`, makesStateDir: false }],
   ...["postgres://user:p%40ss@db.test:6432/videos?sslmode=disable", "postgresql://db.test"].map(
     (value) => ["FACELESS_JOURNAL_URL", value, { journalUrl: new URL(value) }] as const,
   ),
@@ -83,7 +84,7 @@ const USABLE: readonly (readonly [name: string, value: string, expected: object]
   ["FACELESS_SANDBOX_SECONDS", "0", { sandboxSeconds: 0 }],
   // No client expands these.
   ...["/$KEY", "/a{b}", "/}${", "/${KEY", `/${"${".repeat(60_000)}`].map(
-    (value) => ["FACELESS_STATE_DIR", value, { stateDir: value }] as const,
+    (value) => ["FACELESS_STATE_DIR", value, { stateDir: value, makesStateDir: false }] as const,
   ),
 ];
 test.each(USABLE)("%s is read from %.20j", (name, value, expected) => {

@@ -69,7 +69,10 @@ export function createApplication(options: ApplicationOptions): Application {
   // A server that is not set up touches no file.
   const folder = config.problems.length > 0 ? undefined : config.stateDir;
   const journal = new Journal({
-    store: folder === undefined ? memoryStore(clock) : new JournalFiles(openPrivateFolder(folder), clock),
+    store:
+      folder === undefined
+        ? memoryStore(clock)
+        : new JournalFiles(openPrivateFolder(folder, { mayMake: config.makesStateDir }), clock),
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });

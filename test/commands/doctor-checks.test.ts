@@ -179,7 +179,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     },
     name: "journal",
     detail: /^it can't be understood \(.+: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
-    fix: /^Update this server, as a newer version has written that file$/,
+    fix: /^Update this server, as a newer version has written it$/,
   },
   {
     what: "a journal to which other users may write",

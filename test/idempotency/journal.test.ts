@@ -4,6 +4,9 @@ import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chownSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -141,34 +144,58 @@ test("A file that has not changed is not read again, and one of another name nev
   expect(names).toEqual([TODAY]);
 });
 
-test.runIf(process.platform !== "win32")(
-  "No link, pipe or folder is read as a file of the journal, and nothing is written through one",
-  async () => {
-    const folder = temporaryFolder();
+const PLANTED: Readonly<Record<string, (path: string, target: string) => void>> = {
+  "a symbolic link": (path, target) => symlinkSync(target, path),
+  "a pipe": (path) => void execFileSync("mkfifo", [path]),
+  "a folder": (path) => mkdirSync(path),
+  "another user's file": (path, target) => {
+    copyFileSync(target, path);
+    chownSync(path, 65_534, 65_534);
+  },
+};
+
+test.runIf(process.getuid?.() === 0).each(Object.entries(PLANTED))(
+  "With %s among the journal's files, of whatever day, nothing is sent, and nothing is written through it",
+  async (_, plant) => {
     const target = join(temporaryFolder(), "target");
     writeFileSync(target, JSON.stringify({ id: "planted", atMs: NOON, ...VIDEO }));
-    symlinkSync(target, join(folder, TODAY));
-    execFileSync("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
-    mkdirSync(join(folder, "journal-2026-11-19.jsonl"));
-    const { journal } = openJournal(openPrivateFolder(folder));
+    for (const name of [TODAY, "journal-2026-11-19.jsonl"]) {
+      const folder = temporaryFolder();
+      plant(join(folder, name), target);
+      const { journal } = openJournal(openPrivateFolder(folder));
 
-    expect(await journal.entries()).toEqual([]);
-    await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
-    expect(readFileSync(target, "utf8")).toContain("planted");
+      await expect(journal.entries()).rejects.toMatchObject({
+        facts: { code: "journal_unreadable", message: expect.stringContaining(name) },
+      });
+      await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { outcome: "not_sent" } });
+    }
     expect(readFileSync(target, "utf8")).not.toContain("not_sent");
   },
 );
 
-test.runIf(process.getuid?.() === 0)("No file of another user is read or written to", async () => {
+test("Nothing is written to a file of the journal that has a second name", async () => {
   const folder = temporaryFolder();
-  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
-  chownSync(join(folder, TODAY), 65_534, 65_534);
-  const { journal } = openJournal(openPrivateFolder(folder));
+  const target = join(temporaryFolder(), "target");
+  writeFileSync(target, "");
+  linkSync(target, join(folder, TODAY));
 
-  expect(await journal.entries()).toEqual([]);
-  await expect(journal.begin(VIDEO)).rejects.toMatchObject({
-    facts: { message: expect.stringContaining("another user's file") },
+  await expect(openJournal(openPrivateFolder(folder)).journal.begin(VIDEO)).rejects.toMatchObject({
+    facts: { code: "journal_unwritable", message: expect.stringContaining("there is a link") },
   });
+  expect(readFileSync(target, "utf8")).toBe("");
+});
+
+test("A folder that the user has set and that is missing is named, and is not made", async () => {
+  const folder = join(temporaryFolder(), "not mounted");
+  const { journal } = openJournal(openPrivateFolder(folder, { mayMake: false }));
+
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({
+    facts: {
+      message: expect.stringContaining(folder),
+      nextStep: expect.stringContaining("create that folder, or mount the disk that holds it"),
+    },
+  });
+  expect(existsSync(folder)).toBe(false);
 });
 
 test.each([

@@ -114,7 +114,7 @@ async function withServer<Result>(place: string, use: (client: Client) => Promis
     PATH: process.env["PATH"] ?? "",
     FACELESS_API_KEY: KEY,
     FACELESS_BASE_URL: readFileSync(join(place, "url"), "utf8"),
-    FACELESS_STATE_DIR: join(place, "journal"),
+    FACELESS_STATE_DIR: place,
     FACELESS_POLL_SECONDS: "1",
   };
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE], env }));

@@ -199,7 +199,7 @@ class Round {
         CLOCK_FILE: join(this.#folder, "clock"),
         FACELESS_API_KEY: key,
         FACELESS_BASE_URL: this.#service?.url ?? "",
-        FACELESS_STATE_DIR: join(this.#folder, "state"),
+        FACELESS_STATE_DIR: this.#folder,
       },
       stderr: "ignore",
     });
