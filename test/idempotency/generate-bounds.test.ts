@@ -143,6 +143,30 @@ test.each([
   },
 );
 
+test("A lost answer names no job of another order, also of one that was answered after it", async () => {
+  const computer = new Computer();
+  const other = resolvers();
+  computer.onGenerate = ({ topic }) =>
+    topic === TIDES.topic ? Promise.reject(failure("unknown")) : other.promise;
+  const moon = computer.process().generate({ topic: "The moon" });
+  await expect.poll(() => computer.generations).toHaveLength(1);
+  computer.listed = ["ours", "theirs"].map((jobId) => ({ jobId, status: "processing" }));
+  const process = computer.process({
+    service: {
+      generate: computer.onGenerate,
+      listVideos: async () => {
+        other.resolve({ jobId: "THEIRS", status: "processing" });
+        await moon;
+        return { videos: computer.listed };
+      },
+    },
+  });
+
+  expect((await errorOf(process.generate(TIDES))).nextStep).toBe(
+    'The newest jobs that could be it: "ours" (processing). Look.',
+  );
+});
+
 test("When the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
   const computer = new Computer();
   const answer = resolvers();

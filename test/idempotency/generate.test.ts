@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
+import type { ConfirmedRepeat } from "../../src/idempotency/generate-once.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
@@ -91,12 +92,32 @@ test("The same video is recognised in another Unicode composition of its topic",
   });
 });
 
-test("Another duration or topic is another request", async () => {
-  const computer = await afterFirst();
-  await computer.process().generate({ ...TIDES, duration: 21 });
-  await computer.process().generate({ ...TIDES, topic: "Tides fall" });
+test.each([
+  ["duration", TIDES, { ...TIDES, duration: 21 }],
+  ["topic", TIDES, { ...TIDES, topic: "Tides fall" }],
+  ["part that is spoken", { topic: "Tides rise. A wave." }, { topic: "Tides rise. [A wave.]" }],
+  ["decimal", { topic: "Tides rise 15.0 m" }, { topic: "Tides rise 150 m" }],
+  ["range", { topic: "In 19\u201420 m" }, { topic: "In 1920 m" }],
+  ["pair of numbers", { topic: "Tides of 1 5 m" }, { topic: "Tides of 15 m" }],
+] as const)("Another %s is another request", async (_, first, second) => {
+  const computer = new Computer();
+  await computer.process().generate(first);
+  await computer.process().generate(second);
 
-  expect(computer.generations).toHaveLength(3);
+  expect(computer.generations).toEqual([first, second]);
+});
+
+test("What is answered says how many videos of the same words were ordered", async () => {
+  const computer = await afterFirst();
+  const first = await computer.process().generate(TIDES);
+  const repeats: ConfirmedRepeat[] = [];
+  const ask = async (repeat: ConfirmedRepeat) => void repeats.push(repeat);
+  const confirmDuplicate = "code" in first ? first.code : "";
+  computer.pass(MINUTE_MS);
+  await computer.process().generateOnce.run(TIDES, { confirmDuplicate, ask });
+
+  expect(repeats).toMatchObject([{ count: 1, ageMs: MINUTE_MS }]);
+  expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 2, ageMs: 0 });
 });
 
 test("The same video is refused with a code from six minutes to a day after a lost answer", async () => {

@@ -89,11 +89,63 @@ test.each([
   expect(computer.posts).toHaveLength(1);
 });
 
-test("A platform that is named twice in one call is sent once", async () => {
+test.each([
+  ["x", "twitter"],
+  ["youtube", "YT"],
+  ["insta", "instagram"],
+])("A post on %s counts as one on %s", async (asked, other) => {
   const computer = new Computer();
-  await computer.process().publish(["tiktok", "tiktok"]);
+  await computer.process().publish([asked]);
 
-  expect(sentTo(computer)).toEqual([["tiktok"]]);
+  expect(await computer.process().publish([other])).toMatchObject({
+    results: [{ platform: other, ok: true, alreadyPublished: true }],
+  });
+  expect(computer.posts).toHaveLength(1);
+});
+
+test("A platform that is named twice in one call, also by another name, is sent once", async () => {
+  const computer = new Computer();
+  await computer.process().publish(["tiktok", "x", "tiktok", "twitter"]);
+
+  expect(sentTo(computer)).toEqual([["tiktok", "x"]]);
+});
+
+test("The journal keeps of the service's answer what the guard and a history need", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({
+    results: [
+      { ...TIKTOK, message: "posted", views: 0 },
+      { platform: "youtube", ok: false, error: { message: `no ${"o".repeat(300)}` } },
+    ],
+    more: "words",
+  });
+  const { journal, ...process } = computer.process();
+  await process.publish(["tiktok", "youtube"], { client: "Claude 1.0" });
+
+  expect(await journal.entries()).toMatchObject([
+    {
+      client: "Claude 1.0",
+      results: [TIKTOK, { platform: "youtube", ok: false, reason: `no ${"o".repeat(196)}…` }],
+    },
+  ]);
+  expect(JSON.stringify(await journal.entries())).not.toMatch(/views|posted|words/);
+});
+
+test("A look that shows why the service refused is recorded: nothing was posted", async () => {
+  const computer = new Computer();
+  computer.onPublish = fails("unknown");
+  computer.explain = async (error, request) => {
+    expect(request).toEqual({ jobId: JOB, platforms: ["tiktok", "youtube"] });
+    expect(error).toMatchObject({ facts: { outcome: "unknown" } });
+    return failure("rejected");
+  };
+  expect(await errorOf(computer.process().publish(["tiktok", "youtube"]))).toMatchObject({
+    outcome: "rejected",
+  });
+  computer.onPublish = new Computer().onPublish;
+  await computer.process().publish(["tiktok", "youtube"]);
+
+  expect(computer.posts).toHaveLength(2);
 });
 
 test("A platform that failed is the only one that is sent again", async () => {

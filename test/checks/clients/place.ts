@@ -53,7 +53,7 @@ export async function makePlace(
   const records = join(home, "records");
   await mkdir(records, { recursive: true });
   await cp(installed, project, { recursive: true, verbatimSymlinks: true });
-  const tapped = { records, env: { FACELESS_STATE_DIR: records, ...env } };
+  const tapped = { records, env: { FACELESS_STATE_DIR: home, ...env } };
   await write(project, "node_modules/faceless-video-mcp/dist/tapped.json", tapped);
   return { home, project, serverRuns: () => readServerRuns(records) };
 }

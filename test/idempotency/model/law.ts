@@ -88,7 +88,12 @@ export function keysOf({
   platforms = [topic],
   results = [],
 }: Line): string[] {
-  return [...platforms, ...results.map(({ platform }) => platform)];
+  return [...platforms, ...results.map(({ platform }) => platform)].map(keyOf);
+}
+
+/** One key for a platform that has two names. */
+export function keyOf(name: string): string {
+  return name === "twitter" ? "x" : name;
 }
 
 /** Where the service posts to: "all" stands for two platforms, and only its answer says which. */

@@ -14,7 +14,7 @@ import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
-import { entriesOf, keysOf, postedOn } from "./law.ts";
+import { entriesOf, keyOf, keysOf, postedOn } from "./law.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
 import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";
 
@@ -168,7 +168,7 @@ class Process {
     const settled = guard.settled.bind(guard);
     guard.settled = async (guarded) => {
       const seen = await settled(guarded);
-      this.#caller().decidedBy = seen.same.map(keyOf);
+      this.#caller().decidedBy = seen.same.map(versionOf);
       return seen;
     };
     const finish = guard.finish.bind(guard);
@@ -199,7 +199,7 @@ class Process {
       journal,
       service: {
         publish: ({ platforms }, options) =>
-          this.#request<Publication>(platforms, options, () => ({
+          this.#request<Publication>(platforms.map(keyOf), options, () => ({
             results: postedOn(platforms).map((platform) => ({ platform, ok: true })),
           })),
       },
@@ -213,7 +213,7 @@ class Process {
           return started.alreadyStarted ? started : {};
         }),
       publish: (platforms, code) =>
-        this.#call(code, platforms, () =>
+        this.#call(code, platforms.map(keyOf), () =>
           publish.run({ jobId: JOB, platforms }, publisher, { confirmDuplicate: code }),
         ),
     };
@@ -280,20 +280,20 @@ class Process {
         await this.#until({ kind: "look" });
         const { texts, lines } = this.#around.files;
         this.#newest = [...texts.keys()].toSorted().at(-1);
-        for (const line of lines) this.#read.set(keyOf(line), line);
+        for (const line of lines) this.#read.set(versionOf(line), line);
         const { read, unread } = this.state();
         const call = this.#caller();
         call.hasFailed = false;
         call.seen = entriesOf([...read, ...unread])
           .filter((entry) => !entry.platforms || keysOf(entry).some((key) => call.keys.includes(key)))
-          .map(keyOf);
+          .map(versionOf);
         // The text serves as the version: it changes with the file.
         return texts;
       },
       read: async (name, start) => Buffer.from(this.#around.files.texts.get(name) ?? "").subarray(start),
       append: async (file, text) => {
         const line: Line = JSON.parse(text);
-        this.#written.set(keyOf(line), line);
+        this.#written.set(versionOf(line), line);
         const call = this.#caller();
         if (line.outcome !== undefined) Object.assign(call, { seen: [], entryId: "" });
         const word = await this.#until({ kind: "record", file, text, line });
@@ -320,7 +320,7 @@ class Process {
   }
 }
 
-function keyOf({ id, outcome }: { readonly id: string; readonly outcome?: string | undefined }): string {
+function versionOf({ id, outcome }: { readonly id: string; readonly outcome?: string | undefined }): string {
   return `${id} ${outcome}`;
 }
 

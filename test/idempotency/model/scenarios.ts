@@ -36,6 +36,10 @@ export const PAIRS: readonly Scenario[] = [
     calls: { P: [publish("all")], Q: [publishWithCode("b")] },
   },
   {
+    name: "a platform by its two names from two processes",
+    calls: { P: [publish("x")], Q: [publishWithCode("twitter", "b")] },
+  },
+  {
     name: "two videos from two processes where one is the limit",
     calls: { P: [generate()], Q: [generate("The moon")] },
     maxGenerations: 1,
