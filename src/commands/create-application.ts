@@ -1,9 +1,8 @@
 // The composition root of the server: makes the state that outlives connections and wires it together.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
@@ -24,6 +23,7 @@ import { Guard } from "../idempotency/guard.ts";
 import { generationsOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
+import { LOOK_FIRST_MS } from "../time-budget.ts";
 import { VERSION } from "../version.ts";
 
 export interface ApplicationOptions {
@@ -33,9 +33,6 @@ export interface ApplicationOptions {
   readonly log: Log;
   readonly redact: Redact;
 }
-
-/** A call has 38 s, and a paid request needs at least ten of them. */
-const TRY_READ_JOB_MS = 10_000;
 
 export function createApplication(options: ApplicationOptions): Application {
   const { config, service, clock, log, redact } = options;
@@ -64,7 +61,7 @@ export function createApplication(options: ApplicationOptions): Application {
       .catch((error: unknown) =>
         error instanceof BridgeError && error.facts.code === "not_found" ? "not found" : undefined,
       );
-    return Promise.race([read, sleep(TRY_READ_JOB_MS, undefined, { ref: false })]);
+    return Promise.race([read, pause(clock, LOOK_FIRST_MS).then(() => undefined)]);
   };
   // A server that is not set up touches no file.
   const folder = config.problems.length > 0 ? undefined : config.stateDir;

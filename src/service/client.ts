@@ -1,10 +1,11 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { isEnded } from "../job.ts";
+import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
+import { isEnded } from "../job.ts";
 import { lazy } from "../lazy.ts";
+import { READ_MS } from "../time-budget.ts";
 import {
   responseSchemas,
   type ConnectedPlatforms,
@@ -20,7 +21,7 @@ import {
 } from "./responses.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
-import { type CallOptions, DEADLINE_MS, RequestSender, type SenderOptions } from "./request-sender.ts";
+import { type CallOptions, RequestSender, type SenderOptions } from "./request-sender.ts";
 
 /** What the rest of this server knows of the client. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
@@ -94,77 +95,67 @@ export class ServiceClient {
   }
 
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  generate(request: GenerationRequest, options: CallOptions = {}): Promise<Generation> {
-    const operation = OPERATIONS.generate;
-    return this.#run(operation, ({ requests, schemas }) => {
-      const url = requests.address("/api/v1/generate");
-      const parts = { url, body: request, salvage: findGeneration };
-      return requests.ask(operation, schemas.generation, parts, options);
-    });
+  async generate(request: GenerationRequest, options: CallOptions = {}): Promise<Generation> {
+    const { requests, schemas } = await this.#connect();
+    const url = requests.address("/api/v1/generate");
+    const parts = { url, body: JSON.stringify(request), salvage: findGeneration };
+    return requests.request(OPERATIONS.generate, schemas.generation, parts, options);
   }
 
-  getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
-    const operation = OPERATIONS.getJob;
-    return this.#run(operation, async ({ requests, schemas }) => {
-      const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-      const answer = await requests.ask(operation, schemas.jobStatus, { url }, options);
-      return { ...answer, jobId, done: isEnded(answer.status) };
-    });
+  async getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
+    const { requests, schemas } = await this.#connect();
+    const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
+    const answer = await requests.request(OPERATIONS.getJob, schemas.jobStatus, { url }, options);
+    return { ...answer, jobId, done: isEnded(answer.status) };
   }
 
   /** Makes the video public. Sent once, as `generate`. */
-  publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
-    const operation = OPERATIONS.publish;
-    return this.#run(operation, ({ requests, schemas }) => {
-      const url = requests.address("/api/v1/publish");
-      const parts = { url, body: request, isAnswer: hasResults };
-      return requests.ask(operation, schemas.publication, parts, options);
-    });
+  async publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
+    const { requests, schemas } = await this.#connect();
+    const url = requests.address("/api/v1/publish");
+    const parts = { url, body: JSON.stringify(request), isAnswer: hasResults };
+    return requests.request(OPERATIONS.publish, schemas.publication, parts, options);
   }
 
-  listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
-    const operation = OPERATIONS.listVideos;
-    return this.#run(operation, async ({ requests, schemas }) => {
-      const read = (query: Record<string, string | undefined>, rest: CallOptions) =>
-        requests.ask(operation, schemas.videoPage, { url: requests.address("/api/v1/videos", query) }, rest);
-      if (limit === undefined && cursor === undefined) return read({}, options);
-      const { discovery, rest } = await this.#discover(operation, options);
-      const {
-        pagingParameter,
-        limit: { min = -Infinity, max = Infinity },
-      } = discovery;
-      // A limit out of bounds is moved into them rather than refused: nextCursor leads to the rest.
-      const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
-      const page = await read({ limit: size?.toString(), [pagingParameter]: cursor }, rest);
-      if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
-      return page;
-    });
+  async listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
+    const { requests, schemas } = await this.#connect();
+    const read = (query: Record<string, string | undefined>, rest: CallOptions) => {
+      const url = requests.address("/api/v1/videos", query);
+      return requests.request(OPERATIONS.listVideos, schemas.videoPage, { url }, rest);
+    };
+    if (limit === undefined && cursor === undefined) return read({}, options);
+    const { discovery, rest } = await this.#discover(options);
+    const {
+      pagingParameter,
+      limit: { min = -Infinity, max = Infinity },
+    } = discovery;
+    // A limit out of bounds is moved into them rather than refused: nextCursor leads to the rest.
+    const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
+    const page = await read({ limit: size?.toString(), [pagingParameter]: cursor }, rest);
+    if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
+    return page;
   }
 
   /** The first page of the video list, with as many videos as the service allows up to 100. */
   async listNewestVideos(options: CallOptions = {}): Promise<VideoPage> {
-    const { discovery, rest } = await this.#discover(OPERATIONS.listVideos, options);
+    const { discovery, rest } = await this.#discover(options);
     // The bounds of limit are not documented: one of ours could be refused with 400 or 422, and the poller
     // would lose the list for good. Without one the service chooses a size that it allows.
     const limit = discovery.limit.max === undefined ? undefined : MAX_NEWEST_VIDEOS;
     return this.listVideos({ limit }, rest);
   }
 
-  listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
+  async listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
-    return this.#run(operation, async (connection) => {
-      const { requests, schemas } = connection;
-      const { discovery, rest, endsAtMs } = await this.#discover(operation, options);
-      // Loaded here: the MCP client behind it is needed for this operation alone.
-      const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
-      const { platformsUrl } = discovery;
-      const listed =
-        platformsUrl && readPlatforms((await requests.perform(operation, { url: platformsUrl }, rest)).json);
-      const { signal } = options;
-      const { version, clock } = this.#options;
-      const call = { operation, requests, version, clock, endsAtMs, signal };
-      return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
-    });
+    const { requests, schemas } = await this.#connect();
+    const { discovery, rest, endsAtMs } = await this.#discover(options);
+    // Loaded here: the MCP client behind it is needed for this operation alone.
+    const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
+    const { platformsUrl: url } = discovery;
+    const listed = url && readPlatforms((await requests.request(operation, undefined, { url }, rest)).json);
+    const { version, clock } = this.#options;
+    const call = { operation, requests, version, clock, endsAtMs, signal: options.signal };
+    return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
   }
 
   async origin(): Promise<string> {
@@ -198,24 +189,12 @@ export class ServiceClient {
     }
   });
 
-  async #run<Result>(
-    { method }: Operation,
-    run: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> {
-    const connection = await this.#connect();
-    try {
-      return await run(connection);
-    } catch (error) {
-      throw toBridgeError(error, method === "GET" ? "rejected" : "unknown");
-    }
-  }
-
   readonly #readDocument = lazy(async (): Promise<Discovery> => {
     const { requests, baseUrl } = await this.#connect();
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
     try {
-      const { text, json } = await requests.perform(operation, { url });
+      const { text, json } = await requests.request(operation, undefined, { url });
       const document = text.length > MAX_DOCUMENT_CHARACTERS ? undefined : json;
       return (this.#discovery = readOpenApi(document, baseUrl));
     } catch (error) {
@@ -226,12 +205,12 @@ export class ServiceClient {
   });
 
   /** Begins with the first call that needs the document, so that later calls don't wait. */
-  readonly #patience = lazy(() => sleep(DOCUMENT_PATIENCE_MS, undefined, { ref: false }));
+  readonly #patience = lazy(() => pause(this.#options.clock, DOCUMENT_PATIENCE_MS));
 
   /** What the OpenAPI document says, if it arrives in time, and the options for the rest of the call. */
-  async #discover({ method }: Operation, options: CallOptions) {
+  async #discover(options: CallOptions) {
     const { clock } = this.#options;
-    const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? DEADLINE_MS[method]);
+    const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
     const document = this.#readDocument().catch(() => undefined);
     const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
     const discovery = arrived ?? DISCOVERED_NOTHING;

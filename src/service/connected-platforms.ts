@@ -18,6 +18,7 @@ import {
   type ConnectedPlatforms,
   countSeparators,
   type JsonReader,
+  type ParsedResponse,
 } from "./responses.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -61,7 +62,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         ]);
         return new Response(text || null, { status, headers: values });
       } catch (error) {
-        failure ??= error instanceof TransportFailure ? transportError(operation, error) : error;
+        failure ??= error;
         throw error;
       }
     },
@@ -106,14 +107,21 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
-function post({ operation, requests, endsAtMs, signal }: McpCall, { headers, body }: RequestInit) {
-  return requests.exchange(operation, {
+function post(
+  { operation, requests, clock, endsAtMs, signal }: McpCall,
+  { headers, body }: RequestInit,
+): Promise<ParsedResponse> {
+  const parts = {
     method: "POST",
     url: requests.address(ENDPOINT),
-    headers: { ...requests.headers, ...Object.fromEntries(new Headers(headers)) },
+    headers: Object.fromEntries(new Headers(headers)),
     body: typeof body === "string" ? body : "",
-    kind: "user",
-    endsAtMs,
+    once: true,
+    // Whatever its status, the SDK reads it.
+    isAnswer: () => true,
+  } as const;
+  return requests.request(operation, undefined, parts, {
+    deadlineMs: endsAtMs - clock.monotonicMs(),
     signal,
   });
 }

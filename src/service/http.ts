@@ -6,6 +6,7 @@ import { brotliDecompressSync, constants, unzipSync, type ZlibOptions } from "no
 import { Agent, type Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
+import { LATE_ANSWER_MS } from "../time-budget.ts";
 import type { ServiceResponse } from "./responses.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
@@ -22,12 +23,11 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   /**
    * What was paid for must not be lost: once it was sent, a cancellation is ignored, and the failure at its
-   * deadline has the answer that may still come within LATE_MS.
+   * deadline has the answer that may still come within LATE_ANSWER_MS.
    */
   readonly finishOnceSent?: boolean;
 }
 
-const LATE_MS = 5 * 60_000;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const AGENT_OPTIONS: Agent.Options = {
   // Half of the calls that stdio lets in at once. With 6, requests waited longer here than for the answer.
@@ -229,7 +229,10 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     const { reject } = this.#caller;
     const late = new Promise<ServiceResponse>((resolve, reject) => (this.#caller = { resolve, reject }));
     reject(this.#failure({ ...reason, late }));
-    this.#timer = setTimeout(() => this.giveUp(tookTooLong(deadlineMs + LATE_MS)), LATE_MS).unref();
+    this.#timer = setTimeout(
+      () => this.giveUp(tookTooLong(deadlineMs + LATE_ANSWER_MS)),
+      LATE_ANSWER_MS,
+    ).unref();
   };
 
   readonly #onCancel = () => {

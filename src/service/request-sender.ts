@@ -1,10 +1,11 @@
 // Carries out one operation within a deadline: waits for the rate limiter, sends through http.ts as often as
-// retry.ts allows, and returns parsed JSON or throws a BridgeError. Knows nothing of what operations mean.
+// retry.ts allows, and returns the answer or throws a BridgeError. Knows nothing of what operations mean.
 
 import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
-import { BridgeError, DeadlineError } from "../errors.ts";
+import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
 import { createRedact } from "../redact.ts";
+import { PAID_REQUEST_MS, READ_MS } from "../time-budget.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
   badResponseError,
@@ -22,7 +23,7 @@ import {
   jsonReader,
   type ParsedResponse,
 } from "./responses.ts";
-import type { Http, HttpRequest } from "./http.ts";
+import type { Http } from "./http.ts";
 import {
   type Permit,
   RateLimiter,
@@ -44,17 +45,18 @@ export interface CallOptions {
 
 export interface RequestParts {
   readonly url: URL;
-  readonly body?: unknown;
+  /** JSON. */
+  readonly body?: string;
+  /** Where it is not the operation's: the MCP endpoint is read by POST. */
+  readonly method?: Method;
+  /** Added to those that every request carries. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** It is not sent again, whatever its failure. */
+  readonly once?: true;
   /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
   readonly isAnswer?: (json: unknown) => boolean;
-  /** Finds what counts as the JSON of an answer that can't be read, in its text. */
+  /** Finds what counts as the JSON of an answer, in a text that is none. */
   readonly salvage?: (text: string) => unknown;
-}
-
-/** One request, which a user or a poll waits for until `endsAtMs`, a time on the monotonic clock. */
-export interface Exchange extends Omit<HttpRequest, "deadlineMs"> {
-  readonly kind: RequestKind;
-  readonly endsAtMs: number;
 }
 
 export interface SenderOptions extends RateLimiterOptions {
@@ -68,15 +70,12 @@ export interface SenderOptions extends RateLimiterOptions {
   readonly minAttemptMs?: Readonly<Record<Method, number>> | undefined;
 }
 
-/**
- * Milliseconds that a call has by default. If the service never answers, a tool call must end within 45 s
- * (clients give up at 60): after a POST the rest is for looking at the newest videos.
- */
-export const DEADLINE_MS = { GET: 20_000, POST: 38_000 } as const;
+/** Milliseconds that a request has by default, with all its attempts. */
+const DEADLINE_MS = { GET: READ_MS, POST: PAID_REQUEST_MS } as const;
 
 export class RequestSender {
-  /** The headers that every request carries. They hold the key. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Every request carries them. They hold the key. */
+  readonly #headers: Readonly<Record<string, string>>;
   /** Reads all that the service says. */
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
@@ -100,7 +99,7 @@ export class RequestSender {
     this.#minAttemptMs = minAttemptMs;
     this.json = jsonReader(createRedact(config.apiKey));
     this.limiter = new RateLimiter(options);
-    this.headers = {
+    this.#headers = {
       accept: "application/json",
       "accept-encoding": "identity",
       authorization: `Bearer ${config.apiKey}`,
@@ -116,38 +115,68 @@ export class RequestSender {
     return url;
   }
 
-  /** Sends a request as soon as the rate limiter allows. Returns the answer, or throws a TransportFailure. */
-  async exchange(operation: Operation, request: Exchange): Promise<ParsedResponse> {
-    const permit = await this.#acquire(operation, request);
-    let answer: ServiceResponse | undefined;
-    try {
-      const deadlineMs = Math.max(1, Math.ceil(request.endsAtMs - this.#clock.monotonicMs()));
-      answer = await this.#http.send({ ...request, deadlineMs });
-    } finally {
-      permit.release(answer);
-    }
-    return this.#read(answer);
-  }
-
-  /** The 2xx answer, or another that counts as one, after as many attempts as retry.ts allows. */
-  perform(operation: Operation, parts: RequestParts, options: CallOptions = {}): Promise<ParsedResponse> {
-    return this.#perform(operation, parts, options, (answer) => answer);
-  }
-
-  /** The same, parsed by a schema. A POST without an answer in time throws a DeadlineError of the result. */
-  ask<Schema extends z.ZodType>(
+  /**
+   * Sends a request, as soon as the rate limiter allows and as often as retry.ts does, and returns the 2xx
+   * answer, or another that counts as one: read by the schema, or as it came. Throws BridgeErrors alone; for a
+   * POST without an answer in time a DeadlineError of the result.
+   */
+  request<Schema extends z.ZodType>(
     operation: Operation,
     schema: Schema,
     parts: RequestParts,
-    options: CallOptions,
-  ): Promise<z.output<Schema>> {
-    return this.#perform(operation, parts, options, (answer): z.output<Schema> => {
-      const parsed = schema.safeParse(answer.json);
-      if (parsed.success) return parsed.data;
-      const salvaged = schema.safeParse(this.json.clean(parts.salvage?.(answer.text)));
-      if (salvaged.success) return salvaged.data;
-      throw badResponseError(operation, answer, describeProblem(answer, parsed.error));
-    });
+    options?: CallOptions,
+  ): Promise<z.output<Schema>>;
+  request(
+    operation: Operation,
+    schema: undefined,
+    parts: RequestParts,
+    options?: CallOptions,
+  ): Promise<ParsedResponse>;
+  async request(
+    operation: Operation,
+    schema: z.ZodType | undefined,
+    parts: RequestParts,
+    { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions = {},
+  ): Promise<unknown> {
+    const { method } = operation;
+    const { url, body } = parts;
+    const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
+    const read = (response: ServiceResponse) => this.#read(operation, schema, parts, response);
+    for (let attempt = 1; ; attempt++) {
+      let failure: BridgeError;
+      try {
+        const permit = await this.#acquire(operation, background ? "background" : "user", endsAtMs, signal);
+        let response: ServiceResponse | undefined;
+        try {
+          response = await this.#http.send({
+            method: parts.method ?? method,
+            url,
+            headers: {
+              ...this.#headers,
+              ...(body !== undefined && { "content-type": "application/json" }),
+              ...parts.headers,
+            },
+            ...(body !== undefined && { body }),
+            deadlineMs: Math.max(1, Math.ceil(endsAtMs - this.#clock.monotonicMs())),
+            signal,
+            finishOnceSent: method === "POST",
+          });
+        } finally {
+          permit.release(response);
+        }
+        return read(response);
+      } catch (error) {
+        failure = explain(operation, error, read);
+      }
+      // A failed poll is the poller's to repeat.
+      if (background || parts.once === true) throw failure;
+      const remainingMs = endsAtMs - this.#clock.monotonicMs();
+      const failed = { method, attempt, failure: failure.facts, remainingMs };
+      const delayMs = retryDelayMs(failed, this.#options.random, this.#minAttemptMs);
+      if (delayMs === undefined) throw failure;
+      await pause(this.#clock, delayMs, signal);
+      if (signal?.aborted === true) throw cancelledError(operation, failure.facts.outcome);
+    }
   }
 
   /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
@@ -160,70 +189,33 @@ export class RequestSender {
     this.#http.destroy();
   }
 
-  async #perform<Result>(
+  /** The result of an answer that counts as good. Throws a BridgeError for any other. */
+  #read(
     operation: Operation,
-    parts: RequestParts,
-    { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions,
-    read: (answer: ParsedResponse) => Result,
-  ): Promise<Result> {
-    const { method } = operation;
-    const { url, body } = parts;
-    const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
-    const request: Exchange = {
-      method,
-      url,
-      headers: body === undefined ? this.headers : { ...this.headers, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      finishOnceSent: method === "POST",
-      kind: background ? "background" : "user",
-      endsAtMs,
-      signal,
-    };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#judge(operation, parts, this.exchange(operation, request), read);
-      } catch (error) {
-        // A failed poll is the poller's to repeat.
-        if (!(error instanceof BridgeError) || background) throw error;
-        const failure = error.facts;
-        const remainingMs = endsAtMs - this.#clock.monotonicMs();
-        const failed = { method, attempt, failure, remainingMs };
-        const delayMs = retryDelayMs(failed, this.#options.random, this.#minAttemptMs);
-        if (delayMs === undefined) throw error;
-        await pause(this.#clock, delayMs, signal);
-        if (signal?.aborted === true) throw cancelledError(operation, failure.outcome);
-      }
-    }
-  }
-
-  /** The result of an answer that counts as good. Anything else is thrown as a BridgeError. */
-  async #judge<Result>(
-    operation: Operation,
-    parts: RequestParts,
-    exchange: Promise<ParsedResponse>,
-    read: (answer: ParsedResponse) => Result,
-  ): Promise<Result> {
-    const answer = await exchange.catch((error: unknown) => {
-      // Anything else is explained already or a bug of ours, which must not look like a request not sent.
-      if (!(error instanceof TransportFailure)) throw error;
-      const explained = transportError(operation, error);
-      const late = error.facts.late?.then((received) => this.#read(received));
-      throw late === undefined
-        ? explained
-        : new DeadlineError(explained, this.#judge(operation, parts, late, read));
-    });
-    const { status, json } = answer;
+    schema: z.ZodType | undefined,
+    { isAnswer, salvage }: RequestParts,
+    response: ServiceResponse,
+  ): unknown {
+    const { status, text } = response;
+    const json = this.json.parse(text);
+    const answer: ParsedResponse = { ...response, json };
     const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
-    if (isGood || parts.isAnswer?.(json) === true) return read(answer);
-    throw statusError(operation, answer, this.retryAfterMs(answer));
-  }
-
-  #read(answer: ServiceResponse): ParsedResponse {
-    return { ...answer, json: this.json.parse(answer.text) };
+    if (!isGood && isAnswer?.(json) !== true) throw statusError(operation, answer, this.retryAfterMs(answer));
+    if (schema === undefined) return answer;
+    const parsed = schema.safeParse(json);
+    if (parsed.success) return parsed.data;
+    const salvaged = schema.safeParse(this.json.clean(salvage?.(text)));
+    if (salvaged.success) return salvaged.data;
+    throw badResponseError(operation, answer, describeProblem(answer, parsed.error));
   }
 
   /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
-  async #acquire(operation: Operation, { kind, endsAtMs, signal }: Exchange): Promise<Permit> {
+  async #acquire(
+    operation: Operation,
+    kind: RequestKind,
+    endsAtMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Permit> {
     const { method } = operation;
     const neededMs = this.#minAttemptMs[method];
     for (let hasWaited = false; ; hasWaited = true) {
@@ -239,6 +231,22 @@ export class RequestSender {
       await pause(this.#clock, retryInMs, signal);
     }
   }
+}
+
+/** What came instead of an answer, as a BridgeError. `read` reads the one that may still come. */
+function explain(
+  operation: Operation,
+  error: unknown,
+  read: (response: ServiceResponse) => unknown,
+): BridgeError {
+  // Explained already, or a bug of ours, which must not look like a request that was not sent.
+  if (!(error instanceof TransportFailure))
+    return toBridgeError(error, operation.method === "GET" ? "rejected" : "unknown");
+  const explained = transportError(operation, error);
+  const late = error.facts.late?.then(read).catch((failure: unknown) => {
+    throw explain(operation, failure, read);
+  });
+  return late === undefined ? explained : new DeadlineError(explained, late);
 }
 
 /** What is wrong with an answer, as a clause. Zod's own words are no help to a user. */

@@ -2,6 +2,7 @@
 // A POST is sent again only if it was never sent: after any answer, even a 429, a part may be carried out.
 
 import type { BridgeErrorFacts } from "../errors.ts";
+import { MIN_POST_MS } from "../time-budget.ts";
 
 export type Method = "GET" | "POST";
 
@@ -17,7 +18,7 @@ export interface FailedAttempt {
 const MAX_ATTEMPTS = { GET: 3, POST: 2 } as const;
 const BACKOFF_BASE_MS = 500;
 /** No attempt is begun with less time left: a POST that is cut short has an unknown outcome. */
-export const MIN_ATTEMPT_MS = { GET: 250, POST: 10_000 } as const;
+export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 
 /**
  * Milliseconds to wait before the next attempt; undefined to give up. Full jitter, unless the service sends

@@ -1,19 +1,15 @@
 // Finds out, at no cost, why a video can't be published: before the user is asked, and after a refusal.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../clock.ts";
 import { stateOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
 import type { Job, PublishRequest } from "../service/responses.ts";
 import { platformId } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
+import { LOOK_AFTER_MS, LOOK_FIRST_MS } from "../time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** The time for looking before the request. */
-const LOOK_FIRST_MS = 10_000;
-/** A call has 45 s in all, and the request may have taken 38 of them. */
-const LOOK_AFTER_MS = 5_000;
-
-type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal">;
+type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal" | "clock">;
 
 /** The platforms with a connected account; undefined if that can't be found out in time. */
 export async function listConnected(
@@ -56,12 +52,9 @@ export async function explainRefusal(
   sources: Sources,
 ): Promise<unknown> {
   if (!(refusal instanceof BridgeError) || refusal.facts.code !== "refused") return refusal;
-  const { obstacle } = await Promise.race([
-    findObstacle(request, sources),
-    sleep(LOOK_AFTER_MS, { obstacle: undefined }, { ref: false }),
-  ]);
-  if (obstacle === undefined) return refusal;
-  const { message, nextStep, retryable } = obstacle.facts;
+  const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
+  if (found?.obstacle === undefined) return refusal;
+  const { message, nextStep, retryable } = found.obstacle.facts;
   return new BridgeError({ ...refusal.facts, message, nextStep, retryable, outcome: "rejected" }, refusal);
 }
 

@@ -2,6 +2,7 @@
 // sent, run, check the result once. Knows neither the SDK nor how the service is reached.
 
 import * as z from "zod";
+import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, JobLookup } from "../idempotency/generate-once.ts";
@@ -26,6 +27,7 @@ export interface ToolContext {
   readonly publishOnce: Pick<PublishOnce, "run">;
   readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, "after">;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
   /** Jobs whose publication a result has suggested or a call has tried. By id. */

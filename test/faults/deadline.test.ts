@@ -13,15 +13,6 @@ import { type Called, openTools, type ToolsUnderTest } from "./tools-under-test.
 const STEP_MS = 50;
 const PROMISED_SECONDS = 45;
 
-// Fake timers do not replace the timers of node:timers/promises.
-vi.mock("node:timers/promises", async (original) => ({
-  ...(await original<object>()),
-  setTimeout: (ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
-    new Promise((resolve, reject) => {
-      setTimeout(() => resolve(value), ms);
-      signal?.addEventListener("abort", () => reject(new Error("Aborted")));
-    }),
-}));
 // What is loaded on first use would take virtual time.
 beforeAll(() => import("../../src/service/connected-platforms.ts"));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));

@@ -42,6 +42,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     publishOnce: process.publishOnce,
     savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
+    clock: systemClock,
     canPublish: true,
     publishSuggested: new Set(),
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),

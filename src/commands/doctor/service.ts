@@ -30,7 +30,12 @@ export async function checkService(
   const startedMs = clock.monotonicMs();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
-    const answer = await requests.perform(OPERATIONS.listVideos, { url }, { deadlineMs: ANSWER_MS });
+    const answer = await requests.request(
+      OPERATIONS.listVideos,
+      undefined,
+      { url },
+      { deadlineMs: ANSWER_MS },
+    );
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     if (!responseSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
       return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
