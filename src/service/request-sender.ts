@@ -202,10 +202,9 @@ export class RequestSender {
     const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
     if (!isGood && isAnswer?.(json) !== true) throw statusError(operation, answer, this.retryAfterMs(answer));
     if (schema === undefined) return answer;
-    const parsed = schema.safeParse(json);
+    // Another form of JSON may be about something else.
+    const parsed = schema.safeParse(json ?? this.json.clean(salvage?.(text)));
     if (parsed.success) return parsed.data;
-    const salvaged = schema.safeParse(this.json.clean(salvage?.(text)));
-    if (salvaged.success) return salvaged.data;
     throw badResponseError(operation, answer, describeProblem(answer, parsed.error));
   }
 

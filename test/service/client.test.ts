@@ -116,13 +116,23 @@ test.each([
   ["an error beside it", `{"error":{"code":"slow"},"jobId":"${JOB_ID}"}`],
   ["a status of another type", `{"jobId":"${JOB_ID}","status":{}}`],
   ["a field of any depth", `{"x":${deep},"jobId":"${JOB_ID}"}`],
-  ["an object around it", `{"data":{"jobId":"${JOB_ID}"}}`],
   ["an end that is cut off", `{"jobId":"${JOB_ID}","status":`],
   ["another text around it", `<pre>{"jobId": "${JOB_ID}"}</pre>`],
 ])("the id of a job that was paid for is taken from an answer with %s", async (_, body) => {
   const { service } = await bridge({ [GENERATE]: { body } });
 
   expect(await service.generate({ topic: "x" })).toMatchObject({ jobId: JOB_ID, status: "processing" });
+});
+
+test("the id of a job in an answer of another form is not taken for that of the order", async () => {
+  const { service } = await bridge({
+    [GENERATE]: { json: { accepted: false, running: { jobId: JOB_ID } } },
+  });
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+    code: "bad_answer",
+    outcome: "unknown",
+  });
 });
 
 test.each([
