@@ -34,6 +34,8 @@ export interface ServiceConfig {
    */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
+  /** It is the embedded sandbox. */
+  readonly isSandbox?: true;
 }
 
 /** What the command line says about the server. */

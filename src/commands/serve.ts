@@ -147,5 +147,5 @@ async function startSandboxService(
     renderSeconds: sandboxSeconds,
     ...(port !== undefined && { webhook: { url: `http://127.0.0.1:${port}/` } }),
   });
-  return { apiKey, baseUrl: new URL(url), proxies: {} };
+  return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true };
 }

@@ -63,7 +63,6 @@ export const OPERATIONS = {
   publish: {
     verb: "publish the video",
     method: "POST",
-    dependsOnJob: true,
     whenUnknown:
       "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
     notFound: UNKNOWN_JOB,
@@ -113,7 +112,8 @@ export class ServiceClient {
   async publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
     const { requests, schemas } = await this.#connect();
     const url = requests.address("/api/v1/publish");
-    const parts = { url, body: JSON.stringify(request), isAnswer: hasResults };
+    const platforms = request.platforms.length;
+    const parts = { url, body: JSON.stringify(request), isAnswer: hasResults, platforms };
     return requests.request(OPERATIONS.publish, schemas.publication, parts, options);
   }
 

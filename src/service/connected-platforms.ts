@@ -53,7 +53,8 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         const { status, headers, text } = answer;
         if (text.length > MAX_RESPONSE_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
           throw mcpResponseError("it is too large");
-        if (status >= 300) failure = statusError(operation, answer, requests.retryAfterMs(answer));
+        if (status >= 300)
+          failure = statusError(operation, answer, { retryAfterMs: requests.retryAfterMs(answer) });
         // An endpoint may decline one protocol version by any other 4xx: the SDK then tries the other.
         if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
         const values = Object.entries(headers).map(([name, value]): [string, string] => [

@@ -12,8 +12,6 @@ export interface Operation {
   /** A verb phrase that follows "to": "start the video". */
   readonly verb: string;
   readonly method: Method;
-  /** Set if a refusal may be about the state of a job, which changes by itself. */
-  readonly dependsOnJob?: true;
   /** What to do after a POST that may have been carried out. Must not call a repeat safe after a wait. */
   readonly whenUnknown?: string;
   /** What a 404 in the service's own words means here, and what to do. */
@@ -22,6 +20,7 @@ export interface Operation {
 
 const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
+const UNKNOWN = { outcome: "unknown", retryable: false } as const;
 const FOR_USER = { ...REJECTED, isForUser: true } as const;
 
 /** Explains a request without a usable answer. */
@@ -30,32 +29,41 @@ export function transportError(operation: Operation, failure: TransportFailure):
   const { verb, method } = operation;
   const outcome: Outcome = sent ? "unknown" : "not_sent";
   if (kind === "cancelled") return cancelledError(operation, outcome);
-  const [message, nextStep] =
+  const message =
     kind === "unreadable"
-      ? [`The answer to the request to ${verb} could not be read: ${reason}.`, fix]
+      ? `The answer to the request to ${verb} could not be read`
       : sent
-        ? [`The request to ${verb} was sent, but no complete answer came back: ${reason}.`, TRY_AGAIN]
-        : [`The service could not be reached to ${verb}: ${reason}.`, fix];
+        ? `The request to ${verb} was sent, but no complete answer came back`
+        : `The service could not be reached to ${verb}`;
   return requestError(
     operation,
     {
       code: kind === "unreadable" ? "bad_answer" : kind,
-      message,
-      nextStep,
+      message: `${message}: ${reason}.`,
+      nextStep: fix,
       outcome,
       retryable: method === "GET" || (kind !== "unreadable" && !sent),
-      ...(nextStep !== TRY_AGAIN && { isForUser: true }),
+      ...(fix !== TRY_AGAIN && { isForUser: true }),
       ...(status !== undefined && { status }),
     },
     failure,
   );
 }
 
+/** What an error text needs to know beside the operation and the answer. */
+export interface Circumstances {
+  /** How long the service asks to wait. */
+  readonly retryAfterMs?: number | undefined;
+  /** How many platforms a publication names; undefined for any other request. */
+  readonly platforms?: number | undefined;
+  readonly isSandbox?: boolean | undefined;
+}
+
 /** Explains an answer that is not 2xx, or refuses by the error envelope. */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,
-  retryAfterMs?: number,
+  { retryAfterMs, platforms, isSandbox = false }: Circumstances = {},
 ): BridgeError {
   const { verb, method, notFound } = operation;
   const { status } = answer;
@@ -70,17 +78,22 @@ export function statusError(
     const serviceMessage = words === undefined ? {} : { serviceMessage: words };
     return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceMessage });
   };
+  const isOutOfCredits = words?.code === "out_of_credits" || status === 402;
+  const isAboutWholeCall =
+    isOutOfCredits || [401, 403, 404, 410].includes(status) || (status === 429 && isUsedUp(answer));
+  // It may be about one platform, when others have the video already; a conflict may be with this very post.
+  const mayBePosted = platforms !== undefined && (status === 409 || (platforms > 1 && !isAboutWholeCall));
+  const partly = mayBePosted && platforms > 1 ? ", but some of the platforms may already have it" : "";
   // A refusal without words may be a firewall's; what other statuses refuse may be allowed later.
-  const judgesCall =
-    [401, 403].includes(status) || ([400, 422].includes(status) && operation.dependsOnJob !== true);
+  const judgesCall = [401, 403].includes(status) || ([400, 422].includes(status) && platforms === undefined);
   const refused =
     judgesCall && words?.message !== undefined ? ({ ...REJECTED, failsAgain: true } as const) : REJECTED;
 
-  if (words?.code === "out_of_credits" || status === 402)
+  if (isOutOfCredits)
     return error(
       "out_of_credits",
-      `The service refused to ${verb}: the account has no credits left.`,
-      "Add credits to the account.",
+      `The service refused to ${verb}: the account does not have enough credits.`,
+      `${isSandbox ? "Restart this server: its sandbox then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
       FOR_USER,
     );
   if (status >= 300 && status < 400)
@@ -104,7 +117,8 @@ export function statusError(
       "Check in the service's account settings, section API, what the key may do.",
       { ...refused, isForUser: true },
     );
-  if (status === 404 && words !== undefined && notFound !== undefined)
+  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
+  if (notFound !== undefined && (status === 410 || (status === 404 && words !== undefined)))
     return error("not_found", notFound.message, notFound.nextStep);
   if (status === 404)
     return error(
@@ -113,13 +127,15 @@ export function statusError(
       CHECK_URL,
       FOR_USER,
     );
-  if (status === 429)
+  if (status === 429) {
+    const seconds = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     return error(
       "rate_limited",
-      `The service refused to ${verb}: too many requests were sent.`,
+      `The service refused to ${verb}: too many requests were sent${partly}.`,
       waitStep(retryAfterSeconds),
-      { outcome: "rejected", retryable: true, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+      mayBePosted ? UNKNOWN : { outcome: "rejected", retryable: true, ...seconds },
     );
+  }
   if (provesNothing(status) || status < 200) {
     // No wait makes it safe to repeat a POST.
     const seconds = method === "GET" ? retryAfterSeconds : undefined;
@@ -136,12 +152,18 @@ export function statusError(
   }
   return error(
     "refused",
-    `The service refused to ${verb}.`,
+    `The service refused to ${verb}${partly}.`,
     words?.message === undefined
       ? "The service gave no reason. Check the arguments before you call again."
       : "Tell the user what the service says, and correct the call before you make it again.",
-    refused,
+    mayBePosted ? UNKNOWN : refused,
   );
+}
+
+/** Whether the answer says that no request is left, so that none was carried out in part. */
+function isUsedUp({ headers }: ParsedResponse): boolean {
+  const [remaining] = [headers["x-ratelimit-remaining"]].flat();
+  return remaining?.trim() === "0";
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */

@@ -53,6 +53,8 @@ export interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>;
   /** It is not sent again, whatever its failure. */
   readonly once?: true;
+  /** How many platforms it posts to. */
+  readonly platforms?: number;
   /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
   readonly isAnswer?: (json: unknown) => boolean;
   /** Finds what counts as the JSON of an answer, in a text that is none. */
@@ -193,14 +195,19 @@ export class RequestSender {
   #read(
     operation: Operation,
     schema: z.ZodType | undefined,
-    { isAnswer, salvage }: RequestParts,
+    { isAnswer, salvage, platforms }: RequestParts,
     response: ServiceResponse,
   ): unknown {
     const { status, text } = response;
     const json = this.json.parse(text);
     const answer: ParsedResponse = { ...response, json };
     const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
-    if (!isGood && isAnswer?.(json) !== true) throw statusError(operation, answer, this.retryAfterMs(answer));
+    if (!isGood && isAnswer?.(json) !== true)
+      throw statusError(operation, answer, {
+        retryAfterMs: this.retryAfterMs(answer),
+        platforms,
+        isSandbox: this.#options.config.isSandbox,
+      });
     if (schema === undefined) return answer;
     // Another form of JSON may be about something else.
     const parsed = schema.safeParse(json ?? this.json.clean(salvage?.(text)));

@@ -147,6 +147,7 @@ export class TransportFailure extends Error {
 
   constructor(facts: TransportFacts, cause?: unknown) {
     super(`${facts.kind}: ${facts.reason}`, { cause });
-    this.facts = { fix: CHECK_NETWORK, ...facts };
+    const fix = facts.kind === "timeout" && facts.sent ? TRY_AGAIN : CHECK_NETWORK;
+    this.facts = { fix, ...facts };
   }
 }

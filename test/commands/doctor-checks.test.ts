@@ -113,7 +113,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "an account without credits",
     env: () => at(envelope(402, "out_of_credits", "No credits remain.")),
     name: "credits",
-    detail: /no credits left \(HTTP 402/,
+    detail: /not have enough credits \(HTTP 402/,
     fix: /^Add credits to the account/,
   },
   {

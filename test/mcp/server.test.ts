@@ -68,7 +68,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toMatch(
-      /no credits left .*The service's words: ".* A restarted sandbox has new ones\." This call started no video and spent no credits\. Tell the user: Add/,
+      /not have enough credits .*The service's words: ".* A restarted sandbox has new ones\." This call started no video and spent no credits\. Tell the user: Restart this server/,
     );
   });
 

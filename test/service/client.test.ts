@@ -88,7 +88,7 @@ test.each([400, 402, 409, 429, 499, 500, 503, 307])(
 test("a refused publication without results is rejected, and with unreadable ones unknown", async () => {
   const { service } = await bridge({
     [PUBLISH]: [
-      { status: 409, json: { results: [] } },
+      { status: 422, json: { results: [] } },
       { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
     ],
   });

@@ -7,6 +7,7 @@ import {
   badResponseError,
   cancelledError,
   mcpResponseError,
+  type Circumstances,
   mcpToolError,
   type Operation,
   outOfTimeError,
@@ -31,18 +32,24 @@ const answer = (status: number, json: unknown = words, headers = {}) => ({ statu
 const failure = (sent: boolean, code: string, status?: number) =>
   new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
 
+/** A publication to one platform, where `platforms` says nothing else, or another request. */
+function refusal(operation: Operation, status: number, json: unknown = words, more: Circumstances = {}) {
+  const isPublication = operation === OPERATIONS.publish;
+  return statusError(operation, answer(status, json), { ...(isPublication && { platforms: 1 }), ...more });
+}
+
 const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
-  "HTTP 400": (operation) => statusError(operation, answer(400)),
-  "HTTP 400 without a message": (operation) => statusError(operation, answer(400, "")),
-  "HTTP 401": (operation) => statusError(operation, answer(401)),
-  "HTTP 402": (operation) => statusError(operation, answer(402)),
-  "HTTP 403": (operation) => statusError(operation, answer(403)),
-  "HTTP 404": (operation) => statusError(operation, answer(404)),
-  "HTTP 404 of something else": (operation) => statusError(operation, answer(404, "<html>")),
-  "HTTP 409": (operation) => statusError(operation, answer(409)),
-  "HTTP 429": (operation) => statusError(operation, answer(429), 7_000),
-  "HTTP 500": (operation) => statusError(operation, answer(500)),
-  "HTTP 503 with Retry-After": (operation) => statusError(operation, answer(503), 30_000),
+  "HTTP 400": (operation) => refusal(operation, 400),
+  "HTTP 400 without a message": (operation) => refusal(operation, 400, ""),
+  "HTTP 401": (operation) => refusal(operation, 401),
+  "HTTP 402": (operation) => refusal(operation, 402),
+  "HTTP 403": (operation) => refusal(operation, 403),
+  "HTTP 404": (operation) => refusal(operation, 404),
+  "HTTP 404 of something else": (operation) => refusal(operation, 404, "<html>"),
+  "HTTP 409": (operation) => refusal(operation, 409),
+  "HTTP 429": (operation) => refusal(operation, 429, words, { retryAfterMs: 7_000 }),
+  "HTTP 500": (operation) => refusal(operation, 500),
+  "HTTP 503 with Retry-After": (operation) => refusal(operation, 503, words, { retryAfterMs: 30_000 }),
   redirect: (operation) => statusError(operation, answer(307, "", { location: "https://moved.example/x" })),
   "not as documented": (operation) => badResponseError(operation, answer(200), "it is not readable JSON"),
   "too large": (operation) => transportError(operation, failure(true, "UND_ERR_RES_EXCEEDED_MAX_SIZE", 200)),
@@ -71,7 +78,16 @@ test("Every failure of every operation says what failed and what to do", async (
     );
     return `# ${operation.verb}\n\n${texts.join("\n")}`;
   });
+  const several = (status: number, more?: Circumstances) =>
+    refusal(OPERATIONS.publish, status, words, { platforms: 2, ...more });
   const single = [
+    rendered("HTTP 400 for two platforms", several(400), "publishes"),
+    rendered("HTTP 429 for two platforms", several(429, { retryAfterMs: 7_000 }), "publishes"),
+    rendered(
+      "HTTP 402 in the sandbox",
+      refusal(OPERATIONS.generate, 402, words, { isSandbox: true }),
+      "spends",
+    ),
     rendered("paging loop", pagingLoopError("cursor"), "reads"),
     rendered("the MCP endpoint's tool failed", mcpToolError("No accounts."), "reads"),
     rendered("the MCP endpoint's answer", mcpResponseError("it names no platforms"), "reads"),

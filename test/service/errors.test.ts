@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import type { BridgeErrorFacts, ErrorCode } from "../../src/errors.ts";
+import type { BridgeErrorFacts, ErrorCode, Outcome } from "../../src/errors.ts";
 import { explainNetworkError } from "../../src/service/transport-failure.ts";
 import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import { envelope, type Reply } from "../fixtures/scripted-service.ts";
-import { bridge, failureOf, failures } from "./bridge.ts";
+import { envelope, type Reply, type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
+import { bridge, connect, failureOf, failures } from "./bridge.ts";
+import { faultServer } from "./fault-server.ts";
 
 type Row = [statuses: number[], code: ErrorCode, facts: Partial<BridgeErrorFacts>];
 const rows: Row[] = [
@@ -51,8 +52,119 @@ test("an error predicts no second failure where a firewall or the job may be the
     );
 });
 
+const USED_UP = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" };
+const refused = (status: number, more: ScriptedAnswer = {}): ScriptedAnswer => ({
+  ...envelope(status, "the_code", "Its message."),
+  ...more,
+});
+
+test.each<[string, ScriptedAnswer, ErrorCode, Outcome, Outcome]>([
+  ["400", refused(400), "refused", "rejected", "unknown"],
+  ["401", refused(401), "unauthorized", "rejected", "rejected"],
+  ["402", refused(402), "out_of_credits", "rejected", "rejected"],
+  ["403", refused(403), "unauthorized", "rejected", "rejected"],
+  ["404", refused(404), "not_found", "rejected", "rejected"],
+  ["404 of a gateway", { status: 404, body: "<html>" }, "not_found", "rejected", "rejected"],
+  ["409, as of the same post", refused(409), "refused", "unknown", "unknown"],
+  ["410", refused(410), "not_found", "rejected", "rejected"],
+  ["422", refused(422), "refused", "rejected", "unknown"],
+  ["429", refused(429), "rate_limited", "rejected", "unknown"],
+  [
+    "429 for a while",
+    refused(429, { headers: { "retry-after": "9" } }),
+    "rate_limited",
+    "rejected",
+    "unknown",
+  ],
+  ["429 before any request", refused(429, { headers: USED_UP }), "rate_limited", "rejected", "rejected"],
+  ["408", refused(408), "service_failed", "unknown", "unknown"],
+  ["499", refused(499), "service_failed", "unknown", "unknown"],
+  ["503", refused(503), "service_failed", "unknown", "unknown"],
+  ["200 and an error", refused(200), "refused", "rejected", "unknown"],
+  ["200 and no credits", envelope(200, "out_of_credits", "None."), "out_of_credits", "rejected", "rejected"],
+])(
+  "a refusal with %s proves that nothing was posted on one platform, or on two, only where it can",
+  async (_, reply, code, one, two) => {
+    const publishing = async (...platforms: string[]) => {
+      const { service } = await bridge({ [PUBLISH]: reply });
+      return failureOf(service.publish({ jobId: JOB_ID, platforms }));
+    };
+
+    const [single, several] = [await publishing("tiktok"), await publishing("tiktok", "youtube")];
+
+    const { status = 200 } = reply;
+    expect(single).toMatchObject({ code, outcome: one, status });
+    expect(several).toMatchObject({ code, outcome: two, status });
+    // A caller that finds the reason can still tell it.
+    expect(several.serviceMessage).toEqual(single.serviceMessage);
+    for (const facts of [single, several].filter(({ outcome }) => outcome === "unknown")) {
+      expect(facts).toMatchObject({
+        retryable: false,
+        nextStep: expect.stringContaining("ask the user to look at the accounts"),
+      });
+      expect(facts).not.toHaveProperty("retryAfterSeconds");
+    }
+    expect(/some of the platforms may already have it/.test(several.message)).toBe(
+      two === "unknown" && code !== "service_failed",
+    );
+  },
+);
+
+test.each([
+  [403, "unauthorized", "rejected"],
+  [404, "not_found", "rejected"],
+  [409, "refused", "rejected"],
+  [410, "refused", "rejected"],
+  [429, "rate_limited", "rejected"],
+  [499, "service_failed", "unknown"],
+])("a refusal to start a video with %i is %s and %s", async (status, code, outcome) => {
+  const { service } = await bridge({ [GENERATE]: refused(status) });
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ code, outcome });
+});
+
+test.each<[string, ScriptedAnswer]>([
+  ["with the service's words", refused(410)],
+  ["without any", { status: 410 }],
+])("a job that is gone, %s, is not found", async (_, reply) => {
+  const { service } = await bridge({ [STATUS]: reply });
+
+  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({
+    code: "not_found",
+    message: "The service knows no job with this jobId.",
+    outcome: "rejected",
+  });
+});
+
+test("too few credits are not told as none, and new ones come with a new sandbox", async () => {
+  const rest = await scriptedService({ [GENERATE]: envelope(402, "out_of_credits", "3 left, 10 needed.") });
+  const [real, sandbox] = [connect({ baseUrl: rest.url }), connect({ baseUrl: rest.url, isSandbox: true })];
+
+  const facts = await failureOf(real.generate({ topic: "x" }));
+  expect(facts).toMatchObject({
+    message: "The service refused to start the video: the account does not have enough credits.",
+    nextStep: "Add credits to the account. Calling again is safe after that.",
+  });
+  expect(await failureOf(sandbox.generate({ topic: "x" }))).toEqual({
+    ...facts,
+    nextStep: "Restart this server: its sandbox then has new credits. Calling again is safe after that.",
+  });
+});
+
+test("a read that was sent and failed is told with the advice for its reason", async () => {
+  const server = await faultServer({ requested: (socket) => void socket.end("SSH-2.0-x\r\n\r\n") });
+
+  expect(await failureOf(connect({ baseUrl: server.url }).getJob(JOB_ID))).toMatchObject({
+    code: "network",
+    nextStep: expect.stringMatching(/^Check the port in FACELESS_BASE_URL/),
+    isForUser: true,
+    outcome: "unknown",
+    retryable: true,
+  });
+});
+
 test.each([400, 402, 429, 500])(
-  "an answer with the code out_of_credits and status %i means no credits and is not retried",
+  "an answer with the code out_of_credits and status %i means too few credits and is not retried",
   async (status) => {
     const { service, rest } = await bridge({
       [GENERATE]: envelope(status, "out_of_credits", "No credits remain."),
