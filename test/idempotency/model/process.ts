@@ -12,6 +12,8 @@ import type { PrivateFolder } from "../../../src/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
+import { OPERATIONS } from "../../../src/service/client.ts";
+import { statusError } from "../../../src/service/errors.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
 import { entriesOf, keyOf, keysOf, postedOn } from "./law.ts";
@@ -183,7 +185,7 @@ class Process {
       journal,
       service: {
         generate: ({ topic }, options) =>
-          this.#request<Generation>([topic], options, (entryId) => ({
+          this.#request<Generation>([topic], options, undefined, (entryId) => ({
             jobId: `job of ${entryId}`,
             status: "processing",
           })),
@@ -199,7 +201,7 @@ class Process {
       journal,
       service: {
         publish: ({ platforms }, options) =>
-          this.#request<Publication>(platforms.map(keyOf), options, () => ({
+          this.#request<Publication>(platforms.map(keyOf), options, platforms.length, () => ({
             results: postedOn(platforms).map((platform) => ({ platform, ok: true })),
           })),
       },
@@ -247,6 +249,7 @@ class Process {
   async #request<Result>(
     keys: readonly string[],
     { deadlineMs = 0, signal }: CallOptions = {},
+    platforms: number | undefined,
     resultOf: (entryId: string) => Result,
   ): Promise<Result> {
     const call = this.#caller();
@@ -267,7 +270,7 @@ class Process {
         );
         throw new DeadlineError(failure("unknown"), result);
       }
-      const failed = failure(word === "429" ? "rejected" : "unknown");
+      const failed = word === "refused" ? refusal(platforms) : failure("unknown");
       const attempted = { method: "POST", attempt, failure: failed.facts, remainingMs: deadlineMs } as const;
       if (retryDelayMs(attempted, () => 0) === undefined) throw failed;
     }
@@ -322,6 +325,13 @@ class Process {
 
 function versionOf({ id, outcome }: { readonly id: string; readonly outcome?: string | undefined }): string {
   return `${id} ${outcome}`;
+}
+
+/** A refusal that names no platform, as the client explains it. */
+function refusal(platforms: number | undefined): BridgeError {
+  const operation = platforms === undefined ? OPERATIONS.generate : OPERATIONS.publish;
+  const json = { error: { code: "rate_limited", message: "Too many requests." } };
+  return statusError(operation, { status: 429, headers: {}, text: "", json }, { platforms });
 }
 
 function failure(outcome: Outcome): BridgeError {

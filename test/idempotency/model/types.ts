@@ -55,7 +55,7 @@ export interface Sent {
 
 /** A request that was carried out, or a part of it. */
 export interface CarriedOut extends Omit<Sent, "seen"> {
-  /** The service said that it was not. */
+  /** The service said that it was not, of the one thing that was asked for. */
   readonly isDenied: boolean;
 }
 
@@ -83,7 +83,7 @@ export type Word =
   | "time over"
   | "disk error"
   | "carried out"
-  | "429"
+  | "refused"
   | "not_sent"
   | "unknown"
   | "late"

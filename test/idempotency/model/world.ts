@@ -164,11 +164,12 @@ export class World {
         const sent = sentBy(state, operation);
         const { maxGenerations } = this.#scenario;
         const done = carryOut(state, sent, maxGenerations);
-        const part = carryOut(state, { ...sent, keys: sent.keys.slice(0, 1) }, maxGenerations, true);
+        const first = { ...sent, keys: sent.keys.slice(0, 1) };
+        const part = carryOut(state, first, maxGenerations, sent.keys.length === 1);
         const isEnding = state.processes[processOf(operation.call)]?.isEnding === true;
         return [
           ["asks the service, which carries it out and answers", "carried out", done],
-          ["asks the service, which carries out a part and answers 429", "429", { ...part, ...fault }],
+          ["asks the service, which carries out a part and refuses", "refused", { ...part, ...fault }],
           ["asks the service, which carries it out and answers late", "late", { ...done, ...fault }],
           ["asks the service, which carries it out, and loses the answer", "unknown", { ...done, ...fault }],
           ["is too late to ask the service", "not_sent", fault],
