@@ -75,13 +75,14 @@ test("a user without a home folder reads what to set, without a stack trace", as
   expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);
 });
 
-test("a pipe in the journal's folder blocks neither calls nor the end", async () => {
+test("a pipe in the journal's folder keeps calls from being sent, and blocks neither them nor the end", async () => {
   const folder = temporaryFolder();
   await run("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
-  const { server, service, answer } = await startPaying({ env: { FACELESS_STATE_DIR: folder } });
-  answer();
-  for (const id of [1, 2, 3, 4]) server.send(generate(server, id, `Topic ${id}`));
-  await until(() => service.lines(GENERATE).length === 4);
+  const { server, service } = await startPaying({ env: { FACELESS_STATE_DIR: folder } });
+  const call = (topic: string) => ({ name: "generate_video", arguments: { topic } });
+  const asks = ["A", "B", "C", "D"].map((topic) => server.ask("tools/call", call(topic)));
+  for (const { result } of await Promise.all(asks)) expect(result).toMatchObject({ isError: true });
+  expect(service.lines(GENERATE)).toEqual([]);
 
   server.child.kill("SIGTERM");
 
