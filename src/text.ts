@@ -114,7 +114,7 @@ export function quoteName(text: string): string {
   return /^[\p{L}\p{N}._-]+$/u.test(name) ? name : JSON.stringify(name);
 }
 
-/** "just now", "40 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */
+/** "just now", "40 seconds ago", "110 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */
 export function describeAge(ms: number): string {
   const units = [
     ["day", 86_400_000],
@@ -124,7 +124,7 @@ export function describeAge(ms: number): string {
   ] as const;
   for (const [unit, unitMs] of units) {
     const count = Math.floor(ms / unitMs);
-    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+    if (count >= (unit === "minute" ? 3 : 1)) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
   }
   return "just now";
 }

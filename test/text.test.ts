@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { cleanServiceText, quote, SERVICE_TEXT_LIMIT, stripUnsafeCharacters } from "../src/text.ts";
+import {
+  cleanServiceText,
+  describeAge,
+  quote,
+  SERVICE_TEXT_LIMIT,
+  stripUnsafeCharacters,
+} from "../src/text.ts";
 import { anyCharacter } from "./fixtures/any-character.ts";
 
 const ESC = "\u001B";
@@ -177,6 +183,19 @@ test("cleaning any text is idempotent and removes everything dangerous", () => {
     }),
     { seed: 1, numRuns: 100 },
   );
+});
+
+test.each([
+  [-5_000, "just now"],
+  [999, "just now"],
+  [1_000, "1 second ago"],
+  [179_999, "179 seconds ago"],
+  [180_000, "3 minutes ago"],
+  [3_599_999, "59 minutes ago"],
+  [2 * 3_600_000, "2 hours ago"],
+  [86_400_000, "1 day ago"],
+])("%i ms since are told as %j", (ms, said) => {
+  expect(describeAge(ms)).toBe(said);
 });
 
 // Each of these would take minutes in quadratic time: the runner's own time limit is the test.

@@ -254,6 +254,8 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "savedTo",
   "publishedTo",
   "arguments",
+  "ordered",
+  "ageSeconds",
   "resourceUri",
   "unsafeLinksLeftOut",
   "watchEnded",

@@ -79,13 +79,14 @@ export async function describeJob(
   };
 }
 
-/** How many jobs of the same order were started before this one and, as far as is known, failed too. */
+/** How many jobs of the same order were started before this one and are known to have failed too. */
 function earlierTries(jobId: string, orders: readonly GenerationEntry[], jobs: JobContext["jobs"]): number {
   const index = orders.findIndex((order) => order.jobId?.toLowerCase() === jobId.toLowerCase());
   return orders
     .slice(0, Math.max(0, index))
     .filter(({ fingerprint }) => fingerprint === orders[index]?.fingerprint)
-    .filter(({ jobId }) => jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") !== "ready").length;
+    .filter(({ jobId }) => jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") === "refunded")
+    .length;
 }
 
 export interface StatusFacts {

@@ -1,10 +1,14 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
-import { UNLISTED_MS } from "../job.ts";
+import { isEnded, JOB_ID, UNLISTED_MS } from "../job.ts";
+import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { JobHistory } from "../idempotency/same-request.ts";
+import type { JobStore } from "../jobs/job-store.ts";
+import { DEFAULTS } from "../service/options.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
-import { describeAge, quote } from "../text.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
+import { describeAge, inWords, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";
 import { defineTool, guidanceFields, type History } from "./tool.ts";
@@ -71,7 +75,7 @@ export const listVideos = defineTool({
       result: {
         ...page,
         videos: videos.map((video) => ({
-          ...describeVideo(video, known?.jobs.get(video.jobId.toLowerCase())),
+          ...describeVideo(video, known?.jobs.get(video.jobId.toLowerCase()), jobs),
           ...savedToOf(savedVideos.stateOf(video.jobId)),
         })),
       },
@@ -85,12 +89,12 @@ function describePage(
   known: History | undefined,
 ): string {
   const isFirst = cursor === undefined;
-  const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
-  const listed = isFirst ? `${count}, newest first.` : `${count}.`;
-  const none = isFirst ? "The service lists no videos." : "The service lists no more videos.";
   const isWhole = nextCursor === undefined && videos.length !== limit;
+  const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
+  const newest = isWhole ? `${count}, newest first.` : `The newest ${videos.length} of the account's videos.`;
+  const none = isFirst ? "The service lists no videos." : "The service lists no more videos.";
   return [
-    videos.length === 0 ? none : listed,
+    videos.length === 0 ? none : isFirst ? newest : `${count}.`,
     videos.length > 0 &&
       known === undefined &&
       "Where they were posted is not known: this computer's journal can't be read.",
@@ -103,34 +107,60 @@ function describePage(
 /** The orders of this computer that the list's first page should show and doesn't. */
 function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string[] {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
+  const ageOf = ({ atMs }: GenerationEntry) => Math.max(0, nowMs - atMs);
   const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
   // A job that is older than all on this page may be on the next one.
-  const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(({ atMs }) => nowMs - atMs));
-  const unlisted = orders.flatMap(({ arguments: { topic }, jobId, atMs }) => {
-    const ageMs = Math.max(0, nowMs - atMs);
-    const what = `${quote(String(topic), MAX_TEXT_CHARACTERS)} ${describeAge(ageMs)}`;
-    if (jobId === undefined)
-      return ageMs < UNANSWERED_MS
-        ? `This computer also sent the order ${what}, and its answer was lost: a listed video may be it.`
-        : [];
-    return ageMs < Math.min(UNLISTED_MS, oldestMs) && !ids.has(jobId.toLowerCase())
-      ? `This computer also started the video ${what} (job ${jobId}), and the service does not list it yet.`
-      : [];
-  });
-  return unlisted.slice(-MAX_UNLISTED);
+  const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(ageOf));
+  const describe = (some: readonly GenerationEntry[]) =>
+    inWords(some.slice(-MAX_UNLISTED).map((order) => `${nameOf(order)} ${describeAge(ageOf(order))}`));
+  const started = orders.filter(
+    (order) =>
+      order.jobId !== undefined &&
+      ageOf(order) < Math.min(UNLISTED_MS, oldestMs) &&
+      !ids.has(order.jobId.toLowerCase()),
+  );
+  const unanswered = orders.filter((order) => order.jobId === undefined && ageOf(order) < UNANSWERED_MS);
+  const isOne = unanswered.length === 1;
+  return [
+    started.length === 0
+      ? ""
+      : `This computer also started ${describe(started)}, which the service does not list yet.`,
+    unanswered.length === 0
+      ? ""
+      : `This computer also ordered ${describe(unanswered)}; ${isOne ? "its answer is" : "their answers are"} not known yet. Only a listed video without "ordered" can be ${isOne ? "it" : "one of them"}.`,
+  ];
+}
+
+/** Also names the job, where it is known. */
+function nameOf({ arguments: { topic }, jobId }: GenerationEntry): string {
+  const name = quote(firstSpokenWords(String(topic)), MAX_TEXT_CHARACTERS);
+  if (jobId === undefined) return name;
+  // The service may give any text as an id.
+  return `${name} (job ${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)})`;
 }
 
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
-function describeVideo(video: Video, { order, posts = [] }: Partial<JobHistory> = {}): Video {
-  const { jobId, status, ...rest } = video;
+function describeVideo(
+  { jobId, status, ...rest }: Video,
+  { order, posts = [] }: Partial<JobHistory> = {},
+  jobs: Pick<JobStore, "get" | "ageMs">,
+): Video {
+  const { job } = jobs.get(jobId) ?? {};
+  const ageMs = jobs.ageMs(jobId);
+  const { topic = order?.arguments["topic"], ...others } = rest;
+  const { duration, language, style } = { ...DEFAULTS, ...order?.arguments };
+  const ordered = { seconds: duration, language, style };
+  const isRunning = !isEnded(status) && job?.done !== true;
   return {
     jobId,
     status,
-    ...(order !== undefined && {
-      topic: cutText(String(order.arguments["topic"])),
-      createdAt: new Date(order.atMs).toISOString(),
+    ...(topic !== undefined && {
+      topic: typeof topic === "string" ? firstSpokenWords(topic) : shorten(topic),
     }),
-    ...shortenFields(rest),
+    ...(order !== undefined && { createdAt: new Date(order.atMs).toISOString(), ordered }),
+    ...(isRunning && job?.progress !== undefined && { progress: job.progress }),
+    ...(isRunning && ageMs !== undefined && { ageSeconds: Math.floor(ageMs / 1000) }),
+    ...shortenFields(others),
     ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
   };
 }

@@ -118,7 +118,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     const first = await client.call("list_videos", { limit: 1 });
     expect(textOf(first)).toMatch(
-      /^1 video, newest first\. 1 more can't be shown.+ The service sent 1 more than limit asked for/,
+      /^The newest 1 of the account's videos\. 1 more can't be shown.+ The service sent 1 more than limit asked for/,
     );
     expect(factsOf(first.structuredContent)).toEqual({
       videos: [
@@ -128,6 +128,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
           extra: 1,
           topic: "The tide",
           createdAt: A_TIME,
+          ordered: { seconds: 30, language: "pt-BR", style: "story" },
           publishedTo: [{ platform: "tiktok", at: A_TIME }],
         },
       ],
@@ -188,7 +189,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       FACELESS_BASE_URL: rest.url,
       FACELESS_STATE_DIR: temporaryFolder(),
     };
-    const topic = `Why is the sea salty? ${"Each river brings a little salt. ".repeat(4)}`.trim();
+    const topic = `[waves] Why is the sea salty? ${"Each river brings a little salt. ".repeat(4)}`.trim();
     const maker = await connect({ env });
     await maker.call("generate_video", { topic, duration: 20 });
     await maker.call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
@@ -199,7 +200,12 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
     const publishedTo = [{ platform: "tiktok", at: A_TIME }];
     expect(status.structuredContent).toMatchObject({ arguments: { topic, duration: 20 }, publishedTo });
-    const known = { topic: `${topic.slice(0, 79)}…`, createdAt: A_TIME, publishedTo };
+    const known = {
+      topic: "Why is the sea salty? Each river brings a little salt. Each river brings a…",
+      createdAt: A_TIME,
+      ordered: { seconds: 20, language: "en", style: "story" },
+      publishedTo,
+    };
     expect(factsOf(listed.structuredContent)).toEqual({
       videos: [{ ...video, ...known }],
     });

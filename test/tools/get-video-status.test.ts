@@ -107,20 +107,25 @@ test("A link that is not listed yet is worth another look; one left out as unsaf
   ]);
 });
 
-test("A second failure of the same order is said to be one, and another topic is suggested", async () => {
-  const after = (earlier: GenerationEntry) => ({
-    history: async () => ({ jobs: new Map(), orders: [earlier, orderOf(JOB_ID)], nowMs: 0 }),
-  });
-  const [once, again] = [
-    await guidanceFor(FAILED, undefined, after(orderOf(OTHER_JOB_ID, "other"))),
-    await guidanceFor(FAILED, undefined, after(orderOf(OTHER_JOB_ID))),
-  ];
+test.each<[string, string, string, boolean]>([
+  ["that is known to have failed", "failed", "same", true],
+  ["that is still rendering", "processing", "same", false],
+  ["of which nothing is known", "unknown", "same", false],
+  ["of another order that failed", "failed", "other", false],
+])("A failure after a video %s is said to be a repeat only where it is one", async (...row) => {
+  const [, status, fingerprint, isRepeat] = row;
+  const { context, call, jobs } = harnessOf(FAILED);
+  jobs.put({ ...FAILED, jobId: OTHER_JOB_ID, status });
+  const orders = [orderOf(OTHER_JOB_ID, fingerprint), orderOf(JOB_ID)];
+  context.history = async () => ({ jobs: new Map(), orders, nowMs: 0 });
 
-  expect(once).toEqual([expect.stringContaining("refunded"), expect.stringContaining("generated again")]);
-  expect(again).toEqual([
-    expect.stringMatching(/failed again.* attempt 2 .*refunded/),
-    expect.stringMatching(/^Tell the user, and suggest trying another topic or stopping/),
-  ]);
+  const [said, step] = isRepeat
+    ? [/failed again.* attempt 2 .*refunded/, /^Tell the user, and suggest trying another topic or stopping/]
+    : [/^The render failed, and its credits are refunded/, /^Tell the user.* generated again/];
+  expect(await call({ jobId: JOB_ID })).toMatchObject({
+    summary: expect.stringMatching(said),
+    nextStep: expect.stringMatching(step),
+  });
 });
 
 test.each<[string, Partial<Job>, number | undefined, string]>([
@@ -130,7 +135,7 @@ test.each<[string, Partial<Job>, number | undefined, string]>([
     "counts its clips",
     { progress: { total: 4, completed: 2 } },
     90_000,
-    "2 of 4 clips. Started 1 minute ago",
+    "2 of 4 clips. Started 90 seconds ago",
   ],
   ["has lost one", { progress: { total: 4, completed: 2, failed: 1 } }, 0, "2 of 4 clips, 1 failed."],
   [
