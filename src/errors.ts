@@ -5,6 +5,7 @@
 export type ErrorCode =
   | "invalid_input"
   | "not_configured"
+  | "check_order"
   | "limit_reached"
   | "duplicate"
   | "in_progress"

@@ -20,10 +20,11 @@ import { JournalFiles } from "../idempotency/journal-files.ts";
 import { openPrivateFolder } from "../private-folder.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
-import { generationsOf, jobHistories } from "../idempotency/same-request.ts";
+import { generationFingerprint, generationsOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import type { Service } from "../service/client.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
+import { OrderCheck } from "../tools/check-order.ts";
 import { VERSION } from "../version.ts";
 
 export interface ApplicationOptions {
@@ -110,6 +111,7 @@ export function createApplication(options: ApplicationOptions): Application {
     poller,
     savedVideos,
     waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
+    orderCheck: new OrderCheck(generationFingerprint),
     generateOnce,
     publishOnce,
     finishPaidRequests: () => guard.close(),

@@ -159,7 +159,7 @@ function declinedError({ verb }: Question, isAnswered: boolean, isByItself: bool
       ? `The user was asked and did not agree to ${verb}.`
       : `The user was asked whether to ${verb}, and no answer came.`,
     nextStep: isByItself
-      ? "If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up."
+      ? "If the user saw no question, their client answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
       : "Don't ask again unless the user brings it up.",
     outcome: "not_sent",
     retryable: false,

@@ -34,9 +34,9 @@ export function languageCode(text: string): string | undefined {
   return COMMON.find((code) => namesOf(code).some((name) => comparable(name) === wanted));
 }
 
-/** The code of the language that is most spoken in a country, for a user who wrote the country's code. */
+/** The language that is most spoken in a country, for a user who wrote the country's code: `jp`, also `jp-JP`. */
 export function codeMeantBy(text: string): string | undefined {
-  const country = text.trim().toUpperCase();
+  const [country = ""] = text.trim().toUpperCase().split(/[-_]/);
   if (country === "SP") return "es";
   if (nameOf("region", country) === undefined) return undefined;
   return new Intl.Locale(`und-${country}`).maximize().language;

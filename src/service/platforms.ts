@@ -30,3 +30,18 @@ export function reasonOf({ error, message, reason }: Readonly<Record<string, unk
     (text): text is string => typeof text === "string" && text.trim() !== "",
   );
 }
+
+const ACCOUNT_NAME =
+  /^(?:account|user|channel|page|profile|display|screen)?_?(?:name|handle)$|^(?:account|user|channel|page|profile)$/i;
+
+/** What the service calls a connected account. The field, perhaps of an object, is not documented either. */
+export function accountName({ platform, ...fields }: Readonly<Record<string, unknown>>): string | undefined {
+  const namesIn = (of: object) =>
+    Object.entries(of).flatMap(([field, value]: [string, unknown]) =>
+      ACCOUNT_NAME.test(field) ? [value] : [],
+    );
+  return namesIn(fields)
+    .flatMap((value) => (typeof value === "object" && value !== null ? namesIn(value) : [value]))
+    .filter((value) => typeof value === "string")
+    .find((name) => name.trim() !== "" && name.toLowerCase() !== String(platform).toLowerCase());
+}

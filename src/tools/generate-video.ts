@@ -5,6 +5,7 @@ import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { GenerationRequest } from "../service/responses.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
@@ -17,7 +18,7 @@ const FOLLOW = "Follow it with get_video_status.";
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
-  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, and show them the topic.`,
+  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
@@ -84,7 +85,9 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, context) {
-    const { generateOnce, config, askUser, signal } = context;
+    const { generateOnce, orderCheck, config, askUser, signal } = context;
+    // A server that is not set up sends nothing, and has to say so first.
+    if (config.problems.length === 0) orderCheck.check(request);
     let isUnasked = false;
     const ask = async (repeat: ConfirmedRepeat) => {
       isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
@@ -143,16 +146,16 @@ async function describeStarted(
 }
 
 function questionFor(
-  { key, ageMs }: ConfirmedRepeat,
+  { key, ageMs, count }: ConfirmedRepeat,
   request: GenerationRequest,
   config: ToolContext["config"],
 ): Question {
   const sandbox = config.sandbox ? " This is a sandbox, so nothing is charged." : "";
   return {
     key,
-    message: `Pay for a second video of the same topic, ${quote(request.topic, 120)} (${describeOrder(request)})? The first was ordered ${describeAge(ageMs)}.${sandbox}`,
-    verb: "pay for a second video",
-    yes: "Pay for a second video",
+    message: `Pay for another video of the same words, ${quote(firstSpokenWords(request.topic), 80)} (${describeOrder(request)})? ${count === 1 ? "One was" : `There are ${count}, the newest`} ordered ${describeAge(ageMs)}.${sandbox}`,
+    verb: "pay for another video",
+    yes: "Pay for another video",
     no: "Don't start it",
   };
 }
@@ -164,11 +167,12 @@ function describeOrder(request: GenerationRequest): string {
   return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
-function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | undefined): Guidance {
+function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, given: string | undefined): Guidance {
   const stale = given ? " The confirmDuplicate code of this call is not valid." : "";
-  const again = `Only if the user wants a second video like it, call generate_video again with confirmDuplicate: "${code}".`;
+  const again = `Only if the user wants another like it, call generate_video again with confirmDuplicate: "${code}".`;
   const nothing = `so nothing was started or charged now.${stale}`;
-  const started = `This same video was started ${describeAge(ageMs)}`;
+  const others = count > 1 ? ` (there are ${count} of these words)` : "";
+  const started = `A video of the same words was ordered ${describeAge(ageMs)}${others}`;
   if (typeof job === "object" && stateOf(job.status) === "ready")
     return job.finalVideoUrl === undefined
       ? {
@@ -176,7 +180,7 @@ function describeEarlier({ job, ageMs, code }: AlreadyStarted, given: string | u
           nextStep: `Get its link with get_video_status. ${again}`,
         }
       : {
-          summary: `This same video is ready: ${job.finalVideoUrl} It was started ${describeAge(ageMs)}, ${nothing}`,
+          summary: `A video of the same words is ready: ${job.finalVideoUrl} It was ordered ${describeAge(ageMs)}${others}, ${nothing}`,
           nextStep: `Show the user the link. ${again}`,
         };
   if (job === "not found" && ageMs >= UNLISTED_MS)

@@ -3,7 +3,7 @@
 import { pause } from "../clock.ts";
 import { stateOf } from "../job.ts";
 import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
-import type { Job, PublishRequest } from "../service/responses.ts";
+import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
 import { platformId } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_AFTER_MS, LOOK_FIRST_MS } from "../time-budget.ts";
@@ -11,25 +11,25 @@ import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal" | "clock">;
 
-/** The platforms with a connected account; undefined if that can't be found out in time. */
+/** The connected accounts, platforms in lower case; undefined if they can't be found out in time. */
 export async function listConnected(
   service: Sources["service"],
   signal: AbortSignal,
   deadlineMs = LOOK_AFTER_MS,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly ConnectedPlatform[] | undefined> {
   try {
     const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs });
-    return platforms.map(({ platform }) => quoteName(platform).toLowerCase());
+    return platforms.map((account) => ({ ...account, platform: quoteName(account.platform).toLowerCase() }));
   } catch {
     return undefined;
   }
 }
 
-/** The job, if it can be read, and why it can't be published on these platforms, if that is certain. */
+/** The job and the accounts, if they can be read, and why it can't be published there, if that is certain. */
 export async function findObstacle(
   { jobId, platforms }: PublishRequest,
   { service, jobs, tryReadJob, signal }: Sources,
-): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
+) {
   const [seen, connected] = await Promise.all([
     tryReadJob(jobId, signal),
     listConnected(service, signal, LOOK_FIRST_MS),
@@ -38,6 +38,7 @@ export async function findObstacle(
   const isUnknown = seen === "not found" && jobs.get(jobId)?.topic === undefined;
   return {
     job,
+    connected,
     obstacle: isUnknown ? unknownJobError() : (jobError(job) ?? missingError(platforms, connected)),
   };
 }
@@ -61,7 +62,7 @@ export async function explainRefusal(
 /** Some of the platforms that the call names can't be ids. */
 export function unusableError(
   unusable: readonly string[],
-  connected: readonly string[] | undefined,
+  connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
   return new BridgeError({
     code: "invalid_input",
@@ -117,9 +118,9 @@ function jobError(job: Job | undefined): BridgeError | undefined {
 
 function missingError(
   wanted: readonly string[],
-  connected: readonly string[] | undefined,
+  connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError | undefined {
-  const missing = wanted.filter((platform) => connected?.includes(platform) === false);
+  const missing = wanted.filter((id) => connected?.every(({ platform }) => platform !== id));
   if (missing.length === 0 || connected === undefined) return undefined;
   return notPublished({
     code: "not_connected",
@@ -130,7 +131,11 @@ function missingError(
 }
 
 /** Names the connected accounts, and what the caller probably meant by the missing ones. */
-export function describeConnected(missing: readonly string[], connected: readonly string[]): string {
+export function describeConnected(
+  missing: readonly string[],
+  accounts: readonly ConnectedPlatform[],
+): string {
+  const connected = accounts.map(({ platform }) => platform);
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first. None is connected yet.";
   const meant = missing.flatMap((name) => {

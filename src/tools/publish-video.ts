@@ -3,8 +3,10 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
-import { platformId, reasonOf } from "../service/platforms.ts";
-import { inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
+import { accountName, platformId, reasonOf } from "../service/platforms.ts";
+import type { ConnectedPlatform } from "../service/responses.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
+import { describeAge, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import {
   describeConnected,
@@ -56,11 +58,16 @@ export const publishVideo = defineTool({
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {
       const isAgreed = await askUser(async () => {
-        const { job, obstacle } = await findObstacle({ jobId, platforms: plan.platforms }, context);
+        const { job, connected, obstacle } = await findObstacle(
+          { jobId, platforms: plan.platforms },
+          context,
+        );
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        return questionFor(plan, { topic: jobs.get(jobId)?.topic, link, isSandbox: config.sandbox });
+        const { nowMs = 0 } = (await context.history()) ?? {};
+        const { topic } = jobs.get(jobId) ?? {};
+        return questionFor(plan, { topic, link, connected, nowMs, isSandbox: config.sandbox });
       });
       if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
     };
@@ -78,19 +85,33 @@ export const publishVideo = defineTool({
   },
 });
 
+interface AskedAbout {
+  readonly topic: string | undefined;
+  readonly link: string | undefined;
+  readonly connected: readonly ConnectedPlatform[] | undefined;
+  readonly nowMs: number;
+  readonly isSandbox: boolean;
+}
+
 function questionFor(
-  { key, jobId, platforms, repeated }: PublicationPlan,
-  { topic, link, isSandbox }: { topic: string | undefined; link: string | undefined; isSandbox: boolean },
+  { key, jobId, platforms, repeated, already }: PublicationPlan,
+  { topic, link, connected = [], nowMs, isSandbox }: AskedAbout,
 ): Question {
-  const posted = repeated.filter(({ result }) => result !== undefined).map(({ platform }) => platform);
+  const posted = repeated
+    .filter(({ result }) => result !== undefined)
+    .map(({ platform, atMs }) => `${platform} ${describeAge(nowMs - atMs)}`);
   const unknown = repeated.filter(({ result }) => result === undefined).map(({ platform }) => platform);
   // An id tells the user nothing: it is shown only where nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
-  const name = topic === undefined ? untitled : `the video ${quote(topic, 120)}`;
+  const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
   const sentences = [
-    `Publish ${name} on ${inWords(platforms)}?`,
-    isSandbox ? "This is a sandbox, so nothing is posted." : "It becomes public.",
-    posted.length > 0 && `It has already been posted to ${inWords(posted)}; this will post it there again.`,
+    `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
+    isSandbox
+      ? "This is a sandbox, so nothing is posted."
+      : "It is posted at once, without a caption, and becomes public.",
+    posted.length > 0 && `It was posted to ${inWords(posted)}; this will post it there again.`,
+    already.length > 0 &&
+      `It was posted to ${inWords(already.map(({ platform }) => platform))} before, and is not posted there again.`,
     unknown.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
     // Whole, since a cut link can't be opened.
@@ -108,12 +129,19 @@ function questionFor(
   };
 }
 
+/** "tiktok (\"@clips\")". */
+function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
+  const accounts = connected.filter((account) => platformId(account.platform) === platformId(platform));
+  const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
+  return names.length === 0 ? platform : `${platform} (${names.join(", ")})`;
+}
+
 function cannotAskError(): BridgeError {
   return new BridgeError({
     code: "declined",
     message: "Here nothing is published without the user's yes, and this client can't ask for it.",
     nextStep:
-      "Publish from a client that can ask, on the service's website, or without FACELESS_CONFIRM_PUBLISH=always in this server's settings, which only you can change.",
+      "Publish from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
     isForUser: true,
     outcome: "not_sent",
     retryable: false,
@@ -124,7 +152,7 @@ function cannotAskError(): BridgeError {
 /** Says what became of each platform, and what to do about it. `connected` is read where one has failed. */
 function describePublished(
   published: Published,
-  connected: readonly string[] | undefined,
+  connected: readonly ConnectedPlatform[] | undefined,
   given: string | undefined,
 ): Guidance {
   const { results, unmentioned, code } = published;
@@ -136,7 +164,7 @@ function describePublished(
     (result) => !result.ok && !results.some((other) => other.ok && idOf(other) === idOf(result)),
   );
   const isMissing = (result: { platform: string }) =>
-    connected?.includes(result.platform.trim().toLowerCase()) === false;
+    connected?.every(({ platform }) => platform !== result.platform.trim().toLowerCase()) === true;
   const unconnected = failed.filter(isMissing);
   const refused = failed.filter((result) => !isMissing(result));
   const linked = posted.filter(hasLink);

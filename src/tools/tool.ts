@@ -16,13 +16,15 @@ import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { quote } from "../text.ts";
+import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
-  readonly config: Pick<Config, "sandbox" | "confirmPublish">;
+  readonly config: Pick<Config, "sandbox" | "confirmPublish" | "problems">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent">;
+  readonly orderCheck: Pick<OrderCheck, "check">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
   readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
@@ -152,17 +154,23 @@ function isBlank(value: unknown): boolean {
 
 function inputError(tool: Tool, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
+  const unknown = error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
+  const isOne = unknown.length === 1;
   const problems = error.issues.map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return `${issue.keys.map((key) => JSON.stringify(key)).join(", ")} ${issue.keys.length === 1 ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
+      return `${unknown.map((key) => quote(key, 60)).join(", ")} ${isOne ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     // An element of a list is shown by its value.
     const where = String(issue.path[0] ?? "arguments");
     return issue.input === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue)}`;
   });
+  // Without it, the call would pay for or post what the user did not mean.
+  const isWish = unknown.length > 0 && tool.effect !== "reads";
   return new BridgeError({
     code: "invalid_input",
     message: `The arguments of ${tool.name} can't be used: ${problems.join("; ")}.`,
-    nextStep: "Correct them, then call again.",
+    nextStep: isWish
+      ? `What ${isOne ? "it asks" : "they ask"} for is not possible here: tell the user, and call without ${isOne ? "it" : "them"} only if they still want that.`
+      : "Correct them, then call again.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,

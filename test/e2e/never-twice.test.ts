@@ -72,13 +72,13 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(running.structuredContent).toEqual({
       ...first.structuredContent,
       summary: expect.stringMatching(/ it is still rendering, so nothing was started or charged now\.$/),
-      nextStep: expect.stringMatching(/ Only if the user wants a second video like it, call generate_video /),
+      nextStep: expect.stringMatching(/ Only if the user wants another like it, call generate_video /),
       alreadyStarted: true,
     });
     const other = await start({ FACELESS_API_KEY: "fl_example_two" });
     const completed = await other.call("generate_video", { style: "story", ...TIDES, topic: "“TIDES”." });
     expect(completed.structuredContent).toMatchObject({
-      summary: expect.stringMatching(/^This same video is ready: https:\/\/m\.example\/f\.mp4 /),
+      summary: expect.stringMatching(/^A video of the same words is ready: https:\/\/m\.example\/f\.mp4 /),
       jobId: JOB_ID,
       alreadyStarted: true,
     });

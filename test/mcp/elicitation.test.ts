@@ -23,7 +23,7 @@ const NO: UsersAnswer = { action: "accept", content: { decision: "Don't publish"
 const DECLINED = { code: "declined", outcome: "not_sent", retryable: false };
 const NOT_AGREED = "The user was asked and did not agree to publish. This call published nothing.";
 const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
-const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answered by itself: FACELESS_CONFIRM_PUBLISH=off in this server's settings leaves the question to the client's own approval. Otherwise don't ask again unless the user brings it up.`;
+const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up.`;
 /** By the server's clock, more than 2 s pass with the first and fewer with the second on any machine. */
 const [SLOWLY, QUICKLY] = [{ clockSpeed: 100_000 }, { clockSpeed: 0.001 }];
 
@@ -60,7 +60,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     return { client, questions, publish, posts, starts: () => rest.lines(GENERATE).length };
   }
 
-  test("the question shows topic, platforms and link, and a yes posts once", async () => {
+  test("the question shows the video, its platforms and link, and a yes posts once", async () => {
     const [no, yes] = ["Don't publish", "Publish on tiktok and youtube"];
     const scripts = { [GENERATE]: { json: { jobId: JOB_ID } } };
     const answer: UsersAnswer = { action: "accept", content: { decision: yes } };
@@ -74,7 +74,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const decision = { type: "string", title: "Publish on tiktok and youtube?", enum: [no, yes] };
     expect(questions).toEqual([
       {
-        message: `Publish ${name} on tiktok and youtube? It becomes public. Watch it: ${LINK}`,
+        message: `Publish ${name} on tiktok and youtube? It is posted at once, without a caption, and becomes public. Watch it: ${LINK}`,
         form: { type: "object", properties: { decision }, required: ["decision"] },
       },
     ]);
@@ -143,12 +143,14 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const refused = await publish();
 
     expect(refused._meta?.["faceless/error"]).toEqual(DECLINED);
-    expect(textOf(refused)).toMatch(/Tell the user: .*FACELESS_CONFIRM_PUBLISH.* only you can change/);
+    expect(textOf(refused)).toMatch(
+      /Tell the user: .* Only you can change this, in this server's settings\.$/,
+    );
     expect(posts()).toBe(0);
   });
 
   test.each<[string, SetUpOptions, UsersAnswer | undefined, string, number]>([
-    ["a yes", {}, { action: "accept", content: { decision: "Pay for a second video" } }, "started", 2],
+    ["a yes", {}, { action: "accept", content: { decision: "Pay for another video" } }, "started", 2],
     [
       "the answer no",
       {},

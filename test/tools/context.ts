@@ -1,9 +1,11 @@
 // What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
 import { systemClock } from "../../src/clock.ts";
+import { generationFingerprint } from "../../src/idempotency/same-request.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/responses.ts";
+import { OrderCheck } from "../../src/tools/check-order.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { Computer } from "../idempotency/computer.ts";
 
@@ -34,10 +36,11 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
-    config: { sandbox: false, confirmPublish: "on" },
+    config: { sandbox: false, confirmPublish: "on", problems: [] },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
+    orderCheck: new OrderCheck(generationFingerprint),
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,
     savedVideos: NOTHING_SAVED,

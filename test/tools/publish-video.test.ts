@@ -22,7 +22,7 @@ interface World {
 /** A job, and the accounts that are connected; none are known unless given. */
 function harness({ job = READY, connected, sandbox = false }: World = {}) {
   return createHarness(publishVideo, {
-    config: { sandbox, confirmPublish: "on" },
+    config: { sandbox, confirmPublish: "on", problems: [] },
     tryReadJob: async () => job ?? undefined,
     service: {
       listConnectedPlatforms: async () => {
@@ -100,12 +100,12 @@ test("Each platform's outcome has its reason", async () => {
 
 test("A client that can't ask is refused where only a yes publishes", async () => {
   const { call, context, computer } = answering([]);
-  Object.assign(context, { config: { sandbox: false, confirmPublish: "always" } });
+  Object.assign(context, { config: { ...context.config, confirmPublish: "always" } });
 
   expect(await errorOf(call(on("tiktok")))).toMatchObject({
     code: "declined",
     message: expect.stringContaining("this client can't ask"),
-    nextStep: expect.stringContaining("without FACELESS_CONFIRM_PUBLISH=always"),
+    nextStep: expect.not.stringContaining("FACELESS_"),
     isForUser: true,
     outcome: "not_sent",
     retryable: false,
@@ -227,7 +227,7 @@ test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
   ["a topic alone", 'Salt "x"', null, String.raw`the video "Salt \"x\""`, ""],
-  ["both", "Salt", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
+  ["both", "[a sea, wide] Salt [a spoon]", READY, 'the video "Salt"', ` Watch it: ${LINK}`],
 ])("The question names what is known of the video: %s", async (_, topic, job, name, watch) => {
   const { call, jobs, questions } = harness({ job });
   if (topic !== undefined) jobs.addStarted(JOB_ID, topic);
@@ -236,12 +236,29 @@ test.each<[string, string | undefined, JobLookup | null, string, string]>([
   expect(questions).toEqual([
     {
       key: expect.any(String),
-      message: `Publish ${name} on tiktok? It becomes public.${watch}`,
+      message: `Publish ${name} on tiktok? It is posted at once, without a caption, and becomes public.${watch}`,
       verb: "publish",
       yes: "Publish on tiktok",
       no: "Don't publish",
     },
   ]);
+});
+
+test("The question names the accounts as the service does, and what is left alone", async () => {
+  const { call, computer, context, questions } = harness();
+  const accounts = [
+    { platform: "tiktok", account: "@clips \u202E", connectedAt: "2026-01-12" },
+    { platform: "TikTok", account: { id: 7, display_name: 'My "Clips"' } },
+    { platform: "youtube", name: "YouTube", channelName: "x".repeat(100) },
+    { platform: "x", handle: 7 },
+  ];
+  context.service.listConnectedPlatforms = async () => ({ platforms: accounts });
+  computer.onPublish = async () => ({ results: [{ platform: "instagram", ok: true }] });
+  await call(on("tiktok", "youtube", "x"));
+
+  expect(questions[0]?.message).toContain(
+    String.raw`on tiktok ("@clips", "My \"Clips\""), youtube ("${"x".repeat(59)}…") and x? It is posted`,
+  );
 });
 
 test("The question says in a sandbox that nothing is posted", async () => {
@@ -277,13 +294,13 @@ test("A repeat and another video are other questions", async () => {
   await call({ jobId: JOB_ID.replace("0f", "1f"), platforms: ["tiktok"] });
 
   const repeats = questions.map(
-    ({ message }) => /An earlier attempt may have|It has already been posted to tiktok/.exec(message)?.[0],
+    ({ message }) => /An earlier attempt may have|It was posted to tiktok just now/.exec(message)?.[0],
   );
   expect(repeats).toEqual([
     undefined,
     undefined,
     "An earlier attempt may have",
-    "It has already been posted to tiktok",
+    "It was posted to tiktok just now",
     undefined,
   ]);
   expect(new Set(questions.map(({ key }) => key)).size).toBe(5);

@@ -42,6 +42,7 @@ test.each<[object, object]>([
 test.each<[object, string]>([
   [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
   [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`],
+  [{ language: "jp-JP" }, `language: "jp-JP" ${LANGUAGE} (Japanese is ja)`],
   [{ language: "cn" }, `language: "cn" ${LANGUAGE} (Chinese is zh)`],
   [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`],
   [{ language: "sp" }, `language: "sp" ${LANGUAGE} (Spanish is es)`],
@@ -120,4 +121,36 @@ test.each<[object, number | undefined]>([
   await call({ jobId: `faceless://jobs/${JOB_ID}`, ...args });
 
   expect(waits).toEqual(forMs === undefined ? [] : [forMs]);
+});
+
+test.each([
+  [generateVideo, { topic: "Tides" }, ["captions"]],
+  [generateVideo, { topic: "Tides", duration: "half a minute" }, ["price"]],
+  [publishVideo, { jobId: JOB_ID, platforms: ["tiktok"] }, ["caption", "scheduleAt"]],
+  [publishVideo, { jobId: JOB_ID, platforms: ["tiktok"] }, ["title", "hashtags", "privacy"]],
+])("%o says of a wish beside %j that it can't be fulfilled: %j", async (tool, args, wishes) => {
+  const { call, computer } = createHarness(tool);
+  const error = await errorOf(call({ ...args, ...Object.fromEntries(wishes.map((name) => [name, "x"])) }));
+
+  const [are, ask, them] =
+    wishes.length === 1 ? ["is not an argument", "it asks", "it"] : ["are not arguments", "they ask", "them"];
+  const known = Object.keys(tool.input().shape).join(", ");
+  expect(error).toEqual({
+    code: "invalid_input",
+    message: expect.stringContaining(
+      `${wishes.map((name) => `"${name}"`).join(", ")} ${are} of ${tool.name} (its arguments: ${known})`,
+    ),
+    nextStep: `What ${ask} for is not possible here: tell the user, and call without ${them} only if they still want that.`,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
+  expect([computer.generations, computer.posts]).toEqual([[], []]);
+});
+
+test("a tool that only reads names the argument that it doesn't have, and no wish", async () => {
+  const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, verbose: true }));
+
+  expect(error.message).toContain('"verbose" is not an argument of get_video_status');
+  expect(error.nextStep).toBe("Correct them, then call again.");
 });

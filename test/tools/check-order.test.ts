@@ -1,0 +1,149 @@
+// Which orders are held back once, because they look like a mistake. The topics of trials are real ones, written
+// for real wishes, with a language and seconds: none of them may be doubted.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { GenerationRequest } from "../../src/service/responses.ts";
+import { generateVideo } from "../../src/tools/generate-video.ts";
+import wishes from "../checks/topics/wishes.json" with { type: "json" };
+import { errorOf } from "../idempotency/computer.ts";
+import { createHarness } from "./context.ts";
+
+const PROTOCOLS = new URL("../checks/topics/protocol/", import.meta.url);
+
+/** The topics of all protocols with the settings for which they were written. */
+function topicsOfTrials(): GenerationRequest[] {
+  const pages = readdirSync(PROTOCOLS).map((name) => readFileSync(new URL(name, PROTOCOLS), "utf8"));
+  return pages.flatMap((page) =>
+    page.split(/^## /m).flatMap((section) => {
+      const [, language = "", duration] = /^Settings: language (\S+), duration (\d+) /m.exec(section) ?? [];
+      const topics = [...section.matchAll(/^```text\n(.*?)\n```$/gms)];
+      return topics.map(([, topic = ""]) => ({ topic, language, duration: Number(duration) }));
+    }),
+  );
+}
+
+async function isDoubted(request: GenerationRequest): Promise<boolean> {
+  const { call, computer } = createHarness(generateVideo);
+  await call(request).catch(() => {});
+  return computer.generations.length === 0;
+}
+
+test("no topic of a trial is doubted, nor is a wish that is ordered as it is", async () => {
+  const topics = topicsOfTrials();
+  expect(topics.length).toBeGreaterThanOrEqual(64);
+  const inEnglish = topics.filter(({ language }) => language === "en");
+  const wished = Object.values(wishes).flat();
+  const orders = [
+    ...topics,
+    ...inEnglish.map(({ topic, duration }) => ({ topic, duration })),
+    ...wished.map(({ wish, language, duration }) => ({ topic: wish, language, duration })),
+  ];
+  const doubted = await Promise.all(orders.map(isDoubted));
+
+  expect(orders.filter((_, index) => doubted[index])).toEqual([]);
+});
+
+test("a topic in another script is doubted where no language is given, and only there", async () => {
+  const topics = topicsOfTrials().filter(({ language }) => language === "ja");
+  expect(topics.length).toBeGreaterThan(0);
+  const doubted = await Promise.all(topics.map(({ topic, duration }) => isDoubted({ topic, duration })));
+
+  expect(doubted).not.toContain(false);
+});
+
+const SENTENCES = {
+  ja: "キツネは毎晩ひとつずつ靴下を盗んでいく。",
+  ru: "Лиса каждую ночь крадёт по одному носку.",
+  ar: "الثعلب يسرق جورباً واحداً كل ليلة.",
+  zh: "狐狸每天晚上偷一只袜子。",
+  hi: "लोमड़ी हर रात एक मोज़ा चुराती है।",
+  el: "Η αλεπού κλέβει μια κάλτσα κάθε βράδυ.",
+  th: "สุนัขจิ้งจอกขโมยถุงเท้าคืนละข้าง",
+  ko: "여우는 매일 밤 양말을 한 짝씩 훔친다.",
+  he: "השועל גונב גרב אחת בכל לילה.",
+  uk: "Лисиця щоночі краде по одній шкарпетці.",
+  fa: "روباه هر شب یک جوراب می‌دزدد.",
+  my: "မြေခွေးသည် ညတိုင်း ခြေအိတ်တစ်ဖက် ခိုးသည်။",
+  en: "The fox steals exactly one sock each night.",
+  fr: "Le renard vole une seule chaussette chaque nuit.",
+};
+const PICTURE = "[a fox on a lawn at night, moonlight, wide shot]";
+const repeated = (language: keyof typeof SENTENCES, times: number) =>
+  Array.from({ length: times }, () => `${SENTENCES[language]} ${PICTURE}`).join("\n");
+
+test.each<[string, GenerationRequest]>([
+  ...(["ja", "ru", "ar", "zh", "hi", "el", "th", "ko", "he", "uk", "fa", "my"] as const).map(
+    (language): [string, GenerationRequest] => [
+      `${language} without a language`,
+      { topic: repeated(language, 3) },
+    ],
+  ),
+  ["Japanese in brackets alone", { topic: "[雨の夜の屋根、静かな音]" }],
+  ["800 words without settings", { topic: repeated("en", 100) }],
+  ["480 words in 90 seconds", { topic: repeated("en", 60), duration: 90 }],
+  ["80 words in 15 seconds", { topic: repeated("en", 10), duration: 15 }],
+  ["160 words of French in 30 seconds", { topic: repeated("fr", 20), language: "fr" }],
+  ["600 characters of Japanese in 45 seconds", { topic: repeated("ja", 30), language: "ja", duration: 45 }],
+  ["1,100 characters of Chinese in 90 seconds", { topic: repeated("zh", 100), language: "zh", duration: 90 }],
+  ["Thai for 70 seconds in 20", { topic: repeated("th", 20), language: "th", duration: 20 }],
+  ["140 words of Korean in 30 seconds", { topic: repeated("ko", 20), language: "ko" }],
+])("an order is doubted: %s", async (_, request) => {
+  expect(await isDoubted(request)).toBe(true);
+});
+
+test.each<[string, GenerationRequest]>([
+  ["few words in another script", { topic: `${repeated("en", 2)} 靴下` }],
+  ["another script in the brackets", { topic: `${SENTENCES.en} [${repeated("ja", 5)}]` }],
+  ["long brackets", { topic: `${SENTENCES.en} [${"a wide lawn ".repeat(300)}]` }],
+  ["nothing spoken at all", { topic: `[${"rain on a tin roof ".repeat(100)}]`, style: "asmr" }],
+  ["neither words nor letters", { topic: "🦊 7, 8, 9 …" }],
+  ["twice the words that fit", { topic: "word ".repeat(150) }],
+])("an order is not doubted for %s", async (_, request) => {
+  expect(await isDoubted(request)).toBe(false);
+});
+
+test("a doubt says what was found and what would fit, and the same call made again is sent", async () => {
+  const { call, computer } = createHarness(generateVideo);
+  const japanese = { topic: SENTENCES.ja };
+  const article = { topic: "word ".repeat(151), pacing: "fast" };
+
+  expect(await errorOf(call(japanese))).toMatchObject({
+    code: "check_order",
+    outcome: "not_sent",
+    retryable: false,
+    message:
+      "Not sent: no language was given, so the voice would speak English, but 19 of the topic's 19 letters are of another script.",
+    nextStep:
+      "Call again with the topic's language, or write it in English. The same call made again orders it as it is.",
+  });
+  expect(await errorOf(call(article))).toMatchObject({
+    message:
+      "Not sent: about 151 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
+    nextStep:
+      "Shorten it with the user, or plan several videos, each paid for. The same call made again orders it as it is.",
+  });
+  expect(computer.generations).toEqual([]);
+
+  await call(japanese);
+  await call(article);
+  expect(computer.generations).toEqual([japanese, { ...article, topic: article.topic.trim() }]);
+});
+
+test("of a thousand doubted orders, the oldest is forgotten first", async () => {
+  const { call, computer } = createHarness(generateVideo);
+  const order = (index: number) => ({ topic: `${SENTENCES.ja} ${index}` });
+  for (let index = 0; index <= 1_000; index += 1) expect(await errorOf(call(order(index)))).toBeDefined();
+  await call(order(1_000));
+
+  expect(await errorOf(call(order(0)))).toMatchObject({ code: "check_order" });
+  expect(computer.generations).toEqual([order(1_000)]);
+});
+
+test("a server that is not set up doubts nothing", async () => {
+  const { call, context, computer } = createHarness(generateVideo);
+  Object.assign(context.config, { problems: [{ variable: "FACELESS_API_KEY", problem: "", fix: "" }] });
+  await call({ topic: SENTENCES.ja });
+
+  expect(computer.generations).toHaveLength(1);
+});
