@@ -103,11 +103,14 @@ const MAYBE_DONE: Record<Effect, string> = {
   publishes: "It is not known whether the video was published.",
 };
 
+/** A chat can't wait so long: the user needs a time of day. */
+const LONG_WAIT_SECONDS = 30;
+
 /**
  * The whole text of a failure for the user or model: what failed, the service's code and status, whether
- * anything was spent or published, whether calling again is safe, and what to do next.
+ * anything was spent or published, whether calling again is safe, and what to do next. `nowMs` is since the epoch.
  */
-export function describeFailure(error: BridgeError, effect: Effect): string {
+export function describeFailure(error: BridgeError, effect: Effect, nowMs: number): string {
   const { facts } = error;
   const answer = [
     facts.serviceMessage?.code === undefined
@@ -121,8 +124,9 @@ export function describeFailure(error: BridgeError, effect: Effect): string {
       ? undefined
       : `The service's words: ${JSON.stringify(facts.serviceMessage.message)}`,
     facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
-    againSentence(facts),
-    facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep,
+    ...(facts.retryAfterSeconds === undefined || !facts.retryable
+      ? [againSentence(facts), facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep]
+      : [facts.nextStep, afterWaitSentence(facts.retryAfterSeconds, nowMs)]),
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }
@@ -133,13 +137,16 @@ function quoteCode(code: string): string {
 }
 
 function againSentence(facts: BridgeErrorFacts): string | undefined {
-  if (facts.retryable) {
-    return facts.retryAfterSeconds === undefined
-      ? "Calling again is safe."
-      : `Calling again is safe after ${facts.retryAfterSeconds} s.`;
-  }
+  if (facts.retryable) return "Calling again is safe.";
   if (facts.outcome === "unknown") return "Don't call again before you have checked.";
   return facts.failsAgain === true ? "The same call would fail again." : undefined;
+}
+
+function afterWaitSentence(seconds: number, nowMs: number): string {
+  if (seconds < LONG_WAIT_SECONDS) return "Then calling again is safe.";
+  // The minute that begins after the wait, by this computer's clock.
+  const from = new Date(Math.ceil((nowMs + seconds * 1000) / 60_000) * 60_000);
+  return `Calling again is safe from ${from.toTimeString().slice(0, 5)} on: tell the user.`;
 }
 
 /** The code of a failure of the operating system, such as ENOENT. */

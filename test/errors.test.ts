@@ -9,8 +9,11 @@ const FACTS: BridgeErrorFacts = {
   retryable: false,
 };
 
+/** Local time, as the texts have it. */
+const NOW_MS = new Date(2026, 10, 23, 14, 30, 10).getTime();
+
 function describeFacts(facts: Partial<BridgeErrorFacts>): string {
-  return describeFailure(new BridgeError({ ...FACTS, ...facts }), "spends");
+  return describeFailure(new BridgeError({ ...FACTS, ...facts }), "spends", NOW_MS);
 }
 
 test.each<[Partial<BridgeErrorFacts>, string]>([
@@ -22,6 +25,18 @@ test.each<[Partial<BridgeErrorFacts>, string]>([
   expect(describeFacts(facts)).toBe(
     `The service refused to start the video${known}. This call started no video and spent no credits. Change it, then call again.`,
   );
+});
+
+test.each([
+  [29, "Wait. Then calling again is safe."],
+  [30, "Wait. Calling again is safe from 14:31 on: tell the user."],
+  [110, "Wait. Calling again is safe from 14:32 on: tell the user."],
+  [111, "Wait. Calling again is safe from 14:33 on: tell the user."],
+  [36_000, "Wait. Calling again is safe from 00:31 on: tell the user."],
+])("a wait of %i s is told once, by the time of day where a chat can't wait", (seconds, said) => {
+  const facts = { nextStep: "Wait.", retryable: true, retryAfterSeconds: seconds };
+
+  expect(describeFacts(facts)).toMatch(new RegExp(` no credits\\. ${said}$`));
 });
 
 test("a failure quotes a code that is prose", () => {
@@ -41,7 +56,7 @@ test("the text of a failure keeps the service's message inside quotes, whatever 
 test("the text of a failure never shows its cause", () => {
   const error = new BridgeError(FACTS, new Error("fl_canary at https://inner.example"));
 
-  expect(describeFailure(error, "spends")).toBe(describeFacts({}));
+  expect(describeFailure(error, "spends", NOW_MS)).toBe(describeFacts({}));
   expect(error.message).toBe(FACTS.message);
 });
 
@@ -64,6 +79,6 @@ test.each([new TypeError("fl_canary"), "fl_canary", undefined, null, { code: "ou
       retryable: false,
     });
     expect(error.cause).toBe(thrown);
-    expect(describeFailure(error, "reads")).not.toContain("canary");
+    expect(describeFailure(error, "reads", NOW_MS)).not.toContain("canary");
   },
 );

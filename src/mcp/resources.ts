@@ -79,7 +79,7 @@ export function registerResources(server: McpServer, application: Application): 
         log.info(`${href}: ${failure.message}`, failure.cause);
         if (failure.facts.code === "not_found" && !failure.facts.retryable)
           throw new ResourceNotFoundError(href);
-        throw protocolError(failure, { uri: href });
+        throw protocolError(failure, application.clock.now(), { uri: href });
       }
     },
   );

@@ -56,7 +56,7 @@ export function registerTools(server: McpServer, application: Application, tasks
           if (error instanceof AskUser) return error.result;
           const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
           log.info(`${name}: ${failure.message}`, failure.cause);
-          return failureResult(failure, effect);
+          return failureResult(failure, effect, application.clock.now());
         }
       },
     );
@@ -120,18 +120,22 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
   };
 }
 
-export function failureResult(error: BridgeError, effect: Effect): CallToolResult {
+export function failureResult(error: BridgeError, effect: Effect, nowMs: number): CallToolResult {
   return {
-    content: [{ type: "text", text: describeFailure(error, effect) }],
+    content: [{ type: "text", text: describeFailure(error, effect, nowMs) }],
     isError: true,
     _meta: { "faceless/error": errorMeta(error) },
   };
 }
 
 /** A failed read, as a JSON-RPC error. */
-export function protocolError(error: BridgeError, data: Record<string, unknown> = {}): ProtocolError {
+export function protocolError(
+  error: BridgeError,
+  nowMs: number,
+  data: Record<string, unknown> = {},
+): ProtocolError {
   const details = { ...data, "faceless/error": errorMeta(error) };
-  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(error, "reads"), details);
+  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(error, "reads", nowMs), details);
 }
 
 /** The machine-readable half of a failure. */

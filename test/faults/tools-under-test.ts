@@ -98,7 +98,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
       const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
       log.info(`${tool.name}: ${failure.message}`, failure.cause);
       error = failure.facts;
-      return failureResult(failure, tool.effect);
+      return failureResult(failure, tool.effect, clock.now());
     });
     const json = redact(JSON.stringify(result));
     written += json;

@@ -27,6 +27,8 @@ function effectOf(operation: Operation): Effect {
   return operation === OPERATIONS.publish ? "publishes" : "reads";
 }
 
+/** Local time, as the texts have it. */
+const NOW_MS = new Date(2026, 10, 23, 14, 30, 10).getTime();
 const words = { error: { code: "the_code", message: "The service's message." } };
 const answer = (status: number, json: unknown = words, headers = {}) => ({ status, headers, text: "", json });
 const failure = (sent: boolean, code: string, status?: number) =>
@@ -67,7 +69,7 @@ const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
 
 function rendered(name: string, error: BridgeError, effect: Effect): string {
   const { code, outcome, retryable } = error.facts;
-  return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect)}\n`;
+  return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect, NOW_MS)}\n`;
 }
 
 test("Every failure of every operation says what failed and what to do", async () => {

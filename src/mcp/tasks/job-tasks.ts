@@ -130,7 +130,7 @@ export class JobTasks {
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {
     if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknownTask(taskId);
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
-    return protocolError(failure);
+    return protocolError(failure, this.#application.clock.now());
   }
 }
 
