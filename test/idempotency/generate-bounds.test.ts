@@ -174,10 +174,13 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   const process = computer.process();
   const sent = process.generate(TIDES);
   await expect.poll(() => computer.generations).toHaveLength(1);
-  const finished = process.guard.close();
+  const order: string[] = [];
+  const finished = process.guard.close().then(() => order.push("closed"));
+  void sent.then(() => order.push("answered"));
   answer.resolve({ jobId: "job-1", status: "processing" });
   await finished;
 
+  expect(order).toEqual(["answered", "closed"]);
   expect(await sent).toMatchObject({ generation: { jobId: "job-1" } });
   expect(await process.journal.entries()).toMatchObject([{ outcome: "done", jobId: "job-1" }]);
   expect(await errorOf(process.generate({ topic: "Moons" }))).toMatchObject({

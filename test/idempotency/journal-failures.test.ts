@@ -20,6 +20,8 @@ test.each(["a folder that does not exist", "a file in the place of the folder"])
 test.each([
   ["list", "EACCES", failing("EACCES"), "", "give this server the right to read it"],
   ["read", "EIO", failing("EIO"), TODAY, "check it and the disk that holds it"],
+  ["read", "EPERM", failing("EPERM"), TODAY, "give this server the right to read it"],
+  ["read", "ENFILE", failing("ENFILE"), TODAY, "close other programs, which have too many files open"],
   ["read", "EMFILE", failing("EMFILE"), TODAY, "close other programs, which have too many files open"],
   [
     "read",
@@ -49,6 +51,17 @@ test.each([
     expect(await journal.entries()).toHaveLength(1);
   },
 );
+
+test.each([
+  ["EACCES", "give this server the right to write it"],
+  ["ENOSPC", "free some space on its disk"],
+  ["EDQUOT", "free some space on its disk"],
+])("A journal that can't be written (%s) is told with what to do", async (reason, fix) => {
+  const disk = openPrivateFolder(temporaryFolder());
+  const { journal } = openJournal({ ...disk, append: failing(reason) });
+
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({ fix, facts: { code: "journal_unwritable" } });
+});
 
 test("An entry whose line comes to the disk after its writing has failed was not sent", async () => {
   const folder = temporaryFolder();

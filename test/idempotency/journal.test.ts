@@ -168,6 +168,8 @@ test.runIf(process.getuid?.() === 0).each(Object.entries(PLANTED))(
         facts: { code: "journal_unreadable", message: expect.stringContaining(name) },
       });
       await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { outcome: "not_sent" } });
+      // It may have come after the list.
+      await expect(openPrivateFolder(folder).read(name, 0)).rejects.toThrow(/link|ELOOP/);
     }
     expect(readFileSync(target, "utf8")).not.toContain("not_sent");
   },

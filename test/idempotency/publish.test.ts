@@ -230,6 +230,13 @@ test("The outcome is not known of a platform whose confirmed repeat got no answe
   expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
 });
 
+test("No outcome is written where the answer was lost", async () => {
+  const computer = await afterLost();
+
+  expect(computer.warnings).toEqual([]);
+  expect((await computer.process().journal.entries()).map(({ outcome }) => outcome)).toEqual([undefined]);
+});
+
 test("A post that is under way is waited for by other processes, which send only what is left", async () => {
   const computer = new Computer();
   computer.waitMs = 1;
@@ -242,18 +249,22 @@ test("A post that is under way is waited for by other processes, which send only
 });
 
 test("A post that stays under way is an error without a code, also for a call that brings one", async () => {
-  const computer = await afterLost();
-  const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
+  const both = ["tiktok", "youtube"];
+  const computer = await afterLost(both);
+  const confirmDuplicate = codeIn(await errorOf(computer.process().publish(both)));
   const never = new Promise<Publication>(() => {});
   computer.onPublish = () => never;
-  void computer.process().publish(["tiktok"], { confirmDuplicate });
+  void computer.process().publish(both, { confirmDuplicate });
   await expect.poll(() => computer.posts).toHaveLength(2);
 
-  const calls = [{}, { confirmDuplicate }].map((caller) => computer.process().publish(["tiktok"], caller));
+  const calls = [{}, { confirmDuplicate }].map((caller) => computer.process().publish(both, caller));
   for (const error of await Promise.all(calls.map(errorOf)))
-    expect(error).toMatchObject({
+    expect(error).toEqual({
       code: "in_progress",
-      nextStep: expect.stringMatching(/^Tell the user to look at the tiktok account\./),
+      message: expect.stringMatching(
+        /^Not sent: \d+ seconds ago this video was sent to tiktok and youtube, and/,
+      ),
+      nextStep: expect.stringMatching(/^Tell the user to look at the tiktok and youtube accounts\./),
       outcome: "not_sent",
       retryable: false,
     });

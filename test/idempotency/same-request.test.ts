@@ -12,6 +12,31 @@ async function publishedTo({ journal }: Process) {
     ?.posts.map(describePost);
 }
 
+test.each([
+  ["1,5 m", "15 m", false],
+  ["1, 5 m", "1.5 m", false],
+  ["1  5 m", "1\n5 m", true],
+  ["1\u200B5 m", "15 m", true],
+  ["wave 1, then", "wave 1 then", true],
+  ["wave, 1 m", "wave 1 m", true],
+  ["1 [wave] 5", "1 wave 5", false],
+  ["Straße", "STRASSE", true],
+  ["[a](b)", "[a] (b)", true],
+  ["(a) [b]", "[a] (b)", false],
+])("Whether %j and %j are the same topic: %j", (one, other, isSame) => {
+  expect(generationFingerprint({ topic: one }) === generationFingerprint({ topic: other })).toBe(isSame);
+});
+
+test("A post is told by the name that was asked for, else by the service's", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  const results = ["X", " Threads "].map((platform) => ({ platform, ok: true }));
+  computer.onPublish = async () => ({ results });
+  await process.publish(["twitter"]);
+
+  expect(await publishedTo(process)).toMatchObject([{ platform: "twitter" }, { platform: "threads" }]);
+});
+
 test("The journal names all earlier jobs and orders to a new process", async () => {
   const computer = new Computer();
   await computer.process().generate(TIDES);
