@@ -55,6 +55,7 @@ export function createApplication(options: ApplicationOptions): Application {
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
+  const waiting = { poller, reader, store: jobs, clock };
   const tryReadJob = async (jobId: string, signal: AbortSignal): Promise<JobLookup> => {
     const read = reader
       .readLatest(jobId, { background: false, signal })
@@ -97,7 +98,8 @@ export function createApplication(options: ApplicationOptions): Application {
           download: async function* (url, signal) {
             yield* (await downloader()).download(url, signal);
           },
-          watch: (jobId) => poller.watch(jobId),
+          untilEnded: (jobId, signal) =>
+            waitForEnd(waiting, { job: jobs.lastSeen(jobId), forMs: Infinity, signal, onChange() {} }),
           lookUpLinks: () => reader.refreshFromList(0),
           clock,
           log,
@@ -109,7 +111,7 @@ export function createApplication(options: ApplicationOptions): Application {
     reader,
     poller,
     savedVideos,
-    waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
+    waitForEnd: (wait) => waitForEnd(waiting, wait),
     generateOnce,
     publishOnce,
     finishPaidRequests: () => guard.close(),

@@ -59,6 +59,12 @@ export class JobStore {
     return this.#known.get(jobId);
   }
 
+  /** The job's own last answer, or what else is known of how it stands. */
+  lastSeen(jobId: string): Job {
+    const { job, status = "processing" } = this.#known.get(jobId) ?? {};
+    return job ?? { jobId, status, done: isEnded(status), videoUrls: [] };
+  }
+
   /** The most recent last. */
   ids(): ReadonlySet<string> {
     return new Set(this.#known.keys());

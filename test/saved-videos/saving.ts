@@ -81,7 +81,7 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
     folder: new VideoFolder({ path: folder, now: Date.now }),
     store,
     download: (url, signal) => downloader.download(url, signal),
-    watch: () => () => {},
+    untilEnded: async () => {},
     lookUpLinks: async () => {},
     clock: impatientClock,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },

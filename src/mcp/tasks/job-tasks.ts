@@ -2,10 +2,9 @@
 // file keeps which jobs a client follows or has cancelled. Knows no method of either protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isEnded, JOB_ID, jobUri } from "../../job.ts";
+import { JOB_ID, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
-import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
-import type { Job } from "../../service/responses.ts";
+import type { Unsubscribe } from "../../jobs/job-store.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
 import { describeKnownJob } from "../resources.ts";
@@ -66,7 +65,7 @@ export class JobTasks {
   get(taskId: string): Task {
     const { jobs, clock } = this.#application;
     const known = jobs.get(taskId);
-    const job = lastSeen(taskId, known);
+    const job = jobs.lastSeen(taskId);
     const { updatedAtMs = known?.createdAtMs ?? clock.now(), watchEnded, isLinkUnread } = known ?? {};
     const common = {
       taskId,
@@ -89,7 +88,7 @@ export class JobTasks {
   /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
   async result(taskId: string): Promise<CallToolResult> {
     const { jobs } = this.#application;
-    const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
+    const state = await describeKnownJob(jobs.lastSeen(taskId), this.#application);
     return successResult({ ...state, resourceUri: jobUri(taskId) });
   }
 
@@ -97,7 +96,7 @@ export class JobTasks {
   async untilEnded(taskId: string, signal: AbortSignal): Promise<void> {
     const cancellation = this.#followed.get(taskId)?.cancellation.signal;
     await this.#application.waitForEnd({
-      job: lastSeen(taskId, this.#application.jobs.get(taskId)),
+      job: this.#application.jobs.lastSeen(taskId),
       // The poller ends it in any case.
       forMs: Infinity,
       signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
@@ -132,13 +131,6 @@ export class JobTasks {
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
     return protocolError(failure);
   }
-}
-
-/** The job's last answer, or what else is known of its status. */
-function lastSeen(jobId: string, known: KnownJob | undefined): Job {
-  if (known?.job !== undefined) return known.job;
-  const { status = "processing" } = known ?? {};
-  return { jobId, status, done: isEnded(status), videoUrls: [] };
 }
 
 function unknownTask(taskId: string): ProtocolError {
