@@ -52,7 +52,8 @@ export class JobReader {
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
   /** The last request for the video list. */
-  #list: { readonly startedMs: number; readonly done: Promise<boolean> } | undefined;
+  #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
+  #isListUnread = false;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -100,22 +101,27 @@ export class JobReader {
 
   /**
    * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
-   * Sent as a user's request. Never rejects, but resolves to false if the list could not be read.
+   * Sent as a user's request. Never rejects.
    */
-  refreshFromList(maxAgeMs: number): Promise<boolean> {
+  refreshFromList(maxAgeMs: number): Promise<void> {
     const { source, store, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     if (this.#list === undefined || startedMs - this.#list.startedMs > maxAgeMs) {
       const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => {
           store.updateFromPage(videos, { isFirstPage: true });
-          return true;
+          this.#isListUnread = false;
         },
-        () => false,
+        () => void (this.#isListUnread = true),
       );
       this.#list = { startedMs, done };
     }
     return this.#list.done;
+  }
+
+  /** The video list, in which links are looked up, could not be read the last time. */
+  get isListUnread(): boolean {
+    return this.#isListUnread;
   }
 
   #send(jobId: string, background: boolean): InFlightRead {
@@ -139,7 +145,7 @@ export class JobReader {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
     if (stateOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
-    store.noteLookup(jobId, await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS)));
+    await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
   }
 
   /** The service may need a moment until it finds a job that it has just started. */

@@ -20,7 +20,7 @@ export interface ToolHarness {
 
 /** A reader that sends a request for every read. */
 export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
-  return { read, readRecent: read };
+  return { read, readRecent: read, isListUnread: false };
 }
 
 type Changes = Omit<Partial<ToolContext>, "service"> & {
@@ -38,6 +38,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
+    poller: { watchEnded: () => undefined },
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,
     savedVideos: NOTHING_SAVED,

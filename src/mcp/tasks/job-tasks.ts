@@ -63,10 +63,12 @@ export class JobTasks {
 
   /** How the task stands, as far as this process knows. */
   get(taskId: string): Task {
-    const { jobs, clock } = this.#application;
+    const { jobs, reader, poller, clock } = this.#application;
     const known = jobs.get(taskId);
     const job = jobs.lastSeen(taskId);
-    const { updatedAtMs = known?.createdAtMs ?? clock.now(), watchEnded, isLinkUnread } = known ?? {};
+    const { updatedAtMs = known?.createdAtMs ?? clock.now() } = known ?? {};
+    const watchEnded = poller.watchEnded(taskId);
+    const { isListUnread: isLinkUnread } = reader;
     const common = {
       taskId,
       createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),
