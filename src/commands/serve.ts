@@ -52,6 +52,8 @@ export function serve(
     input,
     output,
     transformOutgoing: redact,
+    // What earlier processes started is known before anything is served that may show it.
+    ready: application.restoreJobs,
     hooks: [
       tasks.hooks,
       subscriptions.hooks,

@@ -50,7 +50,6 @@ export function registerResources(server: McpServer, application: Application): 
       list: undefined,
       complete: {
         jobId: async (prefix) => {
-          await application.restoreJobs();
           await reader.refreshFromList(LIST_FRESH_MS);
           return jobs
             .recent(100)
@@ -86,7 +85,6 @@ export function registerResources(server: McpServer, application: Application): 
 
   // The SDK would list every resource, the card too.
   server.server.setRequestHandler("resources/list", async () => {
-    await application.restoreJobs();
     await reader.refreshFromList(LIST_FRESH_MS);
     return {
       resources: [

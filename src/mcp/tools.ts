@@ -43,7 +43,6 @@ export function registerTools(server: McpServer, application: Application, tasks
       },
       async (args, { mcpReq }) => {
         try {
-          await application.restoreJobs();
           const result = await runTool(tool, args, toolContext(application, server, mcpReq));
           // A repeated call has to say at once that nothing was charged: it is no task.
           if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);

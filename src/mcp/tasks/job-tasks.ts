@@ -48,8 +48,7 @@ export class JobTasks {
   /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
   async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
     if (!JOB_ID.test(taskId)) throw unknownTask(taskId);
-    const { jobs, reader, restoreJobs } = this.#application;
-    await restoreJobs();
+    const { jobs, reader } = this.#application;
     const known = jobs.get(taskId)?.job;
     try {
       // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
