@@ -18,6 +18,7 @@ import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { ProgressReporter } from "./progress.ts";
+import type { Hook } from "./transport/stdio-transport.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
@@ -26,6 +27,20 @@ interface TaskCalls {
   answer(result: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult;
   isOptionalFor(tool: Tool): boolean;
 }
+
+/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
+export const TASK_REQUESTED = "faceless/task-requested";
+
+/** Hooks for the transport. */
+export const toolHooks: Readonly<Record<string, Hook>> = {
+  "tools/call": {
+    inbound(message) {
+      if (!("method" in message) || message.params?.["task"] === undefined) return undefined;
+      const { params } = message;
+      return { ...message, params: { ...params, _meta: { ...params._meta, [TASK_REQUESTED]: true } } };
+    },
+  },
+};
 
 /** `tasks` where the client may call a tool as a task. */
 export function registerTools(server: McpServer, application: Application, tasks?: TaskCalls): void {

@@ -4,7 +4,6 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  type JSONRPCMessage,
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
@@ -16,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Tool } from "../../tools/tool.ts";
-import { successResult } from "../tools.ts";
+import { successResult, TASK_REQUESTED } from "../tools.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
@@ -30,8 +29,6 @@ const POLL_INTERVAL_MS = 2_000;
 /** Both protocols say this in words of their own. */
 const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
 const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
-/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
-const TASK_REQUESTED = "faceless/task-requested";
 
 /** The tasks of one connection. */
 export class Tasks {
@@ -46,12 +43,11 @@ export class Tasks {
   }
 
   /** Hooks for the transport. The key is the method. */
-  readonly hooks: Record<string, Hook> = {
+  readonly hooks: Readonly<Record<string, Hook>> = {
     initialize: {
       inbound: (message) => {
-        if (valueAt(message, "params", "capabilities", "tasks") === undefined) return;
-        this.#legacyClientHasTasks = true;
-        this.hooks["tools/call"] = { inbound: markTaskRequest };
+        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
+        return undefined;
       },
     },
   };
@@ -140,13 +136,6 @@ export class Tasks {
         return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq.signal);
       });
   }
-}
-
-/** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
-function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
-  if (!("method" in message) || valueAt(message, "params", "task") === undefined) return undefined;
-  const { params } = message;
-  return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {
