@@ -17,7 +17,7 @@ import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
-import { ProgressReporter } from "./progress.ts";
+import { waitWithProgress } from "./progress.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
 
 type McpRequest = ServerContext["mcpReq"];
@@ -98,19 +98,9 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
-      if (job.done) return job;
-      const progress = new ProgressReporter(mcpReq, clock);
-      progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - clock.monotonicMs();
-      const ended = await application.waitForEnd({
-        job,
-        forMs: leftMs,
-        signal,
-        onChange: (changed) => progress.report(changed),
-      });
-      await progress.finish(ended);
-      return ended;
+      return waitWithProgress(application, mcpReq, { job, forMs: leftMs, signal });
     },
   };
 }

@@ -1,12 +1,17 @@
 // A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. This
 // file keeps which jobs a client follows or has cancelled. Knows no method of either protocol.
 
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { JOB_ID, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
-import type { Unsubscribe } from "../../jobs/job-store.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
+import { waitWithProgress } from "../progress.ts";
 import { describeKnownJob } from "../resources.ts";
 import { protocolError, successResult } from "../tools.ts";
 
@@ -19,20 +24,16 @@ export interface Task {
   readonly lastUpdatedAt: string;
 }
 
-/** A job that is polled for a client. */
-interface Followed {
-  readonly unwatch: Unsubscribe;
-  /** Aborted by `cancel`. The task stays cancelled then, whatever becomes of its job. */
-  readonly cancellation: AbortController;
-}
+/** A client's request, as far as the wait for a task needs it. */
+type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify" | "signal">;
 
 const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
 
 export class JobTasks {
   readonly #application: Application;
-  /** The key is the job id. */
-  readonly #followed = new Map<string, Followed>();
+  /** Ends the polling of each job, by its id. A task that was cancelled so stays that, whatever its job does. */
+  readonly #followed = new Map<string, AbortController>();
 
   constructor(application: Application) {
     this.#application = application;
@@ -73,7 +74,7 @@ export class JobTasks {
       createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),
       lastUpdatedAt: new Date(updatedAtMs).toISOString(),
     };
-    if (this.#followed.get(taskId)?.cancellation.signal.aborted === true)
+    if (this.#followed.get(taskId)?.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
     // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
     if (!job.done && watchEnded !== undefined)
@@ -93,29 +94,25 @@ export class JobTasks {
     return successResult({ ...state, resourceUri: jobUri(taskId) });
   }
 
-  /** Resolves when the task has ended, or by the signal. */
-  async untilEnded(taskId: string, signal: AbortSignal): Promise<void> {
-    const cancellation = this.#followed.get(taskId)?.cancellation.signal;
-    await this.#application.waitForEnd({
+  /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */
+  async untilEnded(taskId: string, request: McpRequest): Promise<void> {
+    const cancellation = this.#followed.get(taskId)?.signal;
+    await waitWithProgress(this.#application, request, {
       job: this.#application.jobs.lastSeen(taskId),
       // The poller ends it in any case.
       forMs: Infinity,
-      signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
-      onChange() {},
+      signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
     });
   }
 
   /** Ends the waiting for the job, unless the task has ended. The job goes on. */
   cancel(taskId: string): void {
-    const followed = this.#followed.get(taskId);
-    if (followed === undefined || this.get(taskId).status !== "working") return;
-    followed.unwatch();
-    followed.cancellation.abort();
+    if (this.get(taskId).status === "working") this.#followed.get(taskId)?.abort();
   }
 
   /** Ends all waiting. */
   close(): void {
-    for (const { unwatch } of this.#followed.values()) unwatch();
+    for (const followed of this.#followed.values()) followed.abort();
     this.#followed.clear();
   }
 
@@ -123,7 +120,9 @@ export class JobTasks {
   #follow(jobId: string): void {
     if (this.#followed.has(jobId)) return;
     const { poller, savedVideos } = this.#application;
-    this.#followed.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
+    const followed = new AbortController();
+    followed.signal.addEventListener("abort", poller.watch(jobId));
+    this.#followed.set(jobId, followed);
     savedVideos.saveWhenFinished(jobId);
   }
 

@@ -21,7 +21,7 @@ import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
 import { JobTasks, type Task } from "./job-tasks.ts";
 
-type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
@@ -79,6 +79,9 @@ export class Tasks {
       return result;
     const task = this.#jobTasks.start(jobId);
     if (task === undefined) return result;
+    // A legacy call's progress token is good until its task ends. The extension knows no progress of tasks.
+    if (!isModern && request._meta?.progressToken !== undefined)
+      void this.#jobTasks.untilEnded(jobId, request);
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
       ? { ...result, resultType: "task", ...task, ...MODERN }
@@ -112,8 +115,8 @@ export class Tasks {
     server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
     const serve = this.#servesOn(server);
     serve("tasks/get", (task) => ({ ...task, ...LEGACY }));
-    serve("tasks/result", async ({ taskId }, signal) => {
-      await tasks.untilEnded(taskId, signal);
+    serve("tasks/result", async ({ taskId }, request) => {
+      await tasks.untilEnded(taskId, request);
       return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
     serve("tasks/cancel", ({ taskId, status }) => {
@@ -130,10 +133,10 @@ export class Tasks {
   /** Serves methods that name a task. `answer` gets it brought up to date, if the request is allowed. */
   #servesOn(server: McpServer["server"], check: (request: McpRequest) => void = () => {}) {
     const params = z.looseObject({ taskId: z.string() });
-    return (method: string, answer: (task: Task, signal: AbortSignal) => Result | Promise<Result>) =>
+    return (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
       server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
         check(mcpReq);
-        return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq.signal);
+        return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq);
       });
   }
 }
