@@ -80,7 +80,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const publishOnce = new PublishOnce({ service, guard, journal });
   const downloader = lazy(async () => {
     const { Downloader } = await import("../saved-videos/download.ts");
-    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
+    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION, clock });
   });
   const restoreJobs = lazy(async () => {
     const { orders = [] } = (await history()) ?? {};

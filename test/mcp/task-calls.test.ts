@@ -40,7 +40,8 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     );
     expect(result.structuredContent).toMatchObject({ jobId: JOB_ID, status: "processing" });
     await service.polled(JOB_ID, 2);
-    expect(await client.get(JOB_ID)).toMatchObject({
+    expect(await client.get(JOB_ID.toUpperCase())).toMatchObject({
+      taskId: JOB_ID,
       status: "working",
       statusMessage: expect.stringMatching(/^Still rendering: 1 of 3 clips\. Started /),
     });

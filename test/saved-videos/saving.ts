@@ -75,6 +75,7 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   const downloader = new Downloader({
     service: { baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
+    clock: systemClock,
     ...limitsAndLookup,
   });
   const saver = new SavedVideos({

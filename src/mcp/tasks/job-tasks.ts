@@ -47,8 +47,9 @@ export class JobTasks {
   }
 
   /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
-  async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
-    if (!JOB_ID.test(taskId)) throw unknownTask(taskId);
+  async refresh(id: string, signal: AbortSignal): Promise<Task> {
+    if (!JOB_ID.test(id)) throw unknownTask(id);
+    const taskId = id.toLowerCase();
     const { jobs, reader } = this.#application;
     const known = jobs.get(taskId)?.job;
     try {
