@@ -119,6 +119,25 @@ export class JobReader {
     return this.#list.done;
   }
 
+  /** The service may need a moment until it finds a job that it has just started. */
+  async explainNotFound(jobId: string, error: BridgeError): Promise<BridgeError> {
+    const { store, clock, startedAtMs } = this.#options;
+    const { topic, createdAtMs, job } = store.get(jobId) ?? {};
+    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
+    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
+    if (ageMs > UNLISTED_MS) return error;
+    return new BridgeError(
+      {
+        ...error.facts,
+        // Another process may have started it with another key.
+        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${job === undefined ? ", or not with this key" : ""}.`,
+        nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
+        retryable: true,
+      },
+      error,
+    );
+  }
+
   /** The video list, in which links are looked up, could not be read the last time. */
   get isListUnread(): boolean {
     return this.#isListUnread;
@@ -128,7 +147,8 @@ export class JobReader {
     const request = async () => {
       const { source, store } = this.#options;
       const latest = await source.getJob(jobId, { background }).catch(async (error: unknown) => {
-        throw await this.#explainNotFound(jobId, error);
+        const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
+        throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });
       if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
       const job = store.put(latest);
@@ -146,25 +166,6 @@ export class JobReader {
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
     if (stateOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
     await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
-  }
-
-  /** The service may need a moment until it finds a job that it has just started. */
-  async #explainNotFound(jobId: string, error: unknown): Promise<unknown> {
-    if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
-    const { store, clock, startedAtMs } = this.#options;
-    const { topic, createdAtMs } = store.get(jobId) ?? {};
-    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
-    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
-    if (ageMs > UNLISTED_MS) return error;
-    return new BridgeError(
-      {
-        ...error.facts,
-        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet.`,
-        nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
-        retryable: true,
-      },
-      error,
-    );
   }
 }
 

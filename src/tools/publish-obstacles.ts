@@ -9,7 +9,7 @@ import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_AFTER_MS, LOOK_FIRST_MS } from "../time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
-type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal" | "clock">;
+type Sources = Pick<ToolContext, "service" | "reader" | "tryReadJob" | "signal" | "clock">;
 
 /** The platforms with a connected account; undefined if that can't be found out in time. */
 export async function listConnected(
@@ -28,18 +28,15 @@ export async function listConnected(
 /** The job, if it can be read, and why it can't be published on these platforms, if that is certain. */
 export async function findObstacle(
   { jobId, platforms }: PublishRequest,
-  { service, jobs, tryReadJob, signal }: Sources,
+  { service, reader, tryReadJob, signal }: Sources,
 ): Promise<{ readonly job: Job | undefined; readonly obstacle: BridgeError | undefined }> {
   const [seen, connected] = await Promise.all([
     tryReadJob(jobId, signal),
     listConnected(service, signal, LOOK_FIRST_MS),
   ]);
-  const job = typeof seen === "object" ? seen : undefined;
-  const isUnknown = seen === "not found" && jobs.get(jobId)?.topic === undefined;
-  return {
-    job,
-    obstacle: isUnknown ? unknownJobError() : (jobError(job) ?? missingError(platforms, connected)),
-  };
+  if (seen === "not found")
+    return { job: undefined, obstacle: await reader.explainNotFound(jobId, unknownJobError()) };
+  return { job: seen, obstacle: jobError(seen) ?? missingError(platforms, connected) };
 }
 
 /**
@@ -51,7 +48,10 @@ export async function explainRefusal(
   request: PublishRequest,
   sources: Sources,
 ): Promise<unknown> {
-  if (!(refusal instanceof BridgeError) || refusal.facts.code !== "refused") return refusal;
+  if (!(refusal instanceof BridgeError)) return refusal;
+  const { code } = refusal.facts;
+  if (code === "not_found") return sources.reader.explainNotFound(request.jobId, refusal);
+  if (code !== "refused") return refusal;
   const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
   if (found?.obstacle === undefined) return refusal;
   const { message, nextStep, retryable } = found.obstacle.facts;

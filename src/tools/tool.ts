@@ -23,7 +23,7 @@ export interface ToolContext {
   readonly config: Pick<Config, "sandbox" | "confirmPublish">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
-  readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread">;
+  readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread" | "explainNotFound">;
   readonly poller: Pick<Poller, "watchEnded">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;

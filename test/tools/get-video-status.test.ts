@@ -188,9 +188,9 @@ test("A wait may begin with a five-second-old answer, other calls ask anew", asy
   const asked: string[] = [];
   const { call } = createHarness(getVideoStatus, {
     reader: {
+      ...readerOf(async () => RUNNING),
       read: async () => (asked.push("the job"), RUNNING),
       readRecent: async (__, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
-      isListUnread: false,
     },
     waitForEnd: async (job) => job,
   });
