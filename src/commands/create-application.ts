@@ -56,6 +56,7 @@ export function createApplication(options: ApplicationOptions): Application {
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
+  const waiting = { poller, reader, store: jobs, clock };
   const tryReadJob = async (jobId: string, signal: AbortSignal): Promise<JobLookup> => {
     const read = reader
       .readLatest(jobId, { background: false, signal })
@@ -80,7 +81,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const publishOnce = new PublishOnce({ service, guard, journal });
   const downloader = lazy(async () => {
     const { Downloader } = await import("../saved-videos/download.ts");
-    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION });
+    return new Downloader({ service: config.service ?? SANDBOX, version: VERSION, clock });
   });
   const restoreJobs = lazy(async () => {
     const { orders = [] } = (await history()) ?? {};
@@ -98,7 +99,8 @@ export function createApplication(options: ApplicationOptions): Application {
           download: async function* (url, signal) {
             yield* (await downloader()).download(url, signal);
           },
-          watch: (jobId) => poller.watch(jobId),
+          untilEnded: (jobId, signal) =>
+            waitForEnd(waiting, { job: jobs.lastSeen(jobId), forMs: Infinity, signal, onChange() {} }),
           lookUpLinks: () => reader.refreshFromList(0),
           clock,
           log,
@@ -110,7 +112,7 @@ export function createApplication(options: ApplicationOptions): Application {
     reader,
     poller,
     savedVideos,
-    waitForEnd: (wait) => waitForEnd({ poller, reader, store: jobs, clock }, wait),
+    waitForEnd: (wait) => waitForEnd(waiting, wait),
     orderCheck: new OrderCheck(generationFingerprint),
     generateOnce,
     publishOnce,

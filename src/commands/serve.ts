@@ -12,6 +12,7 @@ import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks/tasks.ts";
+import { toolHooks } from "../mcp/tools.ts";
 import { notConfiguredError, type Service, ServiceClient } from "../service/client.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config, ServiceConfig } from "../config.ts";
@@ -52,8 +53,11 @@ export function serve(
     input,
     output,
     transformOutgoing: redact,
+    // What earlier processes started is known before anything is served that may show it.
+    ready: application.restoreJobs,
     hooks: [
       tasks.hooks,
+      toolHooks,
       subscriptions.hooks,
       // A long journal takes seconds to read: it is begun before the first call needs it.
       { "tools/list": { answered: () => void application.restoreJobs() } },

@@ -52,7 +52,8 @@ export class JobReader {
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
   /** The last request for the video list. */
-  #list: { readonly startedMs: number; readonly done: Promise<boolean> } | undefined;
+  #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
+  #isListUnread = false;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -100,29 +101,54 @@ export class JobReader {
 
   /**
    * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
-   * Sent as a user's request. Never rejects, but resolves to false if the list could not be read.
+   * Sent as a user's request. Never rejects.
    */
-  refreshFromList(maxAgeMs: number): Promise<boolean> {
+  refreshFromList(maxAgeMs: number): Promise<void> {
     const { source, store, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     if (this.#list === undefined || startedMs - this.#list.startedMs > maxAgeMs) {
       const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => {
           store.updateFromPage(videos, { isFirstPage: true });
-          return true;
+          this.#isListUnread = false;
         },
-        () => false,
+        () => void (this.#isListUnread = true),
       );
       this.#list = { startedMs, done };
     }
     return this.#list.done;
   }
 
+  /** The service may need a moment until it finds a job that it has just started. */
+  async explainNotFound(jobId: string, error: BridgeError): Promise<BridgeError> {
+    const { store, clock, startedAtMs } = this.#options;
+    const { topic, createdAtMs, job } = store.get(jobId) ?? {};
+    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
+    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
+    if (ageMs > UNLISTED_MS) return error;
+    return new BridgeError(
+      {
+        ...error.facts,
+        // Another process may have started it with another key.
+        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${job === undefined ? ", or not with this key" : ""}.`,
+        nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
+        retryable: true,
+      },
+      error,
+    );
+  }
+
+  /** The video list, in which links are looked up, could not be read the last time. */
+  get isListUnread(): boolean {
+    return this.#isListUnread;
+  }
+
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
       const { source, store } = this.#options;
       const latest = await source.getJob(jobId, { background }).catch(async (error: unknown) => {
-        throw await this.#explainNotFound(jobId, error);
+        const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
+        throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });
       if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
       const job = store.put(latest);
@@ -139,26 +165,7 @@ export class JobReader {
     const { store, clock } = this.#options;
     const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
     if (stateOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
-    store.noteLookup(jobId, await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS)));
-  }
-
-  /** The service may need a moment until it finds a job that it has just started. */
-  async #explainNotFound(jobId: string, error: unknown): Promise<unknown> {
-    if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return error;
-    const { store, clock, startedAtMs } = this.#options;
-    const { topic, createdAtMs } = store.get(jobId) ?? {};
-    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
-    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
-    if (ageMs > UNLISTED_MS) return error;
-    return new BridgeError(
-      {
-        ...error.facts,
-        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet.`,
-        nextStep: "Call get_video_status again in half a minute, and don't generate the video again.",
-        retryable: true,
-      },
-      error,
-    );
+    await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
   }
 }
 

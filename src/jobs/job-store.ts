@@ -23,10 +23,6 @@ export interface KnownJob {
   readonly finalVideoUrl?: string;
   /** When it did, on the monotonic clock. */
   readonly linkAtMs?: number;
-  /** The list, in which the link would stand, could not be read. */
-  readonly isLinkUnread?: boolean;
-  /** Why the job is no longer polled though it has not ended, as a sentence. */
-  readonly watchEnded?: string;
 }
 
 /** Ends a subscription; calling it again does nothing. */
@@ -57,6 +53,12 @@ export class JobStore {
 
   get(jobId: string): KnownJob | undefined {
     return this.#known.get(jobId);
+  }
+
+  /** The job's own last answer, or what else is known of how it stands. */
+  lastSeen(jobId: string): Job {
+    const { job, status = "processing" } = this.#known.get(jobId) ?? {};
+    return job ?? { jobId, status, done: isEnded(status), videoUrls: [] };
   }
 
   /** The most recent last. */
@@ -102,7 +104,7 @@ export class JobStore {
    * still ended where it had ended, since a lagging replica of the service may answer with an older state.
    */
   put(answer: Job): Job {
-    const { watchEnded, ...before }: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
+    const before: Partial<KnownJob> = this.#known.get(answer.jobId) ?? {};
     if (before.job?.done === true && !answer.done) return before.job;
     const finalVideoUrl =
       answer.finalVideoUrl ?? (stateOf(answer.status) === "ready" ? before.finalVideoUrl : undefined);
@@ -115,7 +117,6 @@ export class JobStore {
       fetchedAtMs: this.#clock.monotonicMs(),
       updatedAtMs: this.#clock.now(),
       ...(answer.finalVideoUrl !== undefined && this.#linkOf(answer.finalVideoUrl)),
-      ...(watchEnded !== undefined && !job.done && { watchEnded }),
     });
     if (hasChanged(before.job, job)) this.#emit("change", job.jobId);
     return job;
@@ -141,23 +142,9 @@ export class JobStore {
     this.#merge(jobs, isFirstPage ? "first" : "last");
   }
 
-  /** Notes whether the list could be read when a link was looked up in it. */
-  noteLookup(jobId: string, isRead: boolean): void {
-    this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), isLinkUnread: !isRead });
-  }
-
-  /** Notes that polling ended before the job did. Emitted, so that subscribers can read why. */
-  endWatch(jobId: string, reason: string): void {
-    this.#set({ ...(this.#known.get(jobId) ?? { jobId, status: "unknown" }), watchEnded: reason });
+  /** Has all who follow a job look at it again: something else than its state has changed. */
+  notify(jobId: string): void {
     this.#emit("change", jobId);
-  }
-
-  /** Notes that the job is polled again. */
-  resumeWatch(jobId: string): void {
-    const job = this.#known.get(jobId);
-    if (job?.watchEnded === undefined) return;
-    const { watchEnded: _, ...watched } = job;
-    this.#set(watched);
   }
 
   #linkOf(finalVideoUrl: string) {

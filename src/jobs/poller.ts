@@ -23,6 +23,7 @@ const MAX_IN_FLIGHT = 4;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
 const MAX_WATCH_MS = 60 * 60_000;
+const MAX_REMEMBERED_ENDS = 2_000;
 /** After a list that failed, each job is asked for its status: that may work where the list doesn't. */
 const LIST_PAUSE_MS = 60_000;
 /** The rate limiter knows how long to wait after a refusal. This pause only prevents a new try at once. */
@@ -32,6 +33,8 @@ const RATE_LIMITED_PAUSE_MS = 1_000;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #jobs = new Map<string, WatchedJob>();
+  /** Why jobs are no longer polled though they have not ended, the oldest first. */
+  readonly #watchEnded = new Map<string, string>();
   readonly #unsubscribe: Unsubscribe;
   /** Cancels the timer for the next request; there is none while nothing is due or too many are in flight. */
   #cancelTimer = () => {};
@@ -66,6 +69,11 @@ export class Poller {
     };
   }
 
+  /** Why the job is no longer polled though it has not ended, as a sentence. */
+  watchEnded(jobId: string): string | undefined {
+    return this.#watchEnded.get(jobId);
+  }
+
   /**
    * Polls the job, if it is watched, as soon as the rate limiter allows: there may be news. Hints need no
    * trust, because each costs one request at most, and those of one job come at least 5 s apart.
@@ -87,7 +95,7 @@ export class Poller {
   #add(jobId: string): WatchedJob {
     const job = new WatchedJob(jobId, this.#options);
     this.#jobs.set(jobId, job);
-    this.#options.store.resumeWatch(jobId);
+    this.#watchEnded.delete(jobId);
     return job;
   }
 
@@ -228,7 +236,10 @@ export class Poller {
 
   #endWatch(job: WatchedJob, reason: string): void {
     this.#jobs.delete(job.jobId);
+    this.#watchEnded.set(job.jobId, reason);
+    const [oldest = ""] = this.#watchEnded.keys();
+    if (this.#watchEnded.size > MAX_REMEMBERED_ENDS) this.#watchEnded.delete(oldest);
     this.#options.log.info(`${job.jobId}: ${reason}`);
-    this.#options.store.endWatch(job.jobId, reason);
+    this.#options.store.notify(job.jobId);
   }
 }

@@ -61,7 +61,7 @@ async function waitUntilOver(
     clock.after(lookMs, lookOnce),
     store.on("change", (changed) => {
       if (changed !== jobId) return;
-      if (latest().done || store.get(jobId)?.watchEnded !== undefined) stopWaiting();
+      if (latest().done || poller.watchEnded(jobId) !== undefined) stopWaiting();
       onChange(latest());
     }),
     () => signal.removeEventListener("abort", stopWaiting),

@@ -2,8 +2,10 @@
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, pause } from "../clock.ts";
+import type { Wait } from "../jobs/wait.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe-job.ts";
+import type { Application } from "./application.ts";
 
 /** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
@@ -11,6 +13,20 @@ const SMALL_STEP = 0.01;
 const BEFORE_RESULT_MS = 50;
 
 type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;
+
+/** Waits for a job as the application does, and notifies the client meanwhile. */
+export async function waitWithProgress(
+  { waitForEnd, clock }: Pick<Application, "waitForEnd" | "clock">,
+  request: McpRequest,
+  wait: Omit<Wait, "onChange">,
+): Promise<Job> {
+  if (wait.job.done) return wait.job;
+  const progress = new ProgressReporter(request, clock);
+  progress.report(wait.job);
+  const job = await waitForEnd({ ...wait, onChange: (changed) => progress.report(changed) });
+  await progress.finish(job);
+  return job;
+}
 
 export class ProgressReporter {
   readonly #request: McpRequest;

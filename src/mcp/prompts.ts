@@ -12,10 +12,7 @@ const SUGGESTED_JOBS = 20;
 /** All of them lead to a new video, which a server that only reads can't start. */
 export function registerPrompts(server: McpServer, application: Application): void {
   if (application.config.readOnly) return;
-  const recentJobIds = async () => {
-    await application.restoreJobs();
-    return application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
-  };
+  const recentJobIds = () => application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
   for (const prompt of PROMPTS) {
     const { name, title, description } = prompt;
     server.registerPrompt(
@@ -35,7 +32,7 @@ export function registerPrompts(server: McpServer, application: Application): vo
 /** The SDK has checked that they are texts. */
 const argumentsSchema = () => z.record(z.string(), z.string()).default({});
 
-function schemaOf(prompt: Prompt, recentJobIds: () => Promise<readonly string[]>) {
+function schemaOf(prompt: Prompt, recentJobIds: () => readonly string[]) {
   const args = Object.entries(prompt.arguments);
   const json = {
     type: "object",
@@ -48,7 +45,7 @@ function schemaOf(prompt: Prompt, recentJobIds: () => Promise<readonly string[]>
   const shape = Object.fromEntries(
     args.map(([name, { suggest }]) => [
       name,
-      completable(z.string(), async (typed) => [...((await suggest?.(typed, recentJobIds)) ?? [])]),
+      completable(z.string(), (typed) => [...(suggest?.(typed, recentJobIds) ?? [])]),
     ]),
   );
   return { ...schemaFrom(json, (given) => readArguments(prompt, argumentsSchema().parse(given))), shape };

@@ -33,7 +33,7 @@ const CARD_FRESH_MS = 10_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, savedVideos, log } = application;
+  const { reader, poller, jobs, savedVideos, log } = application;
   const jobContents = async (uri: string, job: Job) => {
     const text = JSON.stringify(await describeKnownJob(job, application));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
@@ -50,7 +50,6 @@ export function registerResources(server: McpServer, application: Application): 
       list: undefined,
       complete: {
         jobId: async (prefix) => {
-          await application.restoreJobs();
           await reader.refreshFromList(LIST_FRESH_MS);
           return jobs
             .recent(100)
@@ -73,8 +72,8 @@ export function registerResources(server: McpServer, application: Application): 
         return await jobContents(href, job);
       } catch (error) {
         // The cause that ended the polling mostly fails this read too: the last known state will do.
-        const { job, watchEnded } = jobs.get(jobId) ?? {};
-        if (job !== undefined && watchEnded !== undefined) return await jobContents(href, job);
+        const job = jobs.get(jobId)?.job;
+        if (job !== undefined && poller.watchEnded(jobId) !== undefined) return await jobContents(href, job);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         if (failure.facts.code === "not_found" && !failure.facts.retryable)
@@ -86,7 +85,6 @@ export function registerResources(server: McpServer, application: Application): 
 
   // The SDK would list every resource, the card too.
   server.server.setRequestHandler("resources/list", async () => {
-    await application.restoreJobs();
     await reader.refreshFromList(LIST_FRESH_MS);
     return {
       resources: [

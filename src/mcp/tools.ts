@@ -17,7 +17,8 @@ import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
-import { ProgressReporter } from "./progress.ts";
+import { waitWithProgress } from "./progress.ts";
+import type { Hook } from "./transport/stdio-transport.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
@@ -26,6 +27,20 @@ interface TaskCalls {
   answer(result: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult;
   isOptionalFor(tool: Tool): boolean;
 }
+
+/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
+export const TASK_REQUESTED = "faceless/task-requested";
+
+/** Hooks for the transport. */
+export const toolHooks: Readonly<Record<string, Hook>> = {
+  "tools/call": {
+    inbound(message) {
+      if (!("method" in message) || message.params?.["task"] === undefined) return undefined;
+      const { params } = message;
+      return { ...message, params: { ...params, _meta: { ...params._meta, [TASK_REQUESTED]: true } } };
+    },
+  },
+};
 
 /** `tasks` where the client may call a tool as a task. */
 export function registerTools(server: McpServer, application: Application, tasks?: TaskCalls): void {
@@ -43,7 +58,6 @@ export function registerTools(server: McpServer, application: Application, tasks
       },
       async (args, { mcpReq }) => {
         try {
-          await application.restoreJobs();
           const result = await runTool(tool, args, toolContext(application, server, mcpReq));
           // A repeated call has to say at once that nothing was charged: it is no task.
           if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
@@ -84,19 +98,9 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
-      if (job.done) return job;
-      const progress = new ProgressReporter(mcpReq, clock);
-      progress.report(job);
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - clock.monotonicMs();
-      const ended = await application.waitForEnd({
-        job,
-        forMs: leftMs,
-        signal,
-        onChange: (changed) => progress.report(changed),
-      });
-      await progress.finish(ended);
-      return ended;
+      return waitWithProgress(application, mcpReq, { job, forMs: leftMs, signal });
     },
   };
 }

@@ -19,7 +19,7 @@ const AUDIENCES = ["general viewers", "children aged 6 to 10", "teenagers", "par
 
 const suggest = (values: readonly string[]) => (typed: string) =>
   values.filter((value) => value.startsWith(typed.trim().toLowerCase()));
-const suggestJobId: Suggest = async (typed, recentJobIds) => suggest(await recentJobIds())(typed);
+const suggestJobId: Suggest = (typed, recentJobIds) => suggest(recentJobIds())(typed);
 const readText = (limit: number) => (text: string) => cleanServiceText(text, limit) || undefined;
 
 /** What a video is about, in the user's words. */

@@ -4,8 +4,7 @@
 import { quote } from "../text.ts";
 
 /** Suggestions that complete `typed`. */
-export type Suggest = (typed: string, recentJobIds: () => Promise<readonly string[]>) => Suggestions;
-type Suggestions = readonly string[] | Promise<readonly string[]>;
+export type Suggest = (typed: string, recentJobIds: () => readonly string[]) => readonly string[];
 
 export interface Argument<Value = unknown> {
   /** What clients show beside the field. */

@@ -6,6 +6,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
+import type { Clock } from "../clock.ts";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "../service/proxy.ts";
@@ -29,6 +30,7 @@ export interface DownloaderOptions {
   /** The service's: private addresses and plain http are for a service that is private itself. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   readonly version: string;
+  readonly clock: Pick<Clock, "after">;
   /** The system's unless given. */
   readonly lookup?: Lookup;
   readonly limits?: Partial<DownloadLimits>;
@@ -50,14 +52,14 @@ export class Downloader {
   async *download(url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const stop = new AbortController();
     const tooLong = new DownloadFailure("it took too long");
-    const deadline = setTimeout(() => stop.abort(tooLong), this.#limits.deadlineMs).unref();
+    const cancelDeadline = this.#options.clock.after(this.#limits.deadlineMs, () => stop.abort(tooLong));
     try {
       yield* this.#follow(url, AbortSignal.any([signal, stop.signal]));
     } catch (error) {
       if (error instanceof DownloadFailure) throw error;
       throw new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
     } finally {
-      clearTimeout(deadline);
+      cancelDeadline();
       // A signal that never aborts would keep its listeners for ever.
       stop.abort();
     }

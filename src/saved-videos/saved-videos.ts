@@ -29,8 +29,8 @@ export interface SavedVideosOptions {
   readonly store: JobStore;
   /** Yields the file, or throws a DownloadFailure. */
   readonly download: (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
-  /** Polls the job until it ends or the returned function is called. */
-  readonly watch: (jobId: string) => Unsubscribe;
+  /** Polls the job. Resolves when it has ended, by the signal, or when it is polled no more. Never rejects. */
+  readonly untilEnded: (jobId: string, signal: AbortSignal) => Promise<unknown>;
   /** Updates the store from the newest page of the video list, which has the links. Never rejects. */
   readonly lookUpLinks: () => Promise<unknown>;
   readonly clock: Clock;
@@ -39,27 +39,19 @@ export interface SavedVideosOptions {
 
 /** A video that is to be saved and is not yet. */
 interface PendingVideo {
-  readonly jobId: string;
-  /** A failed video is tried again by the first look after `retryAtMs`. */
-  state: "rendering" | "waiting for its link" | "saving" | "failed";
-  /** Why it failed the last time; empty before. */
-  problem: string;
-  /** A time of the monotonic clock. */
+  /** Undefined until its download begins. */
+  state: SavedVideo | undefined;
+  /** When one that failed may be tried again, on the monotonic clock. */
   retryAtMs: number;
-  /** The name of its file, once it is being saved. */
-  name: string;
-  /** How often the list was asked for the link. */
-  lookups: number;
-  /** Ends the polling, or the timer of the next lookup. */
-  stopWaiting: Unsubscribe;
+  /** Ends what is done for it. */
+  readonly stop: AbortController;
 }
 
-const NOT_WAITING: Unsubscribe = () => {};
 const MAX_PENDING = 500;
 const MAX_ATTEMPTS = 3;
 /** The pause before the second attempt; the one before the third is twice as long. */
 const ATTEMPT_PAUSE_MS = 1_000;
-/** The first look after this pause tries a failed video again. */
+/** The first call that asks for a failed video after this pause tries it again. */
 const RETRY_PAUSE_MS = 30_000;
 /** The list may lag behind the status, or never name a link: about 8 minutes in all. */
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
@@ -74,104 +66,69 @@ export class SavedVideos {
   readonly #pending = new Map<string, PendingVideo>(); // by jobId
   /** Paths by the part of the name that identifies the job, as the folder was last read. */
   #saved: ReadonlyMap<string, string> = new Map();
+  /** The same parts of all names that it ever had: what the user removes is not saved again. */
+  readonly #everSaved = new Set<string>();
   #folderRead: Promise<void> | undefined; // in progress
-  readonly #inProgress = new Set<Promise<void>>(); // videos that are being saved
-  readonly #shutdown = new AbortController();
-  readonly #unsubscribes: readonly Unsubscribe[];
+  readonly #inProgress = new Set<Promise<void>>(); // what is being done for pending videos
+  readonly #unsubscribe: Unsubscribe;
+  #isClosed = false;
 
   constructor(options: SavedVideosOptions) {
     this.#options = options;
-    const { store } = options;
-    this.#unsubscribes = [
-      store.on("start", (jobId) => this.saveWhenFinished(jobId)),
-      store.on("change", (jobId) => this.#advance(this.#pending.get(jobId))),
-    ];
+    this.#unsubscribe = options.store.on("start", (jobId) => this.saveWhenFinished(jobId));
   }
 
-  /** Saves the video of a job that was started, watched or waited for, as soon as it is there. */
+  /** Saves the video of a job as soon as it is there. Tries again what failed a while ago. */
   saveWhenFinished(jobId: string): void {
-    if (this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
-    const [oldest] = this.#pending.values();
-    if (this.#pending.size >= MAX_PENDING && oldest !== undefined) this.#forget(oldest);
-    const video: PendingVideo = {
-      jobId,
-      state: "rendering",
-      problem: "",
-      retryAtMs: 0,
-      name: "",
-      lookups: 0,
-      stopWaiting: NOT_WAITING,
-    };
+    const before = this.#pending.get(jobId);
+    if (this.#isClosed || (before !== undefined && !this.#maySucceedNow(jobId, before))) return;
+    this.#forget(jobId);
+    const [oldest = ""] = this.#pending.keys();
+    if (this.#pending.size >= MAX_PENDING) this.#forget(oldest);
+    const video: PendingVideo = { state: before?.state, retryAtMs: Infinity, stop: new AbortController() };
     this.#pending.set(jobId, video);
-    this.#advance(video);
+    const saving = this.#save(jobId, video).finally(() => this.#inProgress.delete(saving));
+    this.#inProgress.add(saving);
   }
 
-  /** Brings `stateOf` up to date, and tries again what has failed. Takes a second at most. Never rejects. */
-  async refresh(): Promise<void> {
-    const { clock } = this.#options;
-    if (this.#shutdown.signal.aborted) return;
-    await Promise.race([this.#readFolder(), pause(clock, FOLDER_DEADLINE_MS)]);
-    for (const video of Array.from(this.#pending.values())) {
-      if (video.state === "failed" && video.retryAtMs <= clock.monotonicMs()) video.state = "rendering";
-      this.#advance(video);
-    }
+  /** Brings `stateOf` up to date, and saves the video that a call has asked for. Takes a second at most. */
+  async refresh(jobId?: string): Promise<void> {
+    if (this.#isClosed) return;
+    if (jobId !== undefined && this.#isReady(jobId)) this.saveWhenFinished(jobId);
+    await Promise.race([this.#readFolder(), pause(this.#options.clock, FOLDER_DEADLINE_MS)]);
   }
 
   /** undefined for a video that is not saved and need not be, or is not finished. */
   stateOf(jobId: string): SavedVideo | undefined {
     const path = this.#saved.get(this.#idPart(jobId));
-    if (path !== undefined) return { state: "saved", path };
-    const video = this.#pending.get(jobId);
-    if (video?.state === "failed") return { state: "failed", problem: video.problem };
-    if (video?.state !== "saving") return undefined;
-    return { state: "saving", path: this.#options.folder.pathOf(video.name) };
+    return path === undefined ? this.#pending.get(jobId)?.state : { state: "saved", path };
   }
 
   /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
   async close(): Promise<void> {
-    this.#shutdown.abort();
-    for (const unsubscribe of this.#unsubscribes) unsubscribe();
-    for (const video of Array.from(this.#pending.values())) this.#forget(video);
+    this.#isClosed = true;
+    this.#unsubscribe();
+    for (const jobId of Array.from(this.#pending.keys())) this.#forget(jobId);
     await Promise.all(this.#inProgress);
   }
 
-  #forget(video: PendingVideo): void {
-    video.stopWaiting();
-    this.#pending.delete(video.jobId);
+  #forget(jobId: string): void {
+    this.#pending.get(jobId)?.stop.abort();
+    this.#pending.delete(jobId);
   }
 
-  /** Does the next step that the known state of the job allows. */
-  #advance(video: PendingVideo | undefined): void {
-    if (video?.state !== "rendering" && video?.state !== "waiting for its link") return;
-    const { job } = this.#options.store.get(video.jobId) ?? {};
-    if (job?.done !== true) {
-      if (video.stopWaiting === NOT_WAITING) video.stopWaiting = this.#options.watch(video.jobId);
-      return;
-    }
-    if (stateOf(job.status) !== "ready") return this.#forget(video);
-    if (this.#linkOf(video.jobId) === undefined) return this.#lookUpLater(video);
-    video.state = "saving";
-    const nowMs = this.#options.clock.now();
-    const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
-    video.name = `faceless-${new Date(localMs).toISOString().slice(0, 10)}-${this.#idPart(video.jobId)}.mp4`;
-    const saving = this.#save(video).finally(() => this.#inProgress.delete(saving));
-    this.#inProgress.add(saving);
+  /** It failed long enough ago, or a call has found the link for which it waits. */
+  #maySucceedNow(jobId: string, { state, retryAtMs }: PendingVideo): boolean {
+    return state === undefined ? this.#hasLink(jobId) : this.#options.clock.monotonicMs() >= retryAtMs;
   }
 
-  #lookUpLater(video: PendingVideo): void {
-    if (video.state === "waiting for its link" || video.lookups === LOOKUPS.max) return;
-    const { clock, lookUpLinks } = this.#options;
-    video.stopWaiting();
-    video.state = "waiting for its link";
-    const lookUp = async () => {
-      await lookUpLinks();
-      if (this.#pending.get(video.jobId) !== video || video.state !== "waiting for its link") return;
-      video.state = "rendering";
-      this.#advance(video);
-    };
-    const delayMs = Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** video.lookups);
-    video.lookups += 1;
-    video.stopWaiting = clock.after(delayMs, () => void lookUp());
+  #isReady(jobId: string): boolean {
+    return stateOf(this.#options.store.get(jobId)?.status ?? "") === "ready";
+  }
+
+  /** Whether its video is there to be downloaded. */
+  #hasLink(jobId: string): boolean {
+    return this.#isReady(jobId) && this.#linkOf(jobId) !== undefined;
   }
 
   #linkOf(jobId: string): string | undefined {
@@ -180,37 +137,57 @@ export class SavedVideos {
     return finalVideoUrl ?? job?.finalVideoUrl;
   }
 
-  async #save(video: PendingVideo): Promise<void> {
-    const { lookUpLinks, clock, log } = this.#options;
-    const { jobId } = video;
+  /** All that is done for a video, from its render to its file. Never rejects. */
+  async #save(jobId: string, video: PendingVideo): Promise<void> {
+    const { untilEnded, clock, log } = this.#options;
+    const { signal } = video.stop;
     try {
-      await this.#readFolder();
-      if (!this.#saved.has(this.#idPart(jobId))) {
-        // A link that failed may have expired.
-        if (video.problem !== "") await lookUpLinks();
-        await this.#download(video);
-        // A read that began before has not seen the file.
-        await this.#folderRead;
-        await this.#readFolder();
-      }
-      this.#forget(video);
+      if (!this.#isReady(jobId)) await untilEnded(jobId, signal);
+      await this.#findLink(jobId, video);
+      if (this.#hasLink(jobId) && !signal.aborted) await this.#writeFile(jobId, video);
+      if (this.#pending.get(jobId) === video) this.#pending.delete(jobId);
     } catch (error) {
-      if (this.#shutdown.signal.aborted) return;
-      video.state = "failed";
-      video.problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
+      if (signal.aborted) return;
+      const problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
+      video.state = { state: "failed", problem };
       video.retryAtMs = clock.monotonicMs() + RETRY_PAUSE_MS;
-      log.warn(`The video of job ${jobId} was not saved: ${video.problem}.`, error);
+      log.warn(`The video of job ${jobId} was not saved: ${problem}.`, error);
     }
   }
 
+  /** Resolves when a finished video has a link, when the list names none for long, or by the signal. */
+  async #findLink(jobId: string, { state, stop: { signal } }: PendingVideo): Promise<void> {
+    const { lookUpLinks, clock } = this.#options;
+    // A link that failed may have expired.
+    if (state !== undefined) await lookUpLinks();
+    for (let lookups = 0; lookups < LOOKUPS.max && !signal.aborted; lookups++) {
+      if (!this.#isReady(jobId) || this.#hasLink(jobId)) return;
+      await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
+      if (!signal.aborted) await lookUpLinks();
+    }
+  }
+
+  async #writeFile(jobId: string, video: PendingVideo): Promise<void> {
+    const { folder, clock } = this.#options;
+    const { signal } = video.stop;
+    await this.#readFolder();
+    if (this.#everSaved.has(this.#idPart(jobId))) return;
+    const nowMs = clock.now();
+    const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
+    const name = `faceless-${new Date(localMs).toISOString().slice(0, 10)}-${this.#idPart(jobId)}.mp4`;
+    video.state = { state: "saving", path: folder.pathOf(name) };
+    await this.#download(jobId, name, signal);
+    // A read that began before has not seen the file.
+    await this.#folderRead;
+    await this.#readFolder();
+  }
+
   /** Starts over when the connection breaks, twice at most. */
-  async #download({ jobId, name }: PendingVideo): Promise<void> {
+  async #download(jobId: string, name: string, signal: AbortSignal): Promise<void> {
     const { folder, download, clock } = this.#options;
-    const { signal } = this.#shutdown;
     for (let attempt = 1; ; attempt++) {
       try {
-        const url = this.#linkOf(jobId) ?? "";
-        return await folder.write(name, download(url, signal));
+        return await folder.write(name, download(this.#linkOf(jobId) ?? "", signal));
       } catch (error) {
         const mayPass = error instanceof DownloadFailure && error.mayPass;
         if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
@@ -232,6 +209,7 @@ export class SavedVideos {
             return id === undefined ? [] : [[id, folder.pathOf(name)]];
           }),
         );
+        for (const id of this.#saved.keys()) this.#everSaved.add(id);
       } catch (error) {
         log.debug("The folder of saved videos can't be read.", error);
       }

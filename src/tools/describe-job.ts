@@ -42,12 +42,12 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-export type JobContext = Pick<ToolContext, "jobs" | "history" | "savedVideos">;
+export type JobContext = Pick<ToolContext, "jobs" | "reader" | "poller" | "history" | "savedVideos">;
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  { jobs, history, savedVideos }: JobContext,
+  { jobs, reader, poller, history, savedVideos }: JobContext,
   { suggestsPublishing = false } = {},
 ): Promise<ToolOutcome<Job>> {
   const saved = savedVideos.stateOf(job.jobId);
@@ -56,15 +56,14 @@ export async function describeJob(
   const known = read?.jobs.get(job.jobId.toLowerCase());
   // Nobody knows where the video was posted if the journal can't be read.
   const publishedTo = job.done && read === undefined ? undefined : (known?.posts ?? []).map(describePost);
-  const { isLinkUnread, watchEnded: reason } = jobs.get(job.jobId) ?? {};
-  const watchEnded = job.done ? undefined : reason;
+  const watchEnded = job.done ? undefined : poller.watchEnded(job.jobId);
   const facts = {
     ageMs: jobs.ageMs(job.jobId),
     suggestsPublishing,
     publishedTo,
     saved,
     watchEnded,
-    isLinkUnread,
+    isLinkUnread: reader.isListUnread,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   return {

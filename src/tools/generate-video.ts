@@ -193,7 +193,7 @@ function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, given: str
 
 function describeSeen(job: AlreadyStarted["job"]): string {
   if (job === undefined) return "its status could not be read just now";
-  if (job === "not found") return "the service does not list it yet";
+  if (job === "not found") return "the service does not list it yet, or not with this key";
   switch (stateOf(job.status)) {
     case "rendering":
       return "it is still rendering";

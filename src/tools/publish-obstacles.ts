@@ -9,7 +9,7 @@ import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_AFTER_MS, LOOK_FIRST_MS } from "../time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
-type Sources = Pick<ToolContext, "service" | "jobs" | "tryReadJob" | "signal" | "clock">;
+type Sources = Pick<ToolContext, "service" | "reader" | "tryReadJob" | "signal" | "clock">;
 
 /** The connected accounts, platforms in lower case; undefined if they can't be found out in time. */
 export async function listConnected(
@@ -28,19 +28,17 @@ export async function listConnected(
 /** The job and the accounts, if they can be read, and why it can't be published there, if that is certain. */
 export async function findObstacle(
   { jobId, platforms }: PublishRequest,
-  { service, jobs, tryReadJob, signal }: Sources,
+  { service, reader, tryReadJob, signal }: Sources,
 ) {
   const [seen, connected] = await Promise.all([
     tryReadJob(jobId, signal),
     listConnected(service, signal, LOOK_FIRST_MS),
   ]);
-  const job = typeof seen === "object" ? seen : undefined;
-  const isUnknown = seen === "not found" && jobs.get(jobId)?.topic === undefined;
-  return {
-    job,
-    connected,
-    obstacle: isUnknown ? unknownJobError() : (jobError(job) ?? missingError(platforms, connected)),
-  };
+  const obstacle =
+    seen === "not found"
+      ? await reader.explainNotFound(jobId, unknownJobError())
+      : (jobError(seen) ?? missingError(platforms, connected));
+  return { job: typeof seen === "object" ? seen : undefined, connected, obstacle };
 }
 
 /**
@@ -52,7 +50,10 @@ export async function explainRefusal(
   request: PublishRequest,
   sources: Sources,
 ): Promise<unknown> {
-  if (!(refusal instanceof BridgeError) || refusal.facts.code !== "refused") return refusal;
+  if (!(refusal instanceof BridgeError)) return refusal;
+  const { code } = refusal.facts;
+  if (code === "not_found") return sources.reader.explainNotFound(request.jobId, refusal);
+  if (code !== "refused") return refusal;
   const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
   if (found?.obstacle === undefined) return refusal;
   const { message, nextStep, retryable } = found.obstacle.facts;

@@ -10,6 +10,7 @@ import type { JobHistory } from "../idempotency/same-request.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
+import type { Poller } from "../jobs/poller.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
@@ -23,7 +24,8 @@ export interface ToolContext {
   readonly config: Pick<Config, "sandbox" | "confirmPublish" | "problems">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
-  readonly reader: Pick<JobReader, "read" | "readRecent">;
+  readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread" | "explainNotFound">;
+  readonly poller: Pick<Poller, "watchEnded">;
   readonly orderCheck: Pick<OrderCheck, "check">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;

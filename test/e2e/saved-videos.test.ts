@@ -65,22 +65,21 @@ test.each(TEST_CLIENTS)(
   },
 );
 
-test("a video of another process is saved only by a call that waits for it", async () => {
+test("a finished video that was ordered elsewhere is saved by a call that asks for it alone", async () => {
   const { service, finalVideoUrl } = await finishedVideo();
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
   const client = await connectModern({ env, cards: true });
-  const looked = await client.call("get_video_status", { jobId: JOB_ID });
   await client.call("list_videos");
   await client.read(JOB_URI);
-  expect({ text: textOf(looked).includes("sav"), files: filesIn(folder) }).toEqual({
-    text: false,
+  expect({ downloads: service.lines("GET /final.mp4"), files: filesIn(folder) }).toEqual({
+    downloads: [],
     files: {},
   });
 
-  const waited = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 45 });
+  const looked = await client.call("get_video_status", { jobId: JOB_ID });
 
-  expect(textOf(waited)).toMatch(
+  expect(textOf(looked)).toMatch(
     new RegExp(`^Your video is ready: ${finalVideoUrl} It is (being )?saved as ${folder}`),
   );
   await until(() => hasVideo(folder));
@@ -91,10 +90,16 @@ test("a video of another process is saved only by a call that waits for it", asy
 test.each<[string, ClientStart, (client: TestClient) => Promise<unknown>]>([
   ["a client subscribes to", {}, (client) => client.subscribe(JOB_URI)],
   ["a card follows", { cards: true }, (client) => client.read(JOB_URI)],
+  [
+    "a call has waited for",
+    {},
+    (client) => client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 0.1 }),
+  ],
 ])("a video that %s is saved", async (_, start, follow) => {
   const { service, finalVideoUrl } = await finishedVideo();
   const processing = { json: { status: "processing", videoUrls: [] } };
-  service.on(STATUS, [processing, { json: { status: "completed", videoUrls: [], finalVideoUrl } }]);
+  const completed = { json: { status: "completed", videoUrls: [], finalVideoUrl } };
+  service.on(STATUS, [...Array.from({ length: 6 }, () => processing), completed]);
   const folder = temporaryFolder();
   const client = await connectLegacy({
     ...start,

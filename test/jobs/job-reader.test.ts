@@ -178,7 +178,7 @@ test.each([
   }
   await world.until(6);
   expect(answers).toEqual([completed, completed, completed]);
-  expect(world.store.get("a")?.isLinkUnread).toBe(world.failing.has("list"));
+  expect(world.reader.isListUnread).toBe(world.failing.has("list"));
 
   world.list = list;
   world.failing.clear();

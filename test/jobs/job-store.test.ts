@@ -263,31 +263,3 @@ test.each([
 
   expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
 });
-
-test("the reason why polling ended is emitted and stays with the job while it runs", () => {
-  const { store, changed } = setup();
-  store.put(job("a"));
-
-  store.endWatch("a", "Watching ended.");
-  store.put(job("a"));
-
-  expect(changed).toEqual(["a"]);
-  expect(store.get("a")).toEqual({ ...answered(job("a")), watchEnded: "Watching ended." });
-});
-
-test("the reason why polling ended is removed when the job is watched again or has ended", () => {
-  const { store, changed } = setup();
-  store.endWatch("a", "Watching ended.");
-  store.endWatch("b", "Watching ended.");
-  changed.length = 0;
-
-  store.resumeWatch("a");
-  store.resumeWatch("unknown");
-  expect(changed).toEqual([]);
-  store.put(job("b", { status: "completed" }));
-
-  expect(store.recent(10)).toEqual([
-    answered(job("b", { status: "completed" })),
-    { jobId: "a", status: "unknown" },
-  ]);
-});

@@ -95,8 +95,9 @@ export class PolledWorld {
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
     store.on("change", (jobId) => {
-      const known = store.get(jobId);
-      this.changes.push(`${this.seconds()} ${jobId} ${known?.watchEnded ?? known?.status}`);
+      this.changes.push(
+        `${this.seconds()} ${jobId} ${this.poller.watchEnded(jobId) ?? store.get(jobId)?.status}`,
+      );
     });
   }
 

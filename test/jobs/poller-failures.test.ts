@@ -127,7 +127,7 @@ test("a job whose watching has ended can be watched again, which emits nothing",
   world.poller.watch("a");
   unwatch();
 
-  expect(world.store.get("a")).not.toHaveProperty("watchEnded");
+  expect(world.poller.watchEnded("a")).toBeUndefined();
   await world.until(41);
   expect(world.requests()).toEqual(["10 a", "20 a", "30 a", "40 a"]);
   expect(world.changes).toEqual([`20 a ${UNKNOWN}`]);

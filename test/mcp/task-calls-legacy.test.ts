@@ -1,7 +1,6 @@
 // The experimental tasks of 2025-11-25.
 
 import { expect, test } from "vitest";
-import { valueAt } from "../../src/mcp/value-at.ts";
 import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";
@@ -55,25 +54,4 @@ test("a legacy client with tasks is answered tasks/result when the task is cance
   await service.polled(JOB_ID, 2);
   await client.ask("tasks/cancel", { taskId: JOB_ID });
   expect(await result).toMatchObject({ structuredContent: { jobId: JOB_ID, done: false } });
-});
-
-test("the stream of the legacy SDK follows a task to a result that fits the tool's schema", async () => {
-  const service = await startingService();
-  // It asks again when the task says.
-  const onMessage = (message: unknown) =>
-    void Object.assign(Object(valueAt(message, "result")), { pollInterval: 20 });
-  const { raw } = await connectLegacyWithTasks({ ...service.start, onMessage });
-  if (!("experimental" in raw)) throw new Error("This is not the v1 SDK.");
-  await raw.listTools();
-  const stream = raw.experimental.tasks.callToolStream({ name: "generate_video", arguments: TIDES });
-  const messages: unknown[] = [];
-  for await (const message of stream) {
-    messages.push(message);
-    if (message.type === "taskCreated") service.become(JOB_ID, completed);
-  }
-  expect(messages.at(0)).toMatchObject({ type: "taskCreated", task: { taskId: JOB_ID, status: "working" } });
-  expect(messages.at(-1)).toMatchObject({
-    type: "result",
-    result: { structuredContent: { jobId: JOB_ID, done: true } },
-  });
 });

@@ -1,12 +1,13 @@
 // The tasks extension of 2026-07-28.
 
 import { expect, test } from "vitest";
+import { valueAt } from "../../src/mcp/value-at.ts";
 import { connectModern } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 import { connectModernWithTasks } from "../fixtures/tasks-clients.ts";
-import { setUpStarting, startingService } from "./job-service.ts";
+import { completed, setUpStarting, startingService } from "./job-service.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 
@@ -23,6 +24,18 @@ test("a modern client with tasks has its input acknowledged", async () => {
   await client.call("generate_video", TIDES);
   const { _meta, ...result } = await client.ask("tasks/update", { taskId: JOB_ID, inputResponses: {} });
   expect(result).toEqual({});
+});
+
+test("a modern client is sent no progress of a task: the extension rules it out", async () => {
+  const service = await startingService();
+  const methods: unknown[] = [];
+  const onMessage = (message: unknown) => void methods.push(valueAt(message, "method"));
+  const client = await connectModernWithTasks({ ...service.start, onMessage });
+  const called = client.raw.callTool({ name: "generate_video", arguments: TIDES }, { onprogress() {} });
+  await expect(called).rejects.toThrow("task");
+  service.become(JOB_ID, completed);
+  await client.end(JOB_ID);
+  expect(methods).not.toContain("notifications/progress");
 });
 
 test("a modern client with tasks is refused the methods of the legacy tasks", async () => {

@@ -40,7 +40,8 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     );
     expect(result.structuredContent).toMatchObject({ jobId: JOB_ID, status: "processing" });
     await service.polled(JOB_ID, 2);
-    expect(await client.get(JOB_ID)).toMatchObject({
+    expect(await client.get(JOB_ID.toUpperCase())).toMatchObject({
+      taskId: JOB_ID,
       status: "working",
       statusMessage: expect.stringMatching(/^Still rendering: 1 of 3 clips\. Started /),
     });
@@ -204,10 +205,17 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     // The journal has nothing yet when this process reads it.
     await client.raw.listResources();
     await (await connect(service.start)).call("generate_video", TIDES);
-    const own = /This computer started the video [^,]+, and the service does not list it yet/;
+    service.rest.on("POST /api/v1/publish", envelope(404, "not_found", "No such job."));
+    const own =
+      /This computer started the video [^,]+, and the service does not list it yet, or not with this key/;
 
-    const { result } = await client.call("get_video_status", { jobId: JOB_ID });
-    expect(result.content).toEqual([{ type: "text", text: expect.stringMatching(own) }]);
+    for (const [tool, args] of [
+      ["get_video_status", {}],
+      ["publish_video", { platforms: ["tiktok"] }],
+    ] as const) {
+      const { result } = await client.call(tool, { jobId: JOB_ID, ...args });
+      expect(result.content).toEqual([{ type: "text", text: expect.stringMatching(own) }]);
+    }
     await expect(client.get(JOB_ID)).rejects.toThrow(own);
     await expect(client.raw.readResource({ uri: JOB_URI })).rejects.toThrow(own);
   });

@@ -3,6 +3,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { DownloadFailure, type SavedVideo, SavedVideos } from "../../src/saved-videos/saved-videos.ts";
+import { waitForEnd } from "../../src/jobs/wait.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { job, PolledWorld } from "../jobs/polled-service.ts";
 
@@ -38,7 +39,8 @@ class SavingWorld extends PolledWorld {
       },
       store: this.store,
       download: (url) => this.#download(url),
-      watch: (jobId) => this.poller.watch(jobId),
+      untilEnded: (jobId, signal) =>
+        waitForEnd(this, { job: this.store.lastSeen(jobId), forMs: Infinity, signal, onChange() {} }),
       lookUpLinks: async () => {
         this.lookups += 1;
         this.store.updateFromPage(this.list, { isFirstPage: true });
@@ -70,7 +72,7 @@ class SavingWorld extends PolledWorld {
 
   /** Looks as a user's call does. */
   async look(jobId = JOB_ID): Promise<SavedVideo | undefined> {
-    const refreshed = this.saver.refresh();
+    const refreshed = this.saver.refresh(jobId);
     await this.clock.runFor(0);
     await refreshed;
     await this.clock.runFor(0);
@@ -181,15 +183,16 @@ test("a look during the download says where the video will be", async () => {
   expect(world.downloads).toHaveLength(1);
 });
 
-test("a job that was only listed or looked at is not saved", async () => {
+test("a finished video is saved by a call that asks for it, and not by a list", async () => {
   const world = new SavingWorld();
   const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
   world.store.updateFromPage([done, { ...done, jobId: OTHER_JOB_ID }], { isFirstPage: true });
-  world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
-  await world.look();
+  await world.saver.refresh();
   await world.clock.runFor(600_000);
-
   expect(world.downloads).toEqual([]);
+
+  expect(await world.look()).toEqual({ state: "saved", path: PATH });
+  expect([...world.files]).toHaveLength(1);
 });
 
 test("nothing is saved of a render that failed, or that the service no longer knows", async () => {

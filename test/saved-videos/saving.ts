@@ -75,13 +75,14 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   const downloader = new Downloader({
     service: { baseUrl: new URL(baseUrl), proxies },
     version: "1.2.3",
+    clock: systemClock,
     ...limitsAndLookup,
   });
   const saver = new SavedVideos({
     folder: new VideoFolder({ path: folder, now: Date.now }),
     store,
     download: (url, signal) => downloader.download(url, signal),
-    watch: () => () => {},
+    untilEnded: async () => {},
     lookUpLinks: async () => {},
     clock: impatientClock,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },

@@ -22,7 +22,7 @@ export interface ToolHarness {
 
 /** A reader that sends a request for every read. */
 export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
-  return { read, readRecent: read };
+  return { read, readRecent: read, isListUnread: false, explainNotFound: async (_, error) => error };
 }
 
 type Changes = Omit<Partial<ToolContext>, "service"> & {
@@ -41,6 +41,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     jobs,
     reader: readerOf(notUsed),
     orderCheck: new OrderCheck(generationFingerprint),
+    poller: { watchEnded: () => undefined },
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,
     savedVideos: NOTHING_SAVED,

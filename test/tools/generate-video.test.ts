@@ -87,7 +87,7 @@ test.each([
   ["processing", "processing", "it is still rendering", FOLLOW],
   ["queued", "queued", 'the service gives its status as "queued"', FOLLOW],
   ["completed", "completed", "is ready", "Get its link with get_video_status."],
-  ["not found", "unknown", "the service does not list it yet", FOLLOW],
+  ["not found", "unknown", "the service does not list it yet, or not with this key", FOLLOW],
   ["unreadable", "unknown", "its status could not be read just now", FOLLOW],
 ])(
   "generate_video says of a job that was started before and is %s what is known",

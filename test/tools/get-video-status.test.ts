@@ -168,9 +168,7 @@ test("Clips that failed are named in a video that is ready", async () => {
 
 test("A link that could not be looked up orders no loop", async () => {
   const { finalVideoUrl: _, ...job } = READY;
-  const { call, jobs } = harnessOf(job);
-  jobs.put(job);
-  jobs.noteLookup(JOB_ID, false);
+  const { call } = harnessOf(job, { reader: { ...readerOf(async () => job), isListUnread: true } });
 
   expect(await call({ jobId: JOB_ID })).toMatchObject({
     summary: "The video is ready: 2 clips. The link of the final video could not be looked up.",
@@ -195,6 +193,7 @@ test("A wait may begin with a five-second-old answer, other calls ask anew", asy
   const asked: string[] = [];
   const { call } = createHarness(getVideoStatus, {
     reader: {
+      ...readerOf(async () => RUNNING),
       read: async () => (asked.push("the job"), RUNNING),
       readRecent: async (__, maxAgeMs) => (asked.push(`at most ${maxAgeMs} ms old`), RUNNING),
     },

@@ -1,13 +1,17 @@
 // A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. This
 // file keeps which jobs a client follows or has cancelled. Knows no method of either protocol.
 
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isEnded, JOB_ID, jobUri } from "../../job.ts";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { JOB_ID, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
-import type { KnownJob, Unsubscribe } from "../../jobs/job-store.ts";
-import type { Job } from "../../service/responses.ts";
 import { describeStatus } from "../../tools/describe-job.ts";
 import type { Application } from "../application.ts";
+import { waitWithProgress } from "../progress.ts";
 import { describeKnownJob } from "../resources.ts";
 import { protocolError, successResult } from "../tools.ts";
 
@@ -20,20 +24,16 @@ export interface Task {
   readonly lastUpdatedAt: string;
 }
 
-/** A job that is polled for a client. */
-interface Followed {
-  readonly unwatch: Unsubscribe;
-  /** Aborted by `cancel`. The task stays cancelled then, whatever becomes of its job. */
-  readonly cancellation: AbortController;
-}
+/** A client's request, as far as the wait for a task needs it. */
+type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify" | "signal">;
 
 const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
 
 export class JobTasks {
   readonly #application: Application;
-  /** The key is the job id. */
-  readonly #followed = new Map<string, Followed>();
+  /** Ends the polling of each job, by its id. A task that was cancelled so stays that, whatever its job does. */
+  readonly #followed = new Map<string, AbortController>();
 
   constructor(application: Application) {
     this.#application = application;
@@ -47,10 +47,10 @@ export class JobTasks {
   }
 
   /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
-  async refresh(taskId: string, signal: AbortSignal): Promise<Task> {
-    if (!JOB_ID.test(taskId)) throw unknownTask(taskId);
-    const { jobs, reader, restoreJobs } = this.#application;
-    await restoreJobs();
+  async refresh(id: string, signal: AbortSignal): Promise<Task> {
+    if (!JOB_ID.test(id)) throw unknownTask(id);
+    const taskId = id.toLowerCase();
+    const { jobs, reader } = this.#application;
     const known = jobs.get(taskId)?.job;
     try {
       // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
@@ -64,16 +64,18 @@ export class JobTasks {
 
   /** How the task stands, as far as this process knows. */
   get(taskId: string): Task {
-    const { jobs, clock } = this.#application;
+    const { jobs, reader, poller, clock } = this.#application;
     const known = jobs.get(taskId);
-    const job = lastSeen(taskId, known);
-    const { updatedAtMs = known?.createdAtMs ?? clock.now(), watchEnded, isLinkUnread } = known ?? {};
+    const job = jobs.lastSeen(taskId);
+    const { updatedAtMs = known?.createdAtMs ?? clock.now() } = known ?? {};
+    const watchEnded = poller.watchEnded(taskId);
+    const { isListUnread: isLinkUnread } = reader;
     const common = {
       taskId,
       createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),
       lastUpdatedAt: new Date(updatedAtMs).toISOString(),
     };
-    if (this.#followed.get(taskId)?.cancellation.signal.aborted === true)
+    if (this.#followed.get(taskId)?.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
     // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
     if (!job.done && watchEnded !== undefined)
@@ -89,33 +91,29 @@ export class JobTasks {
   /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
   async result(taskId: string): Promise<CallToolResult> {
     const { jobs } = this.#application;
-    const state = await describeKnownJob(lastSeen(taskId, jobs.get(taskId)), this.#application);
+    const state = await describeKnownJob(jobs.lastSeen(taskId), this.#application);
     return successResult({ ...state, resourceUri: jobUri(taskId) });
   }
 
-  /** Resolves when the task has ended, or by the signal. */
-  async untilEnded(taskId: string, signal: AbortSignal): Promise<void> {
-    const cancellation = this.#followed.get(taskId)?.cancellation.signal;
-    await this.#application.waitForEnd({
-      job: lastSeen(taskId, this.#application.jobs.get(taskId)),
+  /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */
+  async untilEnded(taskId: string, request: McpRequest): Promise<void> {
+    const cancellation = this.#followed.get(taskId)?.signal;
+    await waitWithProgress(this.#application, request, {
+      job: this.#application.jobs.lastSeen(taskId),
       // The poller ends it in any case.
       forMs: Infinity,
-      signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
-      onChange() {},
+      signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
     });
   }
 
   /** Ends the waiting for the job, unless the task has ended. The job goes on. */
   cancel(taskId: string): void {
-    const followed = this.#followed.get(taskId);
-    if (followed === undefined || this.get(taskId).status !== "working") return;
-    followed.unwatch();
-    followed.cancellation.abort();
+    if (this.get(taskId).status === "working") this.#followed.get(taskId)?.abort();
   }
 
   /** Ends all waiting. */
   close(): void {
-    for (const { unwatch } of this.#followed.values()) unwatch();
+    for (const followed of this.#followed.values()) followed.abort();
     this.#followed.clear();
   }
 
@@ -123,7 +121,9 @@ export class JobTasks {
   #follow(jobId: string): void {
     if (this.#followed.has(jobId)) return;
     const { poller, savedVideos } = this.#application;
-    this.#followed.set(jobId, { unwatch: poller.watch(jobId), cancellation: new AbortController() });
+    const followed = new AbortController();
+    followed.signal.addEventListener("abort", poller.watch(jobId));
+    this.#followed.set(jobId, followed);
     savedVideos.saveWhenFinished(jobId);
   }
 
@@ -132,13 +132,6 @@ export class JobTasks {
     this.#application.log.info(`Task ${taskId}: ${failure.message}`, failure.cause);
     return protocolError(failure, this.#application.clock.now());
   }
-}
-
-/** The job's last answer, or what else is known of its status. */
-function lastSeen(jobId: string, known: KnownJob | undefined): Job {
-  if (known?.job !== undefined) return known.job;
-  const { status = "processing" } = known ?? {};
-  return { jobId, status, done: isEnded(status), videoUrls: [] };
 }
 
 function unknownTask(taskId: string): ProtocolError {

@@ -4,7 +4,6 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  type JSONRPCMessage,
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
@@ -16,13 +15,13 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Tool } from "../../tools/tool.ts";
-import { successResult } from "../tools.ts";
+import { successResult, TASK_REQUESTED } from "../tools.ts";
 import type { Hook } from "../transport/stdio-transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
 import { JobTasks, type Task } from "./job-tasks.ts";
 
-type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta">;
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job store, so a client may ask more often than the service is polled. */
@@ -30,8 +29,6 @@ const POLL_INTERVAL_MS = 2_000;
 /** Both protocols say this in words of their own. */
 const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
 const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
-/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
-const TASK_REQUESTED = "faceless/task-requested";
 
 /** The tasks of one connection. */
 export class Tasks {
@@ -46,12 +43,11 @@ export class Tasks {
   }
 
   /** Hooks for the transport. The key is the method. */
-  readonly hooks: Record<string, Hook> = {
+  readonly hooks: Readonly<Record<string, Hook>> = {
     initialize: {
       inbound: (message) => {
-        if (valueAt(message, "params", "capabilities", "tasks") === undefined) return;
-        this.#legacyClientHasTasks = true;
-        this.hooks["tools/call"] = { inbound: markTaskRequest };
+        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
+        return undefined;
       },
     },
   };
@@ -83,6 +79,9 @@ export class Tasks {
       return result;
     const task = this.#jobTasks.start(jobId);
     if (task === undefined) return result;
+    // A legacy call's progress token is good until its task ends. The extension knows no progress of tasks.
+    if (!isModern && request._meta?.progressToken !== undefined)
+      void this.#jobTasks.untilEnded(jobId, request);
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
       ? { ...result, resultType: "task", ...task, ...MODERN }
@@ -116,8 +115,8 @@ export class Tasks {
     server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } });
     const serve = this.#servesOn(server);
     serve("tasks/get", (task) => ({ ...task, ...LEGACY }));
-    serve("tasks/result", async ({ taskId }, signal) => {
-      await tasks.untilEnded(taskId, signal);
+    serve("tasks/result", async ({ taskId }, request) => {
+      await tasks.untilEnded(taskId, request);
       return { ...(await tasks.result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     });
     serve("tasks/cancel", ({ taskId, status }) => {
@@ -134,19 +133,12 @@ export class Tasks {
   /** Serves methods that name a task. `answer` gets it brought up to date, if the request is allowed. */
   #servesOn(server: McpServer["server"], check: (request: McpRequest) => void = () => {}) {
     const params = z.looseObject({ taskId: z.string() });
-    return (method: string, answer: (task: Task, signal: AbortSignal) => Result | Promise<Result>) =>
+    return (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
       server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
         check(mcpReq);
-        return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq.signal);
+        return answer(await this.#jobTasks.refresh(taskId, mcpReq.signal), mcpReq);
       });
   }
-}
-
-/** A legacy client asks for a task beside the arguments of its call, which the SDK does not pass on. */
-function markTaskRequest(message: JSONRPCMessage): JSONRPCMessage | undefined {
-  if (!("method" in message) || valueAt(message, "params", "task") === undefined) return undefined;
-  const { params } = message;
-  return { ...message, params: { ...params, _meta: { ...params?._meta, [TASK_REQUESTED]: true } } };
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {

@@ -11,7 +11,9 @@ export interface StdioTransportOptions {
   readonly output: Writable;
   /** Changes the JSON of each message before it is written, for redaction. Must return JSON on one line. */
   readonly transformOutgoing?: (json: string) => string;
-  /** By methods whose messages the SDK handles without telling the server. Read when a message comes. */
+  /** Resolves when requests may be delivered, but for those that a client sends first. Must not reject. */
+  readonly ready?: () => Promise<void>;
+  /** By methods whose messages the SDK handles without telling the server. */
   readonly hooks?: readonly Readonly<Record<string, Hook>>[];
 }
 
@@ -33,6 +35,9 @@ const MAX_IN_FLIGHT = 64;
 const MAX_WAITING_CHARACTERS = 256 * 1024;
 /** What is read while nothing is delivered, so that the end is noticed unless the client is far ahead. */
 const MAX_READ_AHEAD_BYTES = 64 * 1024;
+/** Methods that a client calls at its start, and what must not come after its own cancellation. */
+const SENT_FIRST =
+  /^(initialize|ping|server\/discover|(tools|prompts|resources\/templates)\/list|subscriptions\/listen)$/;
 /** Keeps the process running, as neither a paused input nor the timers of requests in flight do. */
 const KEEP_ALIVE_MS = 2 ** 30;
 
@@ -89,6 +94,7 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    this.#receives = false;
     clearInterval(this.#keepAlive);
     // The listeners stay: without one for 'error', a late failure would end the process with a stack trace.
     this.#options.input.pause();
@@ -135,8 +141,7 @@ export class StdioTransport implements Transport {
   };
 
   #mayDeliver(): boolean {
-    if (this.#state === "closed" || !this.#receives) return false;
-    return this.#options.output.writableLength <= MAX_UNWRITTEN_BYTES;
+    return this.#receives && this.#options.output.writableLength <= MAX_UNWRITTEN_BYTES;
   }
 
   #deliverWaiting(): void {
@@ -175,6 +180,16 @@ export class StdioTransport implements Transport {
 
   #deliver(message: JSONRPCMessage): void {
     this.#trackInbound(message);
+    const isRequest = "method" in message && "id" in message;
+    const { ready } = this.#options;
+    if (ready === undefined || !isRequest || SENT_FIRST.test(message.method)) return this.#passOn(message);
+    void ready().then(() => {
+      // It may have been cancelled meanwhile.
+      if (this.#inFlight.has(message.id) && this.#receives) this.#passOn(message);
+    });
+  }
+
+  #passOn(message: JSONRPCMessage): void {
     try {
       this.onmessage?.(this.#callInboundHook(message));
     } catch (error) {

@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import {
   cancelled,
+  type Connection,
   connect,
   connectReader,
   error,
@@ -107,6 +108,26 @@ test("a hook sees valid messages of its method, and what it returns is delivered
   await until(() => received.length === 2);
   expect(seen).toEqual([request(1)]);
   expect(received).toEqual([request("replaced"), notification("other")]);
+});
+
+test.each<[string, (connection: Connection) => void, unknown[]]>([
+  ["delivered when it is ready", () => {}, [request(1)]],
+  ["dropped if it was cancelled meanwhile", ({ send }) => send(cancelled(1)), [cancelled(1)]],
+  ["dropped after stopReceiving", ({ transport }) => transport.stopReceiving(), []],
+  ["dropped if the client has left", ({ transport }) => void transport.close(), []],
+])("a request that is not ready holds up no other, and is %s", async (_, happen, last) => {
+  let begin = () => {};
+  const isReady = new Promise<void>((resolve) => (begin = resolve));
+  const connection = await connectReader({ ready: () => isReady });
+  connection.send(request(1), request("list", "tools/list"), notification("other"));
+  await until(() => connection.received.length === 2);
+
+  happen(connection);
+  await turns();
+  begin();
+  await turns();
+
+  expect(connection.received).toEqual([request("list", "tools/list"), notification("other"), ...last]);
 });
 
 test("after stopReceiving nothing is delivered, but delivered requests are still answered", async () => {
