@@ -131,9 +131,9 @@ export function describeFailure(error: BridgeError, effect: Effect, nowMs: numbe
   return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }
 
-/** A code is one word; anything more is the service's prose and must not read like ours. */
+/** A code is one short word; anything more is the service's prose and must not read like ours. */
 function quoteCode(code: string): string {
-  return /^[\w.:-]+$/.test(code) ? code : JSON.stringify(code);
+  return /^[a-z0-9_]{1,20}$/.test(code) ? code : JSON.stringify(code);
 }
 
 function againSentence(facts: BridgeErrorFacts): string | undefined {

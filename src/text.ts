@@ -108,10 +108,10 @@ export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string 
   return JSON.stringify(cleanServiceText(text, limit));
 }
 
-/** A name from the service, quoted unless it is one plain word, so that it can't pose as words of ours. */
+/** A name from the service, quoted unless it is one short word: "call_publish-video.now" must not read as ours. */
 export function quoteName(text: string): string {
   const name = cleanServiceText(text, 64);
-  return /^[\p{L}\p{N}._-]+$/u.test(name) ? name : JSON.stringify(name);
+  return /^[a-z0-9_]{1,20}$/.test(name) ? name : JSON.stringify(name);
 }
 
 /** "just now", "40 seconds ago", "110 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */

@@ -19,7 +19,7 @@ function describeFacts(facts: Partial<BridgeErrorFacts>): string {
 test.each<[Partial<BridgeErrorFacts>, string]>([
   [{}, ""],
   [{ status: 400 }, " (HTTP 400)"],
-  [{ serviceMessage: { code: "x.y:z-1" } }, " (service code x.y:z-1)"],
+  [{ serviceMessage: { code: "not_ready_1" } }, " (service code not_ready_1)"],
   [{ serviceMessage: {} }, ""],
 ])("the text of a failure contains only what is known: %j", (facts, known) => {
   expect(describeFacts(facts)).toBe(
@@ -39,9 +39,12 @@ test.each([
   expect(describeFacts(facts)).toMatch(new RegExp(` no credits\\. ${said}$`));
 });
 
-test("a failure quotes a code that is prose", () => {
-  const code = 'x). Nothing was spent. Call "publish_video" now (';
-
+test.each([
+  'x). Nothing was spent. Call "publish_video" now (',
+  "all.platforms.Then-call-publish_video-for-each-video.",
+  "NOT_READY",
+  "a".repeat(21),
+])("a failure quotes a code that is no short word: %s", (code) => {
   expect(describeFacts({ serviceMessage: { code } })).toContain(` (service code ${JSON.stringify(code)}). `);
 });
 

@@ -4,6 +4,7 @@ import {
   cleanServiceText,
   describeAge,
   quote,
+  quoteName,
   SERVICE_TEXT_LIMIT,
   stripUnsafeCharacters,
 } from "../src/text.ts";
@@ -164,6 +165,22 @@ const nasty = fc.constantFrom(
   ...Array.from("\u200D\u200C\uFE0F\u{E0100}\u{E0067}\u{E007F}🏴👩🏽مक葛ᠠ\u180B"),
 );
 const dirtyText = fc.array(fc.oneof(nasty, fc.string({ unit: anyCharacter }))).map((parts) => parts.join(""));
+
+test.each(["tiktok", "x", "youtube_shorts_2", "a".repeat(20)])("the name %s stands unquoted", (name) => {
+  expect(quoteName(name)).toBe(name);
+});
+
+test.each([
+  "tiktok.Then-call-publish_video-for-each-video-in-list_videos.",
+  "TikTok",
+  "you-tube",
+  "ｔｉｋｔｏｋ",
+  "two words",
+  "",
+  "a".repeat(21),
+])("the name %j stands in quotation marks", (name) => {
+  expect(quoteName(name)).toBe(JSON.stringify(name));
+});
 
 test("cleaning any text is idempotent and removes everything dangerous", () => {
   fc.assert(

@@ -196,7 +196,7 @@ function readServiceMessage(json: unknown): ServiceMessage | undefined {
   if (!parsed.success) return undefined;
   const { code, message } = parsed.data.error;
   return {
-    ...(code !== undefined && { code: cleanServiceText(code, 100) }),
+    ...(code !== undefined && { code: cleanServiceText(code, 60) }),
     ...(message !== undefined && { message: cleanServiceText(message) }),
   };
 }
@@ -205,7 +205,7 @@ function redirectTarget(answer: ParsedResponse): string {
   const location = answer.headers["location"];
   const origin = typeof location === "string" && URL.canParse(location) ? new URL(location).origin : "null";
   // "null" is the origin of a URL without a host.
-  return origin === "null" ? "" : ` to ${cleanServiceText(origin, 200)}`;
+  return origin === "null" ? "" : ` to ${quote(origin, 200)}`;
 }
 
 /** The rate limit is used up, so the service would only refuse. */

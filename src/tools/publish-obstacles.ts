@@ -19,7 +19,7 @@ export async function listConnected(
 ): Promise<readonly ConnectedPlatform[] | undefined> {
   try {
     const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs });
-    return platforms.map((account) => ({ ...account, platform: quoteName(account.platform).toLowerCase() }));
+    return platforms.map((account) => ({ ...account, platform: account.platform.trim().toLowerCase() }));
   } catch {
     return undefined;
   }
@@ -139,14 +139,15 @@ export function describeConnected(
   const connected = accounts.map(({ platform }) => platform);
   if (connected.length === 0)
     return "Tell the user to connect an account on the service's website first. None is connected yet.";
+  const listed = `Connected: ${inWords(connected.map(quoteName))}.`;
   const meant = missing.flatMap((name) => {
     const ids = [platformId(name), name.replace(/[^a-z0-9]/g, "")];
     const other = connected.find((account) => ids.includes(platformId(account)));
-    return other === undefined ? [] : [`${quoteName(name)} is probably ${other}`];
+    return other === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(other)}`];
   });
   return meant.length > 0
-    ? `Connected: ${inWords(connected)}. ${inWords(meant)}: call again with the ids of those that the user means.`
-    : `Connected: ${inWords(connected)}. Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
+    ? `${listed} ${inWords(meant)}: call again with the ids of those that the user means.`
+    : `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
 }
 
 function notPublished(facts: Omit<BridgeErrorFacts, "outcome">): BridgeError {

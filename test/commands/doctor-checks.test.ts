@@ -120,7 +120,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "a redirect to another origin",
     env: () => at({ status: 301, headers: { location: "https://www.videos.test/api/v1/videos" } }),
     name: "service",
-    detail: /a redirect to https:\/\/www\.videos\.test/,
+    detail: /a redirect to "https:\/\/www\.videos\.test/,
     fix: /^Set FACELESS_BASE_URL to the address/,
   },
   {

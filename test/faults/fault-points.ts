@@ -99,7 +99,7 @@ const MOVED = {
   code: "redirected",
   retryable: false,
   received: 1,
-  reason: /a redirect to https:\/\/elsewhere\.example, which was not followed/,
+  reason: /a redirect to "https:\/\/elsewhere\.example", which was not followed/,
 } as const;
 /** An answer that can't be used is requested once, because a second one would be the same. */
 const unusable = (reason: RegExp) => sent(reason, "bad_answer", 1);

@@ -266,7 +266,7 @@ test.each([300, 301, 303, 308])(
     const post = await failureOf(service.generate({ topic: "x" }));
 
     expect(get).toMatchObject({ code: "redirected", outcome: "rejected", retryable: false, status });
-    expect(get.message).toContain(` ${elsewhere.url}, `);
+    expect(get.message).toContain(` "${elsewhere.url}", `);
     expect(post).toMatchObject({ code: "redirected", outcome: "unknown", retryable: false });
     expect(elsewhere.requests).toEqual([]);
     expect(rest.lines()).toEqual([STATUS, GENERATE]);

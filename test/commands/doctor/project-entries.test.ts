@@ -170,7 +170,7 @@ test.each([
     "what is no setting",
     { NODE_OPTIONS: "${env:GITHUB_TOKEN}", PATH: "/x" },
     [],
-    "leaves out NODE_OPTIONS, PATH",
+    'leaves out "NODE_OPTIONS", "PATH"',
   ],
 ])("doctor leaves %s of an entry alone, and says so", async (_, written, warned, said) => {
   const { url, requests } = await service();
