@@ -103,6 +103,17 @@ export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMI
   return `${stripUnsafeCharacters(cut.replace(KEY_AT_END, ""))}…`;
 }
 
+/**
+ * A text of at most `limit` characters (code points), and an ellipsis for the rest. What is cut is copied: a
+ * slice would keep the whole text in memory.
+ */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // No more is looked at than may be shown: a character has two units at most.
+  const characters = Array.from(text.slice(0, 2 * limit + 2));
+  return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join("")}…`;
+}
+
 /** A cleaned and cut text as a JSON string: no quotation mark within can end it. */
 export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
   return JSON.stringify(cleanServiceText(text, limit));

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   cleanServiceText,
+  cutText,
   describeAge,
   quote,
   quoteName,
@@ -180,6 +181,12 @@ test.each([
   "a".repeat(21),
 ])("the name %j stands in quotation marks", (name) => {
   expect(quoteName(name)).toBe(JSON.stringify(name));
+});
+
+test("a text is cut by characters, and one that fits is left as it is", () => {
+  expect(cutText("😀".repeat(9), 9)).toBe("😀".repeat(9));
+  expect(cutText("😀".repeat(10), 9)).toBe(`${"😀".repeat(8)}…`);
+  expect(cutText(`${"a".repeat(9)} b`, 9)).toBe(`${"a".repeat(8)}…`);
 });
 
 test("cleaning any text is idempotent and removes everything dangerous", () => {

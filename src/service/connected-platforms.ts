@@ -18,6 +18,7 @@ import {
   type ConnectedPlatforms,
   countSeparators,
   type JsonReader,
+  MAX_ID,
   type ParsedResponse,
 } from "./responses.ts";
 import { TransportFailure } from "./transport-failure.ts";
@@ -159,7 +160,9 @@ function readPlatform(item: unknown): ConnectedPlatform | undefined {
   if (typeof item !== "object" || item === null) return undefined;
   const fields: Record<string, unknown> = { ...item };
   const given = ["platform", "name", "id"].map((key) => fields[key]);
-  const names = given.filter((name) => typeof name === "string").filter((name) => name !== "");
+  const names = given
+    .filter((name) => typeof name === "string")
+    .filter((name) => name !== "" && name.length <= MAX_ID);
   // An account may have a name and an id of its own. Platform identifiers are lower case.
   const platform =
     names.find((name) => name === fields["platform"] || /^[a-z][a-z0-9_-]*$/.test(name)) ?? names[0];

@@ -5,7 +5,8 @@
 import * as z from "zod";
 import { isLoopback } from "../loopback.ts";
 import type { Redact } from "../redact.ts";
-import { stripUnsafeCharacters } from "../text.ts";
+import { fitInto, MAX_JOB_BYTES, memoryOf } from "../result-size.ts";
+import { cutText, stripUnsafeCharacters } from "../text.ts";
 import type { Choices } from "./options.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 
@@ -106,9 +107,16 @@ export interface VideosQuery {
 
 const MAX_CLIPS = 500;
 const MAX_RESULTS = 100;
+/** Characters of an id: a longer one would fill memory, the disk and the model's context. */
+export const MAX_ID = 500;
+/** Characters of a text that is not documented. */
+const MAX_TEXT = 2_000;
 
-const status = z.string().min(1);
-const jobId = z.string().min(1);
+const status = z
+  .string()
+  .min(1)
+  .transform((word) => cutText(word, MAX_ID));
+const jobId = z.string().min(1).max(MAX_ID);
 /** A number that stands where a text is documented means its digits. */
 const textOrNumber = z.union([z.string(), z.number().transform(String)]);
 /** A value of another type counts as absent. */
@@ -122,8 +130,8 @@ function usable<Schema extends z.ZodType>(items: readonly unknown[], schema: Sch
   });
 }
 
-// The job was paid for: its id counts, whatever the status is. Bounded, as it goes to disk and is shown.
-const generation = z.looseObject({ jobId: jobId.max(500), status: status.catch("processing") });
+// The job was paid for: its id counts, whatever the status is.
+const generation = z.looseObject({ jobId, status: status.catch("processing") });
 export type Generation = z.infer<typeof generation>;
 
 /** The one job id in the text of an answer to generate that can't be read otherwise: the job was paid for. */
@@ -158,7 +166,7 @@ export type Video = z.infer<typeof video>;
 const videoPage = z.looseObject({
   videos: z.array(z.unknown()),
   // An empty one ends the list.
-  nextCursor: optional(textOrNumber.transform((cursor) => cursor || undefined)),
+  nextCursor: optional(textOrNumber.pipe(z.string().min(1).max(MAX_TEXT))),
 });
 /** `leftOut` counts the items that can't be used. */
 export type VideoPage = Omit<z.infer<typeof videoPage>, "videos"> & {
@@ -166,7 +174,7 @@ export type VideoPage = Omit<z.infer<typeof videoPage>, "videos"> & {
   readonly leftOut?: number;
 };
 
-const result = z.looseObject({ platform: z.string(), ok: z.boolean() });
+const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
 const publication = z.looseObject({
   results: z
     .array(z.unknown())
@@ -227,7 +235,12 @@ export function responseSchemas(baseUrl: URL) {
         return isKept;
       };
       const safe = withSafeLinks(answer, count, ["status"], BRIDGE_FIELDS);
-      return unsafeLinksLeftOut === 0 ? safe : { ...safe, unsafeLinksLeftOut };
+      const { value, leftOut } = fitInto(safe, MAX_JOB_BYTES, memoryOf);
+      return {
+        ...value,
+        ...(unsafeLinksLeftOut > 0 && { unsafeLinksLeftOut }),
+        ...(leftOut !== undefined && { partsLeftOut: true }),
+      };
     }),
     publication: publication.transform(({ results, ...rest }) => ({
       ...clean(rest),
@@ -258,6 +271,7 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "ageSeconds",
   "resourceUri",
   "unsafeLinksLeftOut",
+  "partsLeftOut",
   "watchEnded",
   "leftOut",
 ]);
@@ -272,7 +286,10 @@ const LINK = /^(?:[a-z][a-z\d+.-]*:\/\/\S*|(?:https?|ftp|file):\S+|(?:javascript
 /** Signed links have about 2,000 at most. */
 const MAX_LINK_CHARACTERS = 4_096;
 
-/** Returns all fields but the omitted, without unsafe links at any depth. Those in `kept` are not checked. */
+/**
+ * Returns all fields but the omitted, without unsafe links at any depth, and with other texts cut. Those in
+ * `kept` are not checked.
+ */
 function withSafeLinks<Fields extends object>(
   fields: Fields,
   isSafe: (link: string) => boolean,
@@ -280,8 +297,10 @@ function withSafeLinks<Fields extends object>(
   omitted: ReadonlySet<string> = new Set(),
 ): Fields {
   const passOn = (value: unknown, mustBeLink: boolean): unknown => {
-    if (typeof value === "string")
-      return (mustBeLink || LINK.test(asOpened(value))) && !isSafe(value) ? undefined : value;
+    if (typeof value === "string") {
+      const isLink = mustBeLink || LINK.test(asOpened(value));
+      return isLink ? (isSafe(value) ? value : undefined) : cutText(value, MAX_TEXT);
+    }
     if (Array.isArray(value))
       return value.map((item) => passOn(item, mustBeLink)).filter((item) => item !== undefined);
     return typeof value === "object" && value !== null ? withSafeLinks(value, isSafe) : value;

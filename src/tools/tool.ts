@@ -16,7 +16,8 @@ import type { SavedVideos } from "../saved-videos/saved-videos.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
-import { quote } from "../text.ts";
+import { fitInto, MAX_RESULT_BYTES } from "../result-size.ts";
+import { cutText, inWords, quote } from "../text.ts";
 import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
@@ -106,19 +107,44 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
+/** Characters of summary and nextStep, which quote at most a few hundred for each platform. */
+const MAX_GUIDANCE = 5_000;
+/** For the sentences that are added to a summary. */
+const RESERVED_BYTES = 500;
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
-/** A result with its guidance first. */
+/** A result with its guidance first, of a size that a model can read. */
 export function withGuidance(
   { summary, nextStep }: Guidance,
   result: object,
   { config }: Pick<ToolContext, "config">,
 ): Record<string, unknown> {
-  return {
-    summary: config.sandbox ? `${summary} ${SANDBOX_NOTICE}` : summary,
-    ...(nextStep !== undefined && { nextStep }),
-    ...result,
+  const guidance = {
+    summary: cutText(summary, MAX_GUIDANCE),
+    ...(nextStep !== undefined && { nextStep: cutText(nextStep, MAX_GUIDANCE) }),
   };
+  const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
+  const { value, leftOut } = fitInto({ ...result }, maxBytes);
+  const isCut = leftOut !== undefined || "partsLeftOut" in value;
+  const sentences = [
+    guidance.summary,
+    isCut && describeLeftOut(leftOut?.items ?? new Map()),
+    config.sandbox && SANDBOX_NOTICE,
+  ];
+  return {
+    ...guidance,
+    summary: sentences.filter(Boolean).join(" "),
+    ...value,
+    ...(isCut && { partsLeftOut: true }),
+  };
+}
+
+/** `items` counts what is missing at the end of each list. */
+function describeLeftOut(items: ReadonlyMap<string, number>): string {
+  const ends = Array.from(items, ([list, count]) => `the last ${count} of ${list}`);
+  const which = ends.length === 0 ? "" : `, such as ${inWords(ends)}`;
+  const hint = items.has("videos") ? " A smaller limit shows them." : "";
+  return `The service's answer was too long, so a part of it was left out${which}.${hint}`;
 }
 
 /** Binds the types of the schemas to those of `run`. */

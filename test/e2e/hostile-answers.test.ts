@@ -6,6 +6,10 @@ import { costOf, HOSTILE, isAsTold } from "../fixtures/hostile-answers.ts";
 
 const SOME = [
   "videos that are empty",
+  "100 videos with 450 fields each",
+  "a status with a text of as much as fits",
+  "a status with 1,000 texts",
+  "100 results with as much as fits",
   "a status with objects 3,000 deep",
   "a jobId behind lists, 2,000,000 deep",
   "the MCP endpoint: as many zeros as are read",
@@ -18,5 +22,6 @@ test.skipIf(platform() !== "linux").each(cases)(
     const { text } = await costOf(hostile);
 
     expect([text.slice(0, 500), isAsTold(hostile, text)]).toEqual([expect.any(String), true]);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50_000);
   },
 );

@@ -7,6 +7,7 @@ import {
   errorEnvelopeSchema,
   jsonReader,
 } from "../../src/service/responses.ts";
+import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { toolsFor } from "../../src/tools/catalog.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { bridge, connect } from "./bridge.ts";
@@ -95,6 +96,49 @@ test("An item of a list that can't be used is left out, and counted among the vi
     videoUrls: [CLIP],
     unsafeLinksLeftOut: 1,
   });
+});
+
+test("A text that is not documented is cut at 2,000 characters, and links and cursors are not", () => {
+  const link = `https://cdn.example/${"x".repeat(4_000)}`;
+  const cursor = "c".repeat(2_000);
+  const fields = { note: "é".repeat(3_000), deep: [{ note: "é".repeat(2_000) }], link };
+  const cut = { note: `${"é".repeat(1_999)}…`, deep: [{ note: "é".repeat(2_000) }], link };
+
+  for (const { schema, least } of Object.values(ANSWERS))
+    expect(schema.parse(grown(least, fields))).toEqual(grown(least, cut));
+  expect(REMOTE.videoPage.parse({ videos: [], nextCursor: cursor })).toEqual({
+    videos: [],
+    nextCursor: cursor,
+  });
+  expect(REMOTE.videoPage.parse({ videos: [], nextCursor: `${cursor}c` })).toEqual({ videos: [] });
+});
+
+test("An id of over 500 characters is refused, and costs no other item of its list", () => {
+  const long = "x".repeat(501);
+  const good = { jobId: long.slice(1), status: "queued" };
+  const posted = { platform: "x", ok: true };
+
+  expect(REMOTE.generation.safeParse({ ...good, jobId: long }).success).toBe(false);
+  expect(REMOTE.videoPage.parse({ videos: [{ ...good, jobId: long }, good] })).toEqual({
+    videos: [good],
+    leftOut: 1,
+  });
+  expect(REMOTE.publication.parse({ results: [{ ...posted, platform: long }, posted] })).toEqual({
+    results: [posted],
+  });
+  expect(readPlatforms([long, "tiktok"])).toEqual({ platforms: [{ platform: "tiktok" }] });
+  expect(REMOTE.jobStatus.parse({ status: long }).status).toBe(`${"x".repeat(499)}…`);
+});
+
+test("A job keeps as much of what it says as fits, its documented fields first", () => {
+  const fields = Object.fromEntries(
+    Array.from({ length: 500 }, (_, index) => [`x${index}`, "y".repeat(2_000)]),
+  );
+  const { partsLeftOut, ...kept } = REMOTE.jobStatus.parse({ ...fields, ...job(CLIP) });
+
+  expect(partsLeftOut).toBe(true);
+  expect(kept).toMatchObject(job(CLIP));
+  expect(JSON.stringify(kept).length).toBeLessThanOrEqual(45_000);
 });
 
 test("A property that is named __proto__ stays a property when an answer is tidied", () => {
