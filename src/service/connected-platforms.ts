@@ -26,6 +26,8 @@ import { TransportFailure } from "./transport-failure.ts";
 const ENDPOINT = "/api/mcp";
 const MAX_PLATFORMS = 100;
 const MAX_RESPONSE_CHARACTERS = 1024 * 1024;
+/** Of one call. The protocols need up to five; the rest answers what the endpoint asks meanwhile. */
+const MAX_REQUESTS = 10;
 /** The SDK's schemas collect several issues for each value: a list of platforms has some hundreds. */
 const MAX_SEPARATORS = 5_000;
 
@@ -44,13 +46,21 @@ export interface McpCall {
 export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
   const { operation, requests, version, signal } = call;
   let failure: unknown; // the last request's: the SDK would hide what its fetch throws
+  let requested = 0;
+  let previous: Promise<unknown> = Promise.resolve();
+  const over = new AbortController(); // ends all requests of the call
   const transport = new StreamableHTTPClientTransport(requests.address(ENDPOINT), {
     async fetch(_, init) {
       // The transport asks for a listening stream, which a server may decline: nothing needs to be sent.
       if (init?.method !== "POST") return new Response(null, { status: 405 });
       try {
-        failure = undefined;
-        const answer = await post(call, init);
+        if (!over.signal.aborted) failure = undefined;
+        requested += 1;
+        if (requested > MAX_REQUESTS) throw mcpResponseError("it asks for too many answers");
+        // One at a time: requests that the endpoint never answers must not take the connections of others.
+        const answering = previous.then(() => post(call, init, over.signal));
+        previous = answering.catch(() => {});
+        const answer = await answering;
         const { status, headers, text } = answer;
         if (text.length > MAX_RESPONSE_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
           throw mcpResponseError("it is too large");
@@ -65,16 +75,22 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         return new Response(text || null, { status, headers: values });
       } catch (error) {
         failure ??= error;
+        if (requested > MAX_REQUESTS) end();
         throw error;
       }
     },
   });
   const close = () => void transport.close().catch(() => {});
+  const end = () => {
+    over.abort();
+    close();
+  };
 
   // The SDK would wait a minute for a missing answer. Closing its transport ends whatever it does.
   const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(call.endsAtMs - call.clock.monotonicMs())));
   timeout.addEventListener("abort", close);
-  signal?.addEventListener("abort", close);
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted === true) over.abort();
   try {
     const client = new Client(
       { name: "faceless-video-mcp", version },
@@ -103,15 +119,16 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
     // The SDK's message may quote the answer, whose words must not pass for ours.
     throw mcpResponseError("it is not what MCP prescribes", error);
   } finally {
-    signal?.removeEventListener("abort", close);
-    close();
+    signal?.removeEventListener("abort", end);
+    end();
   }
 }
 
 /** Sends the SDK's request like all others: with the key, through http.ts and within the rate limit. */
 function post(
-  { operation, requests, clock, endsAtMs, signal }: McpCall,
+  { operation, requests, clock, endsAtMs }: McpCall,
   { headers, body }: RequestInit,
+  signal: AbortSignal,
 ): Promise<ParsedResponse> {
   const parts = {
     method: "POST",

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
-import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
+import { DOCUMENT, GENERATE, JOB_ID, KEY, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
 
@@ -233,6 +234,62 @@ test.each<[string, Handler, string]>([
   const { facts } = await failureAt(onCall("tools/call", reply), 300_000);
 
   expect(facts).toMatchObject({ code, outcome: "unknown", retryable: true });
+});
+
+/** Answers the call of the tool by a stream of pings before the result; `pong` takes what they are answered with. */
+function pinging(pings: number, pong: Handler, hasResult = true): Handler {
+  const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+  const stream = onCall("tools/call", ({ json }) => {
+    const asked = Array.from({ length: pings }, (_, id) => event({ id: `ping-${id}`, method: "ping" }));
+    const result = event({ id: field(json, "id"), result: RESULT });
+    const body = [...asked, hasResult ? result : ""].join("");
+    return { headers: EVENTS, body };
+  });
+  return (request, raw) =>
+    field(request.json, "method") === undefined ? pong(request, raw) : stream(request, raw);
+}
+
+test("an MCP endpoint may ask for an answer before it gives its own", async () => {
+  const { service, rest } = await bridge({ [MCP]: pinging(2, () => ({ status: 202 })) });
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(rest.lines(MCP).length).toBeLessThanOrEqual(10);
+});
+
+test.each([50, 1_600])("a stream of %i pings is not answered by more than ten requests", async (pings) => {
+  const { facts, rest } = await failureAt(pinging(pings, () => ({ status: 202 })));
+
+  expect(facts).toMatchObject({
+    code: "bad_answer",
+    message: "The answer of the service's MCP endpoint could not be used: it asks for too many answers.",
+  });
+  expect(rest.lines(MCP).length).toBeLessThanOrEqual(10);
+});
+
+test("calls of an MCP endpoint that answers no pong hold nobody up, and end with all they have sent", async () => {
+  const pongs = { sent: 0, open: 0 };
+  const unanswered: Handler = (_, { outgoing }) => {
+    pongs.sent += 1;
+    pongs.open += 1;
+    outgoing.on("close", () => (pongs.open -= 1));
+    return "hang";
+  };
+  const { service } = await bridge({
+    [MCP]: pinging(5, unanswered, false),
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+  });
+  const cancel = new AbortController();
+  const options = { signal: cancel.signal, deadlineMs: 300_000 };
+  // Together their pings would take more connections than there are.
+  const calls = Array.from({ length: 8 }, () => service.listConnectedPlatforms(options));
+  const ended = Promise.allSettled(calls);
+  await until(() => pongs.open === 8);
+
+  expect(await service.generate({ topic: "Tides" })).toMatchObject({ jobId: JOB_ID });
+  cancel.abort();
+  await ended;
+  await until(() => pongs.open === 0);
+  expect(pongs.sent).toBe(8);
 });
 
 test("a call of the MCP endpoint ends with its deadline", async () => {
