@@ -8,7 +8,7 @@ import type { JobStore } from "../jobs/job-store.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { describeAge, inWords, quote } from "../text.ts";
+import { cutText, describeAge, inWords, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";
 import { defineTool, guidanceFields, type History } from "./tool.ts";
@@ -167,19 +167,12 @@ function describeVideo(
 
 /** Cuts the service's texts at any depth: whole topics would fill the model's context. Links stay whole. */
 function shorten(value: unknown): unknown {
-  if (typeof value === "string") return /^https?:\S*$/i.test(value) ? value : cutText(value);
+  if (typeof value === "string")
+    return /^https?:\S*$/i.test(value) ? value : cutText(value, MAX_TEXT_CHARACTERS);
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value) ? value.map(shorten) : shortenFields(value);
 }
 
 function shortenFields(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value)]));
-}
-
-function cutText(text: string): string {
-  // No more of it is looked at than may be shown: a character has two units at most.
-  const characters = Array.from(text.slice(0, 2 * MAX_TEXT_CHARACTERS + 2));
-  return characters.length <= MAX_TEXT_CHARACTERS
-    ? text
-    : `${characters.slice(0, MAX_TEXT_CHARACTERS - 1).join("")}…`;
 }
