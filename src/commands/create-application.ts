@@ -16,8 +16,6 @@ import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
 import { Journal, memoryStore } from "../idempotency/journal.ts";
-import { JournalFiles } from "../idempotency/journal-files.ts";
-import { openPrivateFolder } from "../private-folder.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
 import { generationFingerprint, generationsOf, jobHistories } from "../idempotency/same-request.ts";
@@ -26,6 +24,7 @@ import type { Service } from "../service/client.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
 import { OrderCheck } from "../tools/check-order.ts";
 import { VERSION } from "../version.ts";
+import { openJournalStore } from "./open-journal.ts";
 
 export interface ApplicationOptions {
   readonly config: Config;
@@ -66,12 +65,9 @@ export function createApplication(options: ApplicationOptions): Application {
     return Promise.race([read, pause(clock, LOOK_FIRST_MS).then(() => undefined)]);
   };
   // A server that is not set up touches no file.
-  const folder = config.problems.length > 0 ? undefined : config.stateDir;
+  const store = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
   const journal = new Journal({
-    store:
-      folder === undefined
-        ? memoryStore(clock)
-        : new JournalFiles(openPrivateFolder(folder, { mayMake: config.makesStateDir }), clock),
+    store: store ?? memoryStore(clock),
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });

@@ -8,37 +8,29 @@ import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
-import { Journal } from "../../idempotency/journal.ts";
-import { JournalFiles } from "../../idempotency/journal-files.ts";
-import { openPrivateFolder } from "../../private-folder.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
+import { openJournalStore, readJournal } from "../open-journal.ts";
 import { type Check, fail, type HostInfo, pass, warn } from "./check.ts";
 
 const NAME = "journal";
 
 /** Checks whether the journal can be read and written, and by whom, without making its folder. */
 export async function checkJournal(
-  { stateDir: folder, sandbox }: Config,
+  config: Config,
   { platform, clock }: Pick<HostInfo, "platform"> & { readonly clock: Clock },
 ): Promise<Check> {
-  if (folder === undefined)
+  const { stateDir: folder, sandbox } = config;
+  const store = openJournalStore(config, clock);
+  if (folder === undefined || store === undefined)
     return sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const journal = new Journal({
-    store: new JournalFiles(openPrivateFolder(folder), clock),
-    redact: (line) => line,
-    onUnwritable() {},
-  });
-  const entries = await journal.entries().catch((error: unknown) => {
-    if (error instanceof JournalError) return error;
-    throw error;
-  });
-  if (entries instanceof JournalError)
+  const read = await readJournal(store);
+  if (read instanceof JournalError)
     return fail(
       NAME,
-      `it ${entries.problem}. Nothing is paid for or posted, since it might have been done already`,
-      `${entries.fix[0]?.toUpperCase()}${entries.fix.slice(1)}`,
+      `it ${read.problem}. Nothing is paid for or posted, since it might have been done already`,
+      `${read.fix[0]?.toUpperCase()}${read.fix.slice(1)}`,
     );
   const problem = await findFolderProblem(folder);
   if (problem !== undefined)
