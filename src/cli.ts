@@ -51,6 +51,8 @@ async function run(command: Command): Promise<void> {
       return runSandboxCommand(command);
     case "doctor":
       return runDoctorCommand(command);
+    case "history":
+      return runHistoryCommand(command.json);
     case "config":
       return runConfigCommand(command.client, command.options);
   }
@@ -178,6 +180,14 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
     print: (line) => ui.print(line),
     clock: systemClock,
   });
+  process.stdout.write("", () => endProcess(exitCode));
+}
+
+async function runHistoryCommand(json: boolean): Promise<void> {
+  const { runHistory } = await import("./commands/history.ts");
+  const { TerminalUi } = await import("./commands/terminal-ui.ts");
+  const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
+  const exitCode = await runHistory(configOf(NO_FLAGS), json, ui, systemClock);
   process.stdout.write("", () => endProcess(exitCode));
 }
 

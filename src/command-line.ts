@@ -43,6 +43,7 @@ export type Command =
       readonly trustProject: boolean;
       readonly client?: ClientName;
     }
+  | { readonly name: "history"; readonly json: boolean }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
 /** The commands with their options, in the order of --help. The server itself has no name. */
@@ -83,6 +84,12 @@ export const COMMANDS = [
         "send your key without asking to the address that an entry of the working folder names",
       json: "print the checks as JSON",
     },
+  },
+  {
+    name: "history",
+    argument: "",
+    summary: "list what this computer has ordered and posted, and by which application; sends nothing",
+    options: { json: "print it whole, as JSON" },
   },
   {
     name: "config",
@@ -177,6 +184,7 @@ function commandFrom(
     return { command: { name: "serve", flags } };
   }
   if (name === "demo") return { command: { name } };
+  if (name === "history") return { command: { name, json: given.has("json") } };
   if (name === "sandbox") {
     const port = given.has("port") ? parseWhole(given.get("port") ?? "", 0, 65_535) : 0;
     if (port === undefined) return { usageError: "option --port takes a number from 0 to 65535" };

@@ -25,6 +25,8 @@ test.each<[string[], Command]>([
     { name: "doctor", json: false, trustProject: true, client: "cursor" },
   ],
   [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
+  [["history"], { name: "history", json: false }],
+  [["--json", "history"], { name: "history", json: true }],
   [
     ["config", "cursor"],
     { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
@@ -57,6 +59,7 @@ test.each<[string[], string]>([
   [["demo", "now"], "demo takes no argument now"],
   [["doctor", "--client"], `option --client needs a client; ${clients}`],
   [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
+  [["history", "--sandbox"], "history takes no option --sandbox"],
   [["config"], `config needs a client; ${clients}`],
   [["config", "emacs"], `unknown client emacs; ${clients}`],
   [["config", "cursor", "--sandbox=auto"], "option --sandbox takes no value but true or false"],

@@ -2,6 +2,7 @@
 
 import { COMMANDS, OPTION_VALUES } from "../command-line.ts";
 import { describeSetting, SETTINGS } from "../config.ts";
+import { wrap } from "./terminal-ui.ts";
 
 const PROGRAM = "faceless-video-mcp";
 
@@ -36,12 +37,4 @@ function table(rows: readonly (readonly [string, string])[]): string {
       wrap(right, 96 - width).map((line, index) => `  ${(index === 0 ? left : "").padEnd(width)}  ${line}`),
     )
     .join("\n");
-}
-
-function wrap(text: string, width: number): string[] {
-  return text.split(" ").reduce<string[]>((lines, word) => {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
-    return [...lines.slice(0, -1), `${last} ${word}`];
-  }, []);
 }

@@ -57,3 +57,12 @@ export class TerminalUi {
     input.pause();
   }
 }
+
+/** Breaks a text at its spaces. A longer word, such as a link, stays whole. */
+export function wrap(text: string, width: number): string[] {
+  return text.split(" ").reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
+    return [...lines.slice(0, -1), `${last} ${word}`];
+  }, []);
+}

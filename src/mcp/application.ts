@@ -13,7 +13,7 @@ import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Omit<ToolContext, "signal" | "askUser" | "waitForEnd"> {
+export interface Application extends Omit<ToolContext, "signal" | "client" | "askUser" | "waitForEnd"> {
   readonly config: Config;
   readonly service: Service;
   readonly jobs: JobStore;

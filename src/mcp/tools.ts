@@ -4,6 +4,7 @@
 
 import {
   type CallToolResult,
+  CLIENT_INFO_META_KEY,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -11,6 +12,7 @@ import {
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
+import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "./tool-schemas.ts";
@@ -19,6 +21,7 @@ import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { waitWithProgress } from "./progress.ts";
 import type { Hook } from "./transport/stdio-transport.ts";
+import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
@@ -95,6 +98,7 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
   return {
     ...application,
     signal,
+    client: clientName(server, mcpReq),
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
@@ -103,6 +107,15 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
       return waitWithProgress(application, mcpReq, { job, forMs: leftMs, signal });
     },
   };
+}
+
+/** "Claude Desktop 1.2.3". A legacy client gives its name once, at initialize; a modern one with each request. */
+function clientName(server: McpServer, { envelope }: McpRequest): string | undefined {
+  const info = valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.server.getClientVersion();
+  const [title, name, version] = ["title", "name", "version"]
+    .map((key) => valueAt(info, key))
+    .map((text) => (typeof text === "string" ? cleanServiceText(text, 40) : ""));
+  return `${title || name} ${version}`.trim() || undefined;
 }
 
 /** A schema that is listed as this JSON. */

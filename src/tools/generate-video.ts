@@ -85,7 +85,7 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, context) {
-    const { generateOnce, orderCheck, config, askUser, signal } = context;
+    const { generateOnce, orderCheck, config, askUser, signal, client } = context;
     // A server that is not set up sends nothing, and has to say so first.
     if (config.problems.length === 0) orderCheck.check(request);
     let isUnasked = false;
@@ -95,6 +95,7 @@ export const generateVideo = defineTool({
     const started = await generateOnce.run(request, {
       confirmDuplicate: confirmDuplicate || undefined,
       signal,
+      client,
       ask,
     });
     if (!started.alreadyStarted) {

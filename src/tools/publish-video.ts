@@ -52,7 +52,7 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { config, publishOnce, service, jobs, askUser, publishSuggested, signal } = context;
+    const { config, publishOnce, service, jobs, askUser, publishSuggested, signal, client } = context;
     publishSuggested.add(jobId);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
@@ -74,7 +74,7 @@ export const publishVideo = defineTool({
     const published = await publishOnce.run(
       { jobId, platforms },
       { ask, explain: (failure, request) => explainRefusal(failure, request, context) },
-      { confirmDuplicate: confirmDuplicate || undefined, signal },
+      { confirmDuplicate: confirmDuplicate || undefined, signal, client },
     );
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);

@@ -33,6 +33,8 @@ export interface ToolContext {
   readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "after">;
+  /** The name and version of the application that calls, as far as it gave them. */
+  readonly client: string | undefined;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
   /** Jobs whose publication a result has suggested or a call has tried. By id. */

@@ -229,7 +229,7 @@ test("doctor sends only GET requests, makes no journal and leaves nothing in a f
     key: "the service accepts it",
     requests: "59 of 60 requests left for now",
     platforms: "tiktok, [redacted]",
-    journal: `${folder} keeps what was paid and posted, so that nothing is done twice`,
+    journal: `${folder} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
     "saved videos": videos,
   });
   expect(service.lines()).toEqual([`${VIDEOS}?limit=1`, DOCUMENT, `GET /api/v1/connected-platforms`]);

@@ -88,6 +88,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
     ...application,
     signal,
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
+    client: undefined,
     askUser: async () => false,
     waitForEnd: (job) => Promise.resolve(job),
   };

@@ -47,6 +47,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
     clock: systemClock,
+    client: "test-client 1.0.0",
     canPublish: true,
     publishSuggested: new Set(),
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),

@@ -45,7 +45,10 @@ export async function checkJournal(
       `other users may write to ${folder}, so they could make this server refuse or forget requests`,
       "Run chmod go-w on this folder",
     );
-  return pass(NAME, `${folder} keeps what was paid and posted, so that nothing is done twice`);
+  return pass(
+    NAME,
+    `${folder} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
+  );
 }
 
 function mayOthersWrite(folder: string): Promise<boolean> {

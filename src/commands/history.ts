@@ -1,0 +1,130 @@
+// Shows what this computer has ordered and posted, from the journal alone. Sends nothing and needs no key.
+
+import type { Clock } from "../clock.ts";
+import { type Config, SETTINGS } from "../config.ts";
+import { JournalError } from "../idempotency/errors.ts";
+import type { GenerationEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
+import { jobHistories, postsOf } from "../idempotency/same-request.ts";
+import { languageName } from "../service/languages.ts";
+import { DEFAULTS } from "../service/options.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
+import { cleanServiceText, quote, quoteName } from "../text.ts";
+import type { Guidance } from "../tools/tool.ts";
+import { openJournalStore, readJournal } from "./open-journal.ts";
+import { type TerminalUi, wrap } from "./terminal-ui.ts";
+
+const COLUMNS = 80;
+/** Characters of the application's name, which stands beside the time. */
+const MAX_CLIENT = 60;
+
+/** Prints the history. Returns the exit code: 1 if the journal can't be read. */
+export async function runHistory(
+  config: Config,
+  json: boolean,
+  ui: Pick<TerminalUi, "print" | "step">,
+  clock: Clock,
+): Promise<number> {
+  const { requests, ...guidance } = await readHistory(config, clock);
+  if (json) {
+    const history = { ...guidance, entries: requests?.map((request) => request.json) };
+    ui.print(escapeUnsafe(JSON.stringify(history, undefined, 2)));
+  } else {
+    const sentences = cleanServiceText(Object.values(guidance).join(" "), 1_000);
+    ui.print(wrap(sentences, COLUMNS).join("\n"));
+    for (const { title, lines } of requests ?? []) {
+      const indented = lines.flatMap((line) => wrap(line, COLUMNS - 2));
+      ui.step(title, indented);
+    }
+  }
+  return requests === undefined ? 1 : 0;
+}
+
+/** The newest request first. There are none where the journal can't be read. */
+async function readHistory(
+  config: Config,
+  clock: Clock,
+): Promise<Guidance & { readonly requests?: readonly ReturnType<typeof describe>[] }> {
+  const places: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
+  const wrong = config.problems.find(({ variable }) => places.includes(variable));
+  if (wrong !== undefined)
+    return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };
+  const store = openJournalStore(config, clock);
+  if (store === undefined)
+    return { summary: "FACELESS_STATE_DIR=off keeps no journal, so there is no history.", requests: [] };
+  const read = await readJournal(store);
+  if (read instanceof JournalError)
+    return {
+      summary: `The journal ${read.problem}, so what was ordered and posted is not known.`,
+      nextStep: `${read.fix[0]?.toUpperCase()}${read.fix.slice(1)}.`,
+    };
+  const { journal } = read;
+  const entries = read.entries.toSorted((one, other) => other.atMs - one.atMs);
+  if (entries.length === 0)
+    return {
+      summary: `The journal holds no orders and no posts (${store.place}).`,
+      nextStep: "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR has its own.",
+      requests: [],
+    };
+  const jobs = jobHistories(entries);
+  const requests = entries.map((entry) => {
+    const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId.toLowerCase())?.order;
+    return describe(entry, order, journal.isUnderWay(entry));
+  });
+  return { summary: `Orders and posts in the journal, newest first (${store.place}):`, requests };
+}
+
+/** As JSON, and as a title and lines. `order` is that of the request's job, where this computer made it. */
+function describe(entry: JournalEntry, order: GenerationEntry | undefined, isUnderWay: boolean) {
+  const { atMs, client, operation, jobId, outcome } = entry;
+  const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
+  const { topic, duration: seconds, ...options } = ordered;
+  const at = new Date(atMs);
+  const unknown = outcome === undefined && { unknown: true, ...(isUnderWay && { underWay: true }) };
+  const json = { at: at.toISOString(), client, operation, jobId, ...unknown, topic, seconds, ...options };
+  // In the form of ISO 8601, in this computer's time zone.
+  const time = at.toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  const title = `${time}  ${cleanServiceText(client ?? "", MAX_CLIENT)}`.trimEnd();
+  const job = `job ${quoteName(jobId ?? "")}`;
+  const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));
+  if (entry.operation === "generate") {
+    const unanswered = isUnderWay
+      ? "Under way: the service has not answered yet."
+      : "Not known whether it was started and paid for: ask your assistant to list the videos.";
+    const what = `${String(seconds)} s, ${languageName(String(options["language"]))}, ${String(options["style"])}`;
+    const lines = [
+      `Order: ${name}`,
+      cleanServiceText(what),
+      outcome === undefined ? unanswered : `Started: ${job}`,
+    ];
+    return { json, title, lines };
+  }
+  const { results = [] } = entry;
+  const unnamed = postsOf(entry).filter(({ result }) => result === undefined);
+  const [start, end] = isUnderWay
+    ? ["Being posted to", "the service has not answered yet."]
+    : ["Not known whether it was posted to", "look at the account."];
+  return {
+    json: { ...json, results: [...results, ...unnamed.map(({ platform }) => ({ platform, unknown: true }))] },
+    title,
+    lines: [
+      `Post: ${name}`,
+      ...results.map(describeResult),
+      ...unnamed.map(({ platform }) => `${start} ${quoteName(platform)}: ${end}`),
+    ],
+  };
+}
+
+function describeResult({ platform, ok, url, reason }: PlatformResult): string {
+  const name = quoteName(platform);
+  if (!ok) return `Not posted to ${name}: ${reason === undefined ? "no reason was given." : quote(reason)}`;
+  if (url === undefined) return `Posted to ${name}, says the service, which gave no link: look there.`;
+  // A link stays whole, so that it can be opened.
+  return `Posted to ${name}: ${/^https?:[!-~]+$/i.test(url) ? url : quote(url)}`;
+}
+
+/** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */
+function escapeUnsafe(json: string): string {
+  return json.replace(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}

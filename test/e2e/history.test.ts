@@ -1,0 +1,355 @@
+// `history` as the built file prints it: from journals of real clients, and from journals that tests write.
+
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { BUILT_FILE, connectLegacy, connectModern, SERVER_NODE, TEST_CLIENTS } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { run } from "../fixtures/run.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const HEADING = "Orders and posts in the journal, newest first";
+const LINK = `https://tiktok.example/${"7".repeat(90)}`;
+
+/** What `history` prints and its exit code. stderr stays empty. */
+async function history(folder: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const options = { env: { TZ: "Asia/Tokyo", FACELESS_STATE_DIR: folder, ...env } };
+  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "history", ...args], options);
+  expect(stderr).toBe("");
+  return { code, text: stdout };
+}
+
+/** What follows the first paragraph, which is `heading` for this folder, and breaks somewhere in its path. */
+function below(heading: string, folder: string, text: string): string {
+  const end = text.indexOf("\n\n");
+  expect(text.slice(0, end).replaceAll("\n", " ")).toBe(`${heading} (${folder}):`);
+  return text.slice(end + 1);
+}
+
+async function entriesIn(folder: string, env: Record<string, string> = {}): Promise<unknown[]> {
+  return JSON.parse((await history(folder, ["--json"], env)).text).entries;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const order = (fields: Fields): Fields => ({
+  operation: "generate",
+  fingerprint: "x",
+  arguments: {},
+  ...fields,
+});
+const post = (fields: Fields): Fields => ({ operation: "publish", jobId: JOB_ID, ...fields });
+
+/** A folder with a journal of these entries, a minute apart from noon on. */
+function journalOf(...entries: readonly Fields[]): string {
+  const folder = temporaryFolder();
+  const lines = entries.map((entry, index) =>
+    JSON.stringify({ id: `${index}`, atMs: NOON + index * 60_000, outcome: "done", ...entry }),
+  );
+  writeFileSync(join(folder, "journal-2026-11-21.jsonl"), lines.join("\n"));
+  return folder;
+}
+
+test("history shows what clients have ordered and posted, by which of them, and sends nothing", async () => {
+  const rest = await scriptedService({
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } },
+  });
+  const folder = temporaryFolder();
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+  const desktop = { name: "claude-ai", title: "Claude Desktop", version: "1.2.3" };
+  const one = await connectLegacy({ file: BUILT_FILE, env, clientInfo: desktop });
+  const topic = "Tides come twice a day. [the sea, blue light]\nThe moon pulls.";
+  await one.call("generate_video", { topic, duration: 20, language: "fr" });
+  await one.raw.close();
+  const editor = { name: "cursor-vscode", version: "0.50" };
+  const other = await connectModern({ file: BUILT_FILE, env, clientInfo: editor });
+  await other.call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
+  const sent = rest.lines();
+
+  const { code, text } = await history(folder, [], env);
+  const entries = await entriesIn(folder, env);
+
+  expect({
+    code,
+    text: below(HEADING, folder, text).replace(/^\d{4}-\d\d-\d\d \d\d:\d\d/gm, "TIME"),
+  }).toEqual({
+    code: 0,
+    text: `
+TIME  cursor-vscode 0.50
+  Post: "Tides come twice a day. The moon pulls."
+  Posted to tiktok: https://tiktok.example/1
+
+TIME  Claude Desktop 1.2.3
+  Order: "Tides come twice a day. The moon pulls."
+  20 s, French, story
+  Started: job ${JOB_ID}
+`,
+  });
+  const ordered = {
+    topic,
+    seconds: 20,
+    language: "fr",
+    style: "story",
+    voice: "charlotte",
+    music: "none",
+    pacing: "normal",
+  };
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(entries).toEqual([
+    {
+      at,
+      client: "cursor-vscode 0.50",
+      operation: "publish",
+      jobId: JOB_ID,
+      ...ordered,
+      results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }],
+    },
+    {
+      at,
+      client: "Claude Desktop 1.2.3",
+      operation: "generate",
+      jobId: JOB_ID,
+      ...ordered,
+    },
+  ]);
+  expect(rest.lines()).toEqual(sent);
+});
+
+test.each(TEST_CLIENTS)("the name of %s is cleaned and cut before it is recorded", async (_name, connect) => {
+  const rest = await scriptedService({ [GENERATE]: { status: 500 } });
+  const folder = temporaryFolder();
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+  const infos = [
+    { name: "\u202Eevil\u001B[31m\n client", version: "" },
+    { name: "n".repeat(500), version: "1".repeat(500) },
+    { name: "editor", title: " \u200B", version: "2" },
+    { name: "", version: "" },
+  ];
+  for (const [index, clientInfo] of infos.entries()) {
+    // eslint-disable-next-line no-await-in-loop -- the journal has them in this order
+    const client = await connect({ env, clientInfo });
+    // eslint-disable-next-line no-await-in-loop
+    await client.call("generate_video", { topic: `Tides ${index}` });
+  }
+
+  const entries = await entriesIn(folder);
+  expect(entries[0]).not.toHaveProperty("client");
+  expect(entries).toMatchObject([
+    { topic: "Tides 3" },
+    { topic: "Tides 2", client: "editor 2" },
+    { topic: "Tides 1", client: `${"n".repeat(39)}… ${"1".repeat(39)}…` },
+    { topic: "Tides 0", client: "evil client" },
+  ]);
+});
+
+test("history says what is known of each request, in 80 columns but for links", async () => {
+  const topic = "The first spoken words of this one are so many that they need more than a line. And on.";
+  const folder = journalOf(
+    order({ jobId: JOB_ID, arguments: { topic }, client: "c".repeat(80) }),
+    order({
+      arguments: { topic: "Lost", language: "pt-BR", style: "asmr", duration: 90 },
+      outcome: undefined,
+    }),
+    order({ arguments: { topic: "Refused" }, outcome: "rejected" }),
+    post({
+      platforms: ["tiktok", "instagram", "youtube", "x", "facebook"],
+      results: [
+        { platform: "tiktok", ok: true, url: LINK },
+        {
+          platform: "instagram",
+          ok: false,
+          reason: "The token has expired, so connect the account again in the settings",
+        },
+        { platform: "youtube", ok: false },
+        { platform: "x", ok: true },
+      ],
+    }),
+    post({ jobId: OTHER_JOB_ID, platforms: ["tiktok"], outcome: undefined }),
+    order({ arguments: { topic: "Now" }, outcome: undefined, atMs: Date.now() + 10_000 }),
+    post({ platforms: ["x"], outcome: undefined, atMs: Date.now() + 5_000 }),
+  );
+
+  const { code, text } = await history(folder);
+
+  expect({ code, text: below(HEADING, folder, text).replace(/^(?!2026-11-21)\d{4}-.+$/gm, "NOW") }).toEqual({
+    code: 0,
+    text: `
+NOW
+  Order: "Now"
+  30 s, English, story
+  Under way: the service has not answered yet.
+
+NOW
+  Post: "The first spoken words of this one are so many that they need more than
+  a line.…"
+  Being posted to x: the service has not answered yet.
+
+2026-11-21 21:04
+  Post: job ${OTHER_JOB_ID}
+  Not known whether it was posted to tiktok: look at the account.
+
+2026-11-21 21:03
+  Post: "The first spoken words of this one are so many that they need more than
+  a line.…"
+  Posted to tiktok:
+  ${LINK}
+  Not posted to instagram: "The token has expired, so connect the account again
+  in the settings"
+  Not posted to youtube: no reason was given.
+  Posted to x, says the service, which gave no link: look there.
+  Not known whether it was posted to facebook: look at the account.
+
+2026-11-21 21:01
+  Order: "Lost"
+  90 s, Brazilian Portuguese, asmr
+  Not known whether it was started and paid for: ask your assistant to list the
+  videos.
+
+2026-11-21 21:00  ${"c".repeat(59)}…
+  Order: "The first spoken words of this one are so many that they need more
+  than a line.…"
+  30 s, English, story
+  Started: job ${JOB_ID}
+`,
+  });
+  expect(text.split("\n").filter((line) => line.length > 80)).toEqual([`  ${LINK}`]);
+  expect(await entriesIn(folder)).toMatchObject([
+    { unknown: true, underWay: true, topic: "Now" },
+    { unknown: true, underWay: true, topic, results: [{ platform: "x", unknown: true }] },
+    { unknown: true, jobId: OTHER_JOB_ID },
+    {
+      jobId: JOB_ID,
+      results: [{ url: LINK }, { ok: false }, { ok: false }, { ok: true }, { unknown: true }],
+    },
+    { at: "2026-11-21T12:01:00.000Z", unknown: true, topic: "Lost", seconds: 90, language: "pt-BR" },
+    { at: "2026-11-21T12:00:00.000Z", jobId: JOB_ID, topic },
+  ]);
+});
+
+test("what a journal holds can neither steer the terminal nor add lines, and the JSON has it whole", async () => {
+  const evil = "\u001B]0;title\u0007\u001B[2J\u009B31m\u202Etxet\u2028\n2026-01-01 \uD800\u{E0041}\r";
+  const folder = journalOf(
+    order({
+      jobId: evil,
+      arguments: { topic: evil, language: evil, style: evil, duration: evil },
+      client: evil,
+    }),
+    post({
+      jobId: "a",
+      platforms: [evil],
+      results: [
+        { platform: evil, ok: true, url: `https://a.example/${evil}` },
+        { platform: "tiktok", ok: false, reason: evil },
+      ],
+    }),
+    order({ arguments: { topic: [{}], language: null, duration: {} } }),
+  );
+
+  const { text } = await history(folder);
+  const { text: json } = await history(folder, ["--json"]);
+
+  for (const printed of [text, json]) expect(printed).not.toMatch(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/u);
+  expect(
+    below(HEADING, folder, text)
+      .split("\n")
+      .filter((line) => /^\S/.test(line)),
+  ).toEqual(["2026-11-21 21:02", "2026-11-21 21:01", "2026-11-21 21:00  txet 2026-01-01"]);
+  expect(JSON.parse(json).entries).toMatchObject([
+    { topic: [{}] },
+    { results: [{ platform: evil, url: `https://a.example/${evil}` }, { reason: evil }] },
+    { client: evil, jobId: evil, topic: evil },
+  ]);
+});
+
+interface Without {
+  readonly what: string;
+  /** Prepares the journal's folder. */
+  readonly prepare?: (folder: string) => void;
+  readonly stateDir?: string;
+  /** Exactly what is printed, with FOLDER for the folder. */
+  readonly says: readonly [summary: string, nextStep?: string];
+  readonly isUnreadable: boolean;
+}
+
+const WITHOUT: readonly Without[] = [
+  {
+    what: "an empty journal",
+    says: [
+      "The journal holds no orders and no posts (FOLDER).",
+      "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR has its own.",
+    ],
+    isUnreadable: false,
+  },
+  {
+    what: "no journal",
+    stateDir: "off",
+    says: ["FACELESS_STATE_DIR=off keeps no journal, so there is no history."],
+    isUnreadable: false,
+  },
+  {
+    what: "a journal that can't be read",
+    prepare: (folder) => mkdirSync(join(folder, "journal-2026-11-21.jsonl")),
+    says: [
+      "The journal can't be read (there is a link, a pipe, a folder or another user's file: journal-2026-11-21.jsonl: FOLDER), so what was ordered and posted is not known.",
+      "Check it and the disk that holds it.",
+    ],
+    isUnreadable: true,
+  },
+  {
+    what: "a newer version's journal",
+    prepare: (folder) => writeFileSync(join(folder, "journal-2026-11-21.jsonl"), '{"version":9}'),
+    says: [
+      "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
+      "Update this server, as a newer version has written it.",
+    ],
+    isUnreadable: true,
+  },
+  {
+    what: "a time that no calendar has",
+    prepare: (folder) =>
+      writeFileSync(
+        join(folder, "journal-2026-11-21.jsonl"),
+        JSON.stringify({ ...order({ id: "a" }), atMs: 1e300 }),
+      ),
+    says: [
+      "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
+      "Update this server, as a newer version has written it.",
+    ],
+    isUnreadable: true,
+  },
+  {
+    what: "a folder that is not used",
+    stateDir: "state",
+    says: [
+      "FACELESS_STATE_DIR is a relative path, which depends on where your client starts this server.",
+      "Set it to an absolute path, or to one that begins with ~.",
+    ],
+    isUnreadable: true,
+  },
+];
+
+test.each(WITHOUT)("with $what, history says so", async ({ prepare, stateDir, says, isUnreadable }) => {
+  const folder = temporaryFolder();
+  prepare?.(folder);
+  const before = readdirSync(folder);
+  const env = stateDir === undefined ? {} : { FACELESS_STATE_DIR: stateDir };
+
+  const { code, text } = await history(folder, [], env);
+  const { code: jsonCode, text: json } = await history(folder, ["--json"], env);
+
+  const [summary, nextStep] = says;
+  const lines = text.trimEnd().split("\n");
+  expect({ codes: [code, jsonCode], text: lines.join(" ").replace(folder, "FOLDER") }).toEqual({
+    codes: isUnreadable ? [1, 1] : [0, 0],
+    text: says.join(" "),
+  });
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(JSON.parse(json.replace(folder, "FOLDER"))).toEqual({
+    summary,
+    nextStep,
+    entries: isUnreadable ? undefined : [],
+  });
+  expect(readdirSync(folder)).toEqual(before);
+});
