@@ -15,8 +15,8 @@ for (const theme of ["light", "dark"] as const) {
     viewport: { width: 640, height: 700 },
   });
   const card = await chat.generate({ topic: TOPIC, duration: 45, style: "documentary" });
-  await card.getByRole("button", { name: "tiktok @sandbox.clips" }).click();
-  await card.getByRole("button", { name: "youtube Sandbox Clips" }).click();
+  await card.getByRole("button", { name: 'TikTok "@sandbox.clips"' }).click();
+  await card.getByRole("button", { name: 'YouTube "Sandbox Clips"' }).click();
   // The player shows for a moment that it loads.
   await chat.page.waitForTimeout(3_000);
   const path = fileURLToPath(new URL(`../docs/card-${theme}.png`, import.meta.url));

@@ -4,7 +4,7 @@
 //   const { open } = useChats();
 //   const chat = await open({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
 //   const card = await chat.generate({ topic: "Why the sea is salty" });
-//   await card.getByRole("button", { name: /tiktok/ }).click();
+//   await card.getByRole("button", { name: /TikTok/ }).click();
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
