@@ -102,7 +102,9 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
       await secondClick(card, SECOND);
 
       await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
-      expect(chat.questions[1]).toMatch(/^Publish the video "Why the sea is salty" on tiktok\?/);
+      expect(chat.questions[1]).toMatch(
+        /^Publish the video "Why the sea is salty" on tiktok \("@sandbox\.clips"\)\?/,
+      );
     },
   );
 
