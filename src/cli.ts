@@ -2,7 +2,7 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
@@ -113,6 +113,8 @@ async function runDemoCommand(): Promise<void> {
   process.exitCode = await runDemo({
     server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
     renderSeconds,
+    temporaryFolder: tmpdir(),
+    isAttended: process.stdout.isTTY && !process.env["CI"],
     input: process.stdin,
     output: process.stdout,
   });

@@ -3,6 +3,9 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { stateOf } from "../job.ts";
 import { VERSION } from "../version.ts";
@@ -12,18 +15,28 @@ export interface DemoOptions extends Streams {
   /** How to start this server; its flags follow. */
   readonly server: { readonly command: string; readonly args: readonly string[] };
   readonly renderSeconds: number;
+  /** The system's, which it clears by itself. The video is saved in a new folder there. */
+  readonly temporaryFolder: string;
+  /** Whether somebody is there to press Enter. */
+  readonly isAttended: boolean;
 }
 
-const SUBJECT = "why an octopus has three hearts";
+const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
-/** Written by hand, in the form that the prompt write_video_topic asks for. */
+/** Written by hand, as the prompt write_video_topic asks for it. Its facts were looked up. */
 const TOPIC = [
-  "Three hearts beat in this animal. [octopus drifting over a reef, blue light]",
-  "Two of them only push blood through the gills. [gills opening and closing, close-up]",
-  "The third sends it round the body, and stops whenever the octopus swims. [octopus jetting away]",
-  "That is why it would rather crawl. [arms walking over sand]",
-  "Three hearts, and still it saves its strength. [octopus settling into a crevice]",
+  "Every river is secretly salty. [clear mountain river over pale stones, first light]",
+  "Rain washes salt from rock, too little to taste. [rain in threads down a dark cliff, close]",
+  "The water leaves as cloud; the salt stays. [cloud lifting off a calm sea]",
+  "So in 1899 John Joly divided that salt by one year's delivery [brass balance, white grains filling one pan]",
+  "and dated the ocean: about ninety million years. [the full pan touching the table]",
+  "It is probably fifty times older. [night sea breaking on folded, ancient rock]",
+  "The missing salt lies buried, [white seam through a dark mine wall]",
+  "over a kilometre thick beneath the Mediterranean. [sinking through blue water into the dark]",
+  "He hadn't timed the sea, only the salt passing through. [one grain dissolving in a drop, very close]",
 ].join("\n");
+/** Saving a video takes a moment after it is ready. */
+const SAVE_LOOKS = { max: 100, everyMs: 100 } as const;
 
 const text = z.string().default("");
 const postSchema = z.looseObject({
@@ -32,13 +45,13 @@ const postSchema = z.looseObject({
   url: text,
   error: text,
 });
-const videoSchema = z.looseObject({ jobId: text, status: text, finalVideoUrl: text });
+const videoSchema = z.looseObject({ jobId: text, status: text, topic: text, finalVideoUrl: text });
 /** What the demo shows of any tool's answer, and of a job. */
 const answerSchema = videoSchema.extend({
   resourceUri: text,
   done: z.boolean().default(false),
+  savedTo: text,
   videoUrls: z.array(z.string()).default([]),
-  audioUrl: text,
   progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
   platforms: z.array(postSchema).default([]),
   results: z.array(postSchema).default([]),
@@ -47,7 +60,13 @@ const answerSchema = videoSchema.extend({
 type Answer = z.output<typeof answerSchema>;
 
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
-export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions): Promise<number> {
+export async function runDemo({
+  server,
+  renderSeconds,
+  temporaryFolder,
+  isAttended,
+  ...streams
+}: DemoOptions): Promise<number> {
   const ui = new TerminalUi(streams);
   const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
   try {
@@ -63,11 +82,14 @@ export async function runDemo({ server, renderSeconds, ...streams }: DemoOptions
           // The usual schedule is for renders of minutes.
           FACELESS_POLL_SECONDS: "0.5",
           FACELESS_SANDBOX_SECONDS: String(renderSeconds),
+          FACELESS_SAVE_DIR: await mkdtemp(join(temporaryFolder, "faceless-demo-")),
         },
       }),
     );
     const published = await drive(client, ui, (renderSeconds * 2 + 60) * 1000);
-    await ui.pause("The links work until this demo ends: press Enter.");
+    const file = "The file stays until your system clears its temporary folder.";
+    if (isAttended) await ui.pause(`The links work until you press Enter. ${file}`);
+    else ui.step(`The links end with this demo. ${file}`);
     ui.step(
       "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
     );
@@ -99,19 +121,20 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
     topic: TOPIC,
     style: STYLE,
     duration: 30,
-    pacing: "slow",
     music: "cinematic",
   });
   ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
 
-  const job = await watch(client, ui, resourceUri, timeoutMs);
-  ui.step(
-    stateOf(job.status) === "ready"
-      ? "The clips and the voiceover are ready"
-      : `The job ended as ${job.status}`,
-    [...job.videoUrls, job.audioUrl].filter((link) => link !== ""),
-  );
-  if (stateOf(job.status) !== "ready") return false;
+  const { status } = await watch(client, ui, resourceUri, timeoutMs);
+  if (stateOf(status) !== "ready") {
+    ui.step(`The job ended as ${status}`);
+    return false;
+  }
+  const { finalVideoUrl, savedTo } = await readSaved(client, jobId);
+  ui.step("Your video is ready (a sample here), and saved in the folder that FACELESS_SAVE_DIR names", [
+    finalVideoUrl,
+    savedTo === "" ? "It is still being saved." : savedTo,
+  ]);
 
   const { platforms } = await call(client, "list_connected_platforms", {});
   const names = platforms.map(({ platform }) => platform);
@@ -121,14 +144,16 @@ async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
-      ok === true ? `${platform}: posted ${url}` : `${platform}: not posted, ${error}`,
+      ok === true
+        ? `${platform}: posted ${url}`
+        : `${platform}: not posted. ${error} (The sandbox fails here on purpose, to show you a failed post.)`,
     ),
   );
 
   const { videos } = await call(client, "list_videos", { limit: 5 });
   ui.step(
     "list_videos shows it from now on",
-    videos.map(({ jobId: id, status, finalVideoUrl }) => `${id}  ${status}  ${finalVideoUrl}`),
+    videos.flatMap(({ status, topic, finalVideoUrl: link }) => [`${status}: ${topic}`, link]),
   );
   return results.some(({ ok }) => ok === true);
 }
@@ -158,6 +183,15 @@ async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: num
     client.setNotificationHandler("notifications/resources/updated", look);
     client.subscribeResource({ uri }).then(look, reject);
   });
+}
+
+/** The finished video, saved unless that takes unusually long. */
+async function readSaved(client: Client, jobId: string): Promise<Answer> {
+  for (let looks = 1; ; looks++) {
+    const video = await call(client, "get_video_status", { jobId });
+    if (video.savedTo !== "" || looks === SAVE_LOOKS.max) return video;
+    await pause(SAVE_LOOKS.everyMs);
+  }
 }
 
 async function call(client: Client, name: string, args: Record<string, unknown>): Promise<Answer> {

@@ -48,12 +48,12 @@ export class TerminalUi {
     return /^y(es)?\s*$/i.test(String(answer));
   }
 
-  /** Waits for Enter at a terminal. */
+  /** Waits for Enter, or the end of the input, at a terminal. */
   async pause(message: string): Promise<void> {
     const { input } = this.#streams;
     if (input.isTTY !== true) return;
     this.print(`\n${message}`);
-    await once(input, "data");
+    await Promise.race([once(input, "data"), once(input, "end")]);
     input.pause();
   }
 }

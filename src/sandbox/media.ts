@@ -1,5 +1,6 @@
 // The files behind the sandbox's links: three looks that clips take in turn, one voiceover and one final
-// video for all jobs. A file exists once its job is that far. No key is needed: players have none.
+// video for all jobs, made by scripts/sandbox-media.ts. A file exists once its job is that far. No key is needed:
+// players have none.
 
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -19,7 +20,7 @@ export async function mediaReply(
   return serve(file, name.endsWith(".wav") ? "audio/wav" : "video/mp4", headers.range);
 }
 
-const LOOKS = ["dusk.mp4", "tide.mp4", "grove.mp4"] as const;
+const LOOKS = ["sea.mp4", "rain.mp4", "deep.mp4"] as const;
 
 function findFile(account: Account, path: string): string | undefined {
   const [, clipJob, clip] = /^\/media\/clips\/([^/]+)\/([1-9]\d*)\.mp4$/.exec(path) ?? [];

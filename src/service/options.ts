@@ -36,10 +36,9 @@ export const DEFAULTS = {
 /** The codes that the documentation gives as examples; any BCP-47 tag is allowed. */
 export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
 
-/** Typical render time in seconds. */
+/** Typical render time. */
+export const RENDER_TIME = "2 to 4 minutes";
 export const RENDER_SECONDS = { min: 120, max: 240 } as const;
-
-export const RENDER_TIME = `${RENDER_SECONDS.min / 60} to ${RENDER_SECONDS.max / 60} minutes`;
 
 export type Style = (typeof STYLES)[number];
 export type Choices = {

@@ -1,32 +1,76 @@
-// The demo as a new user runs it: the built file, no terminal, and perhaps a key in the environment.
+// The demo as a new user runs it: the built file, with or without a terminal, and perhaps a key in the environment.
 
 import { readFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import { runDemo } from "../../src/commands/demo.ts";
+import { describeRange } from "../../src/prompts/prompt-parts.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
-test("the demo publishes a sandbox video and never shows the user's key", async () => {
+const FINAL_VIDEO = new URL("../../src/sandbox/media/final.mp4", import.meta.url);
+
+test("the demo publishes and saves a sandbox video, and never shows the user's key", async () => {
+  const folder = temporaryFolder();
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "demo"], {
-    env: { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "1" },
+    env: { FACELESS_API_KEY: CANARY, FACELESS_SANDBOX_SECONDS: "1", TMPDIR: folder },
   });
   expect({ code, stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ code: 0, stderr: "", traces: [] });
   for (const words of [
     new RegExp(TOOLS.join(", ")),
     /Job [0-9a-f-]{36}/,
     /completed: 4 clips/,
-    /http:\/\/127\.0\.0\.1:\d+\/media\/clips\/[0-9a-f-]{36}\/4\.mp4/,
+    /http:\/\/127\.0\.0\.1:\d+\/media\/final\/[0-9a-f-]{36}\.mp4/,
     /tiktok: posted http/,
-    /instagram: not posted, .+/,
-    /[0-9a-f-]{36} {2}completed {2}http/,
+    /instagram: not posted\. .+ \(The sandbox fails here on purpose, to show you a failed post\.\)/,
+    /completed: Every river is secretly salty/,
   ]) {
     expect(stdout).toMatch(words);
   }
   // eslint-disable-next-line no-control-regex -- escape sequences must not be there
   expect(stdout).not.toMatch(/\u001B/);
+  const [savedTo = ""] = /\S+faceless-demo-\S+\.mp4/.exec(stdout) ?? [];
+  expect(savedTo.startsWith(folder)).toBe(true);
+  expect((await readFile(savedTo)).equals(await readFile(FINAL_VIDEO))).toBe(true);
   // The README links to it. What is not indented is the same in every run.
   const shown = await readFile(new URL("../../docs/demo.txt", import.meta.url), "utf8");
   const titles = (text: string) => text.split("\n").filter((line) => /^[^\s$]/.test(line));
   expect(titles(shown)).toEqual(titles(stdout));
+});
+
+test("the demo's topic has as many words and lines as its own prompt asks for", async () => {
+  const shown = await readFile(new URL("../../docs/demo.txt", import.meta.url), "utf8");
+  const lines = Array.from(shown.matchAll(/^ {2}(\S.*) \[[^\]]+\]$/gm), ([, spoken = ""]) => spoken);
+  const words = lines.join(" ").split(" ").length;
+
+  const [min, max] = describeRange({ style: "documentary" }).split(" to ").map(parseFloat);
+  expect(lines).toHaveLength(Math.round(30 / 3.5));
+  expect(words).toBeGreaterThanOrEqual(min ?? Infinity);
+  expect(words).toBeLessThanOrEqual(max ?? 0);
+});
+
+test("in a terminal the links work until the user presses Enter", async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = new PassThrough({ encoding: "utf8" });
+  const ended = runDemo({
+    server: { command: SERVER_NODE, args: [BUILT_FILE] },
+    renderSeconds: 0,
+    temporaryFolder: temporaryFolder(),
+    isAttended: true,
+    input,
+    output,
+  });
+  let shown = "";
+  output.on("data", (text: string) => (shown += text));
+  await expect.poll(() => shown, { timeout: 30_000 }).toContain("press Enter");
+  const link = /http:\S+\/media\/final\/\S+\.mp4/.exec(shown)?.[0] ?? "";
+
+  expect((await fetch(link)).status).toBe(200);
+  input.write("\n");
+
+  expect(await ended).toBe(0);
+  await expect(fetch(link)).rejects.toThrow("fetch failed");
 });

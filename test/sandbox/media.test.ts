@@ -47,10 +47,10 @@ test("the five media files stream from the start and take less than 300 kB", asy
   });
   const movie = ["ftyp", true, true, true];
   expect(Object.fromEntries(names.map((name, i) => [name, kinds[i]]))).toEqual({
-    "dusk.mp4": movie,
+    "deep.mp4": movie,
     "final.mp4": movie,
-    "grove.mp4": movie,
-    "tide.mp4": movie,
+    "rain.mp4": movie,
+    "sea.mp4": movie,
     "voice.wav": "WAVEfmt ",
   });
   expect(files.reduce((sum, file) => sum + file.length, 0)).toBeLessThan(300_000);
@@ -83,7 +83,7 @@ test("a media link answers 404 for an unknown job or file", async () => {
     `clips/${jobId}/3.mp4`,
     `clips/${jobId}/01.mp4`,
     `posts/tiktok/${jobId}.mp4`,
-    "dusk.mp4",
+    "sea.mp4",
     "%2e%2e/sandbox.ts",
   ];
 

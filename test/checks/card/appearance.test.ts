@@ -21,16 +21,16 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       const rendering = await open({ ...RENDERING, hostContext });
       const first = await rendering.generate(TOPIC);
       await says(first, /^Rendering/);
-      await first.getByRole("progressbar", { name: "Clips ready" }).waitFor();
+      await first.getByRole("progressbar", { name: "Clips" }).waitFor();
       expect(await violations(first)).toEqual([]);
 
       const chat = await open({ ...DONE_AT_ONCE, hostContext });
       const card = await chat.generate(TOPIC);
-      await choose(card, "tiktok @sandbox.clips");
-      await press(card, "Publish on tiktok…");
+      await choose(card, 'TikTok "@sandbox.clips"');
+      await press(card, "Publish on TikTok…");
       expect(await violations(card)).toEqual([]);
-      await secondClick(card, "Yes, publish on tiktok now");
-      await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+      await secondClick(card, "Yes, publish on TikTok now");
+      await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
       expect(await violations(card)).toEqual([]);
 
       const failed = await chat.generate({ topic: "[out_of_credits]" });
@@ -65,9 +65,10 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
   test("the card fits a chat of 240 pixels, and every button is at least 32 pixels high", async () => {
     const chat = await open({ ...DONE_AT_ONCE, viewport: { width: 240, height: 900 } });
     const card = await chat.generate({ topic: "A".repeat(300) });
-    await choose(card, "tiktok @sandbox.clips");
-    await choose(card, "instagram @sandbox.reels");
+    await choose(card, 'TikTok "@sandbox.clips"');
+    await choose(card, 'Instagram "@sandbox.reels"');
 
+    expect(await card.locator("#topic").innerText()).toBe(`${"A".repeat(79)}…`);
     expect(await card.locator("html").evaluate(({ scrollWidth }) => scrollWidth)).toBe(240);
     for (const button of await card.getByRole("button").all())
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(32);
@@ -90,8 +91,8 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     const go = card.getByRole("button", { name: "Choose an account" });
     await go.waitFor();
     expect(await bottomOf(go)).toBeLessThan(750);
-    await publishOn(card, "tiktok @sandbox.clips");
-    const declined = card.getByText("Not published: you did not say yes.");
+    await publishOn(card, 'TikTok "@sandbox.clips"');
+    const declined = card.getByText("Not published: you didn't confirm.");
     await declined.waitFor();
     expect(await bottomOf(declined)).toBeLessThan(750);
   });
@@ -124,7 +125,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     });
 
     const card = await chat.generate({ topic: ALERT, voice: "<b>deep</b>" });
-    await publishOn(card, `tiktok ${ALERT}`);
+    await publishOn(card, `TikTok ${JSON.stringify(ALERT)}`);
 
     await expect
       .poll(() => card.locator("#outcome").innerText(), PATIENCE)

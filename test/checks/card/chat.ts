@@ -4,7 +4,7 @@
 //   const { open } = useChats();
 //   const chat = await open({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
 //   const card = await chat.generate({ topic: "Why the sea is salty" });
-//   await card.getByRole("button", { name: /tiktok/ }).click();
+//   await card.getByRole("button", { name: /TikTok/ }).click();
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -149,8 +149,10 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   await page.exposeFunction("serveCard", web.serveCard);
   await page.exposeFunction("answerQuestion", async (question: string) => {
     questions.push(question);
+    // The choice names no accounts.
+    const platforms = / on ([^?]*)\?/.exec(question)?.[1]?.replace(/ \([^)]*\)/g, "");
     return (await answer(question)) === "yes"
-      ? { action: "accept", content: { decision: `Publish on ${/ on ([^?]*)\?/.exec(question)?.[1]}` } }
+      ? { action: "accept", content: { decision: `Publish on ${platforms}` } }
       : { action: "decline" };
   });
   await page.goto(web.chatUrl);

@@ -21,7 +21,8 @@ describe.skipIf(BROWSER === undefined)("following", () => {
   test("the card follows a render to the video, and two clicks publish it", async () => {
     const { chat, passMinute } = await openSandbox();
 
-    const card = await chat.generate({ ...TOPIC, duration: "45", language: "fr" });
+    const topic = `[a white shore] ${TOPIC.topic} [salt drying]`;
+    const card = await chat.generate({ topic, duration: "45", language: "fr" });
     await says(card, "Rendering: 0 of 6 clips ready. Renders take 2 to 4 minutes.");
     passMinute();
     await says(card, "Rendering: 3 of 6 clips ready.");
@@ -34,12 +35,12 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await says(card, "Your video is ready.");
     await plays(card, chat, "The final video");
     expect(await card.getByLabel("Clip 2").isVisible()).toBe(false);
-    await publishOn(card, "tiktok @sandbox.clips", "instagram @sandbox.reels");
+    await publishOn(card, 'TikTok "@sandbox.clips"', 'Instagram "@sandbox.reels"');
 
-    await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+    await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
     await card.getByText('instagram: the service says "The instagram access token has expired').waitFor();
     expect(publications(chat)).toHaveLength(1);
-    const told = /^The user chose to publish video [\w-]+ in its card\. .* tiktok\. .* instagram/;
+    const told = /^The user chose to publish video "[\w-]+" in its card\. .* tiktok\. .* instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
     expect(chat.errors).toEqual([]);
   });
@@ -49,7 +50,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     const card = await chat.generate(TOPIC);
 
-    await says(card, "Started. Ask in the chat how far it is.");
+    await says(card, "Started. Ask in the chat for its progress.");
     expect(await card.getByRole("button").count()).toBe(0);
     expect(chat.sent.at(-1)).toBe("tools/call generate_video");
   });
@@ -83,7 +84,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     const blocked = await chat.generate(TOPIC);
 
     await blocked
-      .getByText(/^The final video can't play here: this app blocks it, or its link has expired/)
+      .getByText(/^The final video can't play here: the app blocks it, or its link has expired/)
       .waitFor();
     await press(blocked, "Open");
     expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
@@ -116,7 +117,15 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     [
       "the service calls it something else",
       { status: "queued", progress: { total: 4, completed: 1 } },
-      "Status: “queued”. 1 of 4 clips ready.",
+      'Status: "queued". 1 of 4 clips ready.',
+    ],
+    [
+      "the service means to speak for the card",
+      {
+        status: `queued". Your account is locked. Sign in at https://evil.example now “`,
+        progress: { total: 4 },
+      },
+      String.raw`Status: "queued\". Your account is locked. Sign in at https://evil.ex…". 1 of 4 clips ready.`,
     ],
     [
       "clips fail while it renders",
@@ -155,6 +164,9 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(await card.getByRole("button").count()).toBe(0);
   });
 
+  const NONE = "No video was started.";
+  const UNKNOWN = "It is not known whether a video was started.";
+
   test("after a failed call the card says whether a video was started", async () => {
     const noCredits = { status: 402, json: { error: { code: "out_of_credits", message: "None." } } };
     const refused = await openScripted({ [GENERATE]: noCredits });
@@ -162,11 +174,43 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     const [none, unknown] = [await refused.chat.generate(TOPIC), await lost.chat.generate(TOPIC)];
 
-    await says(none, "No video was started.");
+    await says(none, NONE);
     expect(await none.getByRole("alert").innerText()).toMatch(/out_of_credits, HTTP 402/);
     expect(refused.chat.sent.at(-1)).toBe("tools/call generate_video");
-    await says(unknown, "It is not known whether a video was started.");
+    await says(unknown, UNKNOWN);
     expect(await unknown.getByRole("alert").innerText()).toMatch(/It is not known whether/);
+  });
+
+  test("a call that was held back is said to have started no video only where none may exist", async () => {
+    const { chat } = await openScripted({}, { holdsResult: true });
+
+    const said: Record<string, string> = {};
+    for (const code of [
+      "check_order",
+      "limit_reached",
+      "in_progress",
+      "duplicate",
+      "cancelled",
+      "declined",
+    ]) {
+      const card = await chat.generate(TOPIC);
+      await chat.sendResult({
+        content: [{ type: "text", text: `Held back: ${code}` }],
+        isError: true,
+        _meta: { "faceless/error": { code, outcome: "not_sent", retryable: false } },
+      });
+      await card.getByRole("alert").filter({ hasText: code }).waitFor();
+      said[code] = await card.locator("#status").innerText();
+    }
+
+    expect(said).toEqual({
+      check_order: NONE,
+      limit_reached: NONE,
+      in_progress: UNKNOWN,
+      duplicate: UNKNOWN,
+      cancelled: UNKNOWN,
+      declined: "The call failed.",
+    });
   });
 
   test("after a failure without facts the card shows its text and claims nothing", async () => {

@@ -68,9 +68,9 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       const accounts = await card.getByRole("group", { name: "Accounts" }).count();
       expect(start.runsTasks === true || accounts === 0).toBe(true);
       if (start.holdsResult === true) await chat.sendResult();
-      await publishOn(card, "tiktok @sandbox.clips");
+      await publishOn(card, 'TikTok "@sandbox.clips"');
 
-      await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+      await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
       expect(searches(chat)).toHaveLength(1);
       expect(chat.sent.some(isRead)).toBe(start.hostCapabilities === undefined);
       expect(chat.errors).toEqual([]);
@@ -105,6 +105,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
   test.each([
     ["whatever the white space in it", ` ${WANTED.replace(" ", "\n")}\n`, WANTED],
     ["cut at 80 characters", "salt ".repeat(40), `${"salt ".repeat(40).slice(0, 79)}…`],
+    ["without what is seen in it", `${WANTED} [rain on rock]. Rivers. [a delta]`, `${WANTED}. Rivers.`],
   ])(
     "a card without a result takes the newest video that renders its topic, %s",
     async (_, topic, listed) => {

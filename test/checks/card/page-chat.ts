@@ -1,6 +1,6 @@
 // What the test and the page of browser/chat.ts know of each other.
 
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
 
 export interface ChatOptions {
@@ -25,8 +25,8 @@ export interface PageChat {
   readonly modelContext: readonly unknown[];
   /** Calls generate_video and mounts its card, which is told the input and the result. */
   generate(args: Record<string, unknown>, options: ChatOptions): Promise<void>;
-  /** Passes on the result that was held. */
-  sendResult(): Promise<void>;
+  /** Passes on the result that was held, or another one in its place. */
+  sendResult(instead?: CallToolResult): Promise<void>;
   /** Tells the card that its call was cancelled. */
   sendCancelled(): Promise<void>;
   /** Publishes from the chat, as a model does. */

@@ -7,8 +7,8 @@ import type { Reply } from "../../fixtures/scripted-service.ts";
 import { BROWSER, type ChatStart, DONE_AT_ONCE, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
 import { choose, PATIENCE, press, publications, publishOn, says, secondClick, UNSEEN } from "./user.ts";
 
-const FIRST = "Publish on tiktok…";
-const SECOND = "Yes, publish on tiktok now";
+const FIRST = "Publish on TikTok…";
+const SECOND = "Yes, publish on TikTok now";
 
 describe.skipIf(BROWSER === undefined)("publishing", () => {
   const { open, openScripted } = useChats();
@@ -17,7 +17,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   async function readyToPublish(start: Partial<ChatStart> = {}) {
     const chat = await open({ ...DONE_AT_ONCE, ...start });
     const card = await chat.generate(TOPIC);
-    await choose(card, "tiktok @sandbox.clips");
+    await choose(card, 'TikTok "@sandbox.clips"');
     return { chat, card };
   }
 
@@ -49,12 +49,12 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     }
     await chat.page.keyboard.up("Enter");
     expect(await go.innerText()).toBe(SECOND);
-    await choose(card, "youtube Sandbox Clips");
-    expect(await go.innerText()).toBe("Publish on tiktok and youtube…");
+    await choose(card, 'YouTube "Sandbox Clips"');
+    expect(await go.innerText()).toBe("Publish on TikTok and YouTube…");
     await go.click();
     await card.getByText("Click again to post it: this can't be undone here.").waitFor();
     await chat.page.clock.runFor(15_100);
-    expect(await go.innerText()).toBe("Publish on tiktok and youtube…");
+    expect(await go.innerText()).toBe("Publish on TikTok and YouTube…");
     await go.click();
 
     expect(publications(chat)).toEqual([]);
@@ -63,7 +63,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   test("publishing works with the keyboard alone, once on each platform", async () => {
     const chat = await open(DONE_AT_ONCE);
     const card = await chat.generate(TOPIC);
-    await card.getByRole("button", { name: "tiktok @sandbox.clips" }).focus();
+    await card.getByRole("button", { name: 'TikTok "@sandbox.clips"' }).focus();
 
     await chat.page.keyboard.press("Space");
     for (let tab = 0; tab < 3; tab++) await chat.page.keyboard.press("Tab");
@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
       )
       .toBe(1);
 
-    await card.getByRole("button", { name: "tiktok: posted", disabled: true }).waitFor();
+    await card.getByRole("button", { name: "TikTok: posted", disabled: true }).waitFor();
     expect(await card.locator("#go").innerText()).toBe("Choose an account");
   });
 
@@ -96,13 +96,15 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
 
       await press(card, FIRST);
       await secondClick(card, SECOND);
-      await card.getByText("Not published: you did not say yes.").waitFor();
+      await card.getByText("Not published: you didn't confirm.").waitFor();
       expect(await chat.modelContext()).toEqual([]);
       await press(card, FIRST);
       await secondClick(card, SECOND);
 
-      await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
-      expect(chat.questions[1]).toMatch(/^Publish the video "Why the sea is salty" on tiktok\?/);
+      await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
+      expect(chat.questions[1]).toMatch(
+        /^Publish the video "Why the sea is salty" on tiktok \("@sandbox\.clips"\)\?/,
+      );
     },
   );
 
@@ -110,11 +112,13 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     const chat = await openFinished("hang up");
     const card = await chat.generate(TOPIC);
 
-    await publishOn(card, "tiktok @me");
+    await publishOn(card, 'TikTok "@me"');
 
     const unknown = /It is not known whether the video was published/;
     await card.locator("#outcome").filter({ hasText: unknown }).waitFor();
-    const told = new RegExp(`^The user chose to publish video ${JOB_ID} in its card\\. .*${unknown.source}`);
+    const told = new RegExp(
+      `^The user chose to publish video "${JOB_ID}" in its card\\. .*${unknown.source}`,
+    );
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
   });
 
@@ -122,37 +126,37 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
     const chat = await openFinished({ status: 500, json: { results: [posted] } });
     const earlier = await chat.generate(TOPIC);
-    await publishOn(earlier, "tiktok @me", "youtube @me");
+    await publishOn(earlier, 'TikTok "@me"', 'YouTube "@me"');
 
     const card = await chat.generate({ topic: "The same job" });
 
-    await card.getByRole("button", { name: "instagram @me" }).waitFor();
+    await card.getByRole("button", { name: 'Instagram "@me"' }).waitFor();
     const buttons = await card.getByRole("button").all();
     expect(
       await Promise.all(buttons.map(async (button) => [await button.innerText(), await button.isEnabled()])),
     ).toEqual([
       ["Open", true],
-      ["tiktok: posted", false],
-      ["youtube: may have been posted: look at the account", false],
-      ["instagram @me", true],
+      ["TikTok: posted", false],
+      ["YouTube: may be posted: check the account", false],
+      ['Instagram "@me"', true],
       ["Choose an account", false],
-      ["Open on tiktok", true],
+      ["Open on TikTok", true],
     ]);
-    await press(card, "Open on tiktok");
+    await press(card, "Open on TikTok");
     expect(await chat.openedLinks()).toEqual(["https://tiktok.example/1"]);
   });
 
   test.each(UNSEEN)("a card that was %s shows what was published meanwhile", async (_, set) => {
     const chat = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } });
     const card = await chat.generate(TOPIC);
-    await card.getByRole("button", { name: "tiktok @me" }).waitFor();
+    await card.getByRole("button", { name: 'TikTok "@me"' }).waitFor();
     await set(chat, card, true);
 
     await chat.publish(JOB_ID, "tiktok");
-    expect(await card.getByText("tiktok: posted").count()).toBe(0);
+    expect(await card.getByText("TikTok: posted").count()).toBe(0);
     await set(chat, card, false);
 
-    await card.getByRole("button", { name: "tiktok: posted" }).waitFor();
+    await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
   });
 
   test("with --no-publish the card offers no publishing, and no account is looked up", async () => {

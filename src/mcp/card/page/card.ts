@@ -2,35 +2,39 @@
 // since hosts strip tool results. This file connects it with the host.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
-import { body, on } from "./dom.ts";
+import { body } from "./dom.ts";
 import { READ_MS, resume, startFollowing } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
 import { answerOf, type Failure } from "./server.ts";
-import { Card } from "./state.ts";
+import { createCard } from "./state.ts";
 import { createView } from "./view.ts";
 
 // The values that are cast below come from the host.
-/* eslint-disable typescript/no-unsafe-type-assertion */
+/* eslint-disable typescript/no-unsafe-type-assertion, unicorn/prefer-add-event-listener */
 
 const UNKNOWN = "It is not known whether a video was started.";
+/** Codes of calls that sent nothing, while the same request of an earlier call may have started a video. */
+const MAY_BE_STARTED = /in_progress|duplicate|cancelled/;
 
 async function openCard(): Promise<void> {
   const host = connectHost({
     "tool-input": (params) => {
-      card.order = params["arguments"] ?? {};
+      card.request = params["arguments"] ?? {};
       card.show();
       // A late result means that the call is a task: its result comes when the video is ready.
       card.readTimer = setTimeout(startFollowing, READ_MS, card, card.status, "", true);
     },
     "tool-result": (params) => {
       try {
-        startFollowing(card, "Started. Ask in the chat how far it is.", answerOf(params).jobId);
+        startFollowing(card, "Started. Ask in the chat for its progress.", answerOf(params).jobId);
       } catch (error) {
-        const { message, outcome } = error as Failure;
+        const { message, code = "", outcome } = error as Failure;
         card.error = message;
-        if (outcome === "unknown") startFollowing(card, UNKNOWN, card.id, true);
-        else startFollowing(card, outcome ? "No video was started." : "The call failed.");
+        if (outcome === "unknown" || MAY_BE_STARTED.test(code)) startFollowing(card, UNKNOWN, card.id, true);
+        // Who declines a second video has a first one.
+        else
+          startFollowing(card, outcome && code !== "declined" ? "No video was started." : "The call failed.");
       }
     },
     "tool-cancelled": () => {
@@ -45,15 +49,15 @@ async function openCard(): Promise<void> {
       disarm(card);
     },
   });
-  const card = new Card(host, () => {
+  const card = createCard(host, () => {
     view();
     if (isPublishable(card) && !card.accounts && !card.isBusy && !card.publishText) void loadAccounts(card);
   });
   const view = createView(card);
 
-  on(document, "visibilitychange" as "change", () => resume(card));
+  document.onvisibilitychange = () => resume(card);
   new IntersectionObserver(([entry]) => {
-    card.isInView = !!entry?.isIntersecting;
+    card.isOutOfView = !entry?.isIntersecting;
     resume(card);
   }).observe(body);
   new ResizeObserver(() => {

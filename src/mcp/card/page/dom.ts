@@ -1,10 +1,12 @@
 // Finds and makes the elements of the card. Text from outside is only ever set as text.
 
+/* eslint-disable unicorn/prefer-add-event-listener -- one listener of each event, in fewer bytes */
+
 type Id =
   | "topic"
   | "facts"
   | "status"
-  | "problem"
+  | "error"
   | "final"
   | "publish"
   | "platforms"
@@ -29,19 +31,19 @@ export function findElements(): Elements {
 /** The server describes itself in `dataset`. */
 export const { body } = document;
 
-export function on<Type extends keyof HTMLElementEventMap>(
-  target: Pick<EventTarget, "addEventListener">,
-  type: Type,
-  listener: (event: HTMLElementEventMap[Type]) => unknown,
-): void {
-  // The overloads of a target are narrower than its events.
-  // eslint-disable-next-line typescript/no-unsafe-type-assertion
-  target.addEventListener(type, listener as EventListener);
-}
-
 /** Leaves a text that is already there alone: a live region would say it again. Empty elements are hidden. */
 export function setText(element: HTMLElement, text = ""): void {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** A longer text is cut after so many characters (code points), and ends with an ellipsis. */
+export function cut(text: string, length: number): string {
+  return text.replace(new RegExp(`^(.{${length}})..+`, "su"), "$1…");
+}
+
+/** A text of the service in quotation marks that it can't end, at most 60 characters of it. */
+export function quote(text: string): string {
+  return JSON.stringify(cut(text, 59));
 }
 
 export function append<Tag extends keyof HTMLElementTagNameMap>(
@@ -57,7 +59,7 @@ export function append<Tag extends keyof HTMLElementTagNameMap>(
 
 export function appendButton(place: HTMLElement, text: string, onClick: () => unknown): HTMLButtonElement {
   const button = append(place, "button", text);
-  on(button, "click", onClick);
+  button.onclick = onClick;
   return button;
 }
 
@@ -73,9 +75,9 @@ export function play(place: HTMLElement, label: string, url = "", onFailure?: ()
   video.preload = "metadata";
   video.ariaLabel = label;
   video.src = url;
-  on(video, "error", () => {
+  video.onerror = () => {
     if (!video.isConnected) return;
-    setText(place, `${label} can't play here: this app blocks it, or its link has expired. `);
+    setText(place, `${label} can't play here: the app blocks it, or its link has expired. `);
     onFailure?.();
-  });
+  };
 }

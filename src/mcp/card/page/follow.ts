@@ -33,7 +33,7 @@ export function resume(card: Card): void {
 async function follow(card: Card, isResumed = false): Promise<void> {
   const { serverTools, serverResources } = card.can;
   if (!(card.id ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
-  if (card.isReading || (!isResumed && isOver(card)) || document.hidden || !card.isInView) return;
+  if (card.isReading || (!isResumed && isOver(card)) || document.hidden || card.isOutOfView) return;
   clearTimeout(card.readTimer);
   await read(card);
   if (!isOver(card))
@@ -72,16 +72,22 @@ export async function read(card: Card): Promise<void> {
 
 /** The newest video of this topic. */
 async function find(card: Card): Promise<string | undefined> {
-  const wanted = inOneLine(card.order.topic);
+  const wanted = lettersOf(card.request.topic);
   if (!wanted) return undefined;
   const { videos = [] } = await callTool(card.host, "list_videos");
-  return videos.find(({ topic }) => {
-    const listed = inOneLine(topic);
-    // Lists cut long texts.
-    return listed === wanted || (/.{79}…$/.test(listed) && wanted.startsWith(listed.slice(0, -1)));
-  })?.jobId;
+  return videos.find(({ topic }) => lettersOf(topic) === wanted)?.jobId;
 }
 
-function inOneLine(text = ""): string {
-  return text.replace(/\s+/g, " ").trim();
+/** The first letters that are spoken: lists cut a topic at 80 characters, and may change its white space. */
+function lettersOf(topic?: unknown): string {
+  return spokenText(topic)
+    .replace(/[^\p{L}\p{N}]+/gu, "")
+    .slice(0, 40);
+}
+
+/** What of a topic is spoken, as lists show it: not what stands in [brackets], unless there is nothing else. */
+export function spokenText(topic: unknown = ""): string {
+  // A model may write anything as its topic. As in spoken-words.ts, in fewer bytes.
+  const text = String(topic);
+  return text.replace(/\[[^\]]*\]/g, " ").trim() || text;
 }

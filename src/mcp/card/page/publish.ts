@@ -2,7 +2,7 @@
 // publish_video, with its guard, limits and question.
 
 import { stateOf } from "../../../job.ts";
-import { body } from "./dom.ts";
+import { body, quote } from "./dom.ts";
 import { read } from "./follow.ts";
 import { type Answer, callTool, type Failure } from "./server.ts";
 import type { Card } from "./state.ts";
@@ -62,7 +62,7 @@ async function publish(card: Card): Promise<void> {
     // It was posted, or may have been: the model has to know.
     card.outcomes = results;
     chosen.clear();
-    const text = `The user chose to publish video ${id} in its card. ${summary}`;
+    const text = `The user chose to publish video ${quote(id)} in its card. ${summary}`;
     if (can.updateModelContext)
       void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
     return summary;
@@ -71,7 +71,7 @@ async function publish(card: Card): Promise<void> {
 }
 
 function inWords({ code, message, outcome }: Failure): Answer {
-  return { outcome, summary: code === "declined" ? "Not published: you did not say yes." : message };
+  return { outcome, summary: code === "declined" ? "Not published: you didn't confirm." : message };
 }
 
 /** Runs `action` with the button off. It gives the text that follows. */

@@ -2,50 +2,64 @@
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Host } from "./host.ts";
-import type { Account, Job, Order, Post } from "./server.ts";
+import type { Account, GenerationRequest, Job, Post } from "./server.ts";
 
-export class Card {
+export interface Card {
   readonly host: Host;
   /** Shows the card as it is now. */
   readonly show: () => void;
   /** The host's capabilities; empty until it has named them, and after the teardown. */
-  can: McpUiHostCapabilities = {};
+  can: McpUiHostCapabilities;
   /** The arguments of the call. */
-  order: Order = {};
+  request: GenerationRequest;
 
   /** The job that the result names or, until then, that the card has found in the list; "" for none. */
-  id = "";
-  job: Job | undefined;
+  id: string;
+  job?: Job | undefined;
   /** How the call stands, in words, while there is no job. */
-  status = "Starting…";
-  error = "";
+  status: string;
+  error: string;
 
   /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
-  isSearching = false;
-  isReading = false;
-  isInView = true;
+  isSearching?: boolean;
+  isReading?: boolean;
+  /** The chat has scrolled on. */
+  isOutOfView?: boolean;
   /** Reads that failed, one after the other. */
-  failures = 0;
+  failures: number;
   /** Reads that found no job, or no link of a finished one. */
-  misses = 0;
+  misses: number;
   /** The timer of the next read, or of the search that begins if no result comes. */
-  readTimer = 0;
+  readTimer?: number;
 
   /** undefined while they are not known. */
-  accounts: readonly Account[] | undefined;
+  accounts?: readonly Account[] | undefined;
   /** Platforms. */
-  readonly chosen = new Set<string>();
+  readonly chosen: Set<string>;
   /** The time of the first click, as of Event.timeStamp; 0 while one click publishes nothing. */
-  armedAt = 0;
-  armTimer = 0;
-  isBusy = false;
+  armedAt: number;
+  armTimer?: number;
+  isBusy?: boolean;
   /** How publishing stands, in words. */
-  publishText = "";
+  publishText: string;
   /** The results of the last call of publish_video. */
-  outcomes: readonly Post[] = [];
+  outcomes: readonly Post[];
+}
 
-  constructor(host: Host, show: () => void) {
-    this.host = host;
-    this.show = show;
-  }
+export function createCard(host: Host, show: () => void): Card {
+  return {
+    host,
+    show,
+    can: {},
+    request: {},
+    id: "",
+    status: "Starting…",
+    error: "",
+    failures: 0,
+    misses: 0,
+    chosen: new Set(),
+    armedAt: 0,
+    publishText: "",
+    outcomes: [],
+  };
 }

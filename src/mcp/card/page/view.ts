@@ -2,22 +2,30 @@
 
 import { type JobState, stateOf } from "../../../job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
-import { append, appendButton, body, findElements, on, play, setText } from "./dom.ts";
+import { append, appendButton, body, cut, findElements, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
-import type { Job, Order } from "./server.ts";
+import { spokenText } from "./follow.ts";
+import type { GenerationRequest, Job } from "./server.ts";
 import type { Card } from "./state.ts";
+
+/* eslint-disable unicorn/prefer-add-event-listener -- one listener of each event, in fewer bytes */
+
+const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapchat Threads";
+
+/** The platform's own spelling; the service's id in quotation marks where it isn't known. */
+function nameOf(platform: string): string {
+  return PLATFORMS.split(" ").find((name) => name.toLowerCase() === platform) ?? quote(platform);
+}
 
 /** Makes the function that shows the card as it is now. */
 export function createView(card: Card): () => void {
   const elements = findElements();
   const { progress, final, open, clips, platforms, go, posts } = elements;
 
-  on(open, "click", () => openLink(card.job?.finalVideoUrl));
-  on(go, "click", ({ timeStamp }) => press(card, timeStamp));
+  open.onclick = () => openLink(card.job?.finalVideoUrl);
+  go.onclick = ({ timeStamp }) => press(card, timeStamp);
   // A held key is one click.
-  on(go, "keydown", (event) => {
-    if (event.repeat) event.preventDefault();
-  });
+  go.onkeydown = ({ repeat }) => !repeat;
 
   return () => {
     showJob();
@@ -26,13 +34,13 @@ export function createView(card: Card): () => void {
 
   function showJob(): void {
     const { job } = card;
-    const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-    setText(elements.topic, order.topic);
-    setText(elements.facts, describeOrder(order));
-    setText(elements.status, job ? describeJob(job) : card.status);
-    setText(elements.problem, card.error);
+    const request = { ...DEFAULTS, ...card.request, ...job?.arguments };
+    setText(elements.topic, cut(spokenText(request.topic), 79));
+    setText(elements.facts, describeRequest(request));
     const { done = true, finalVideoUrl, videoUrls = [], progress: counts = {} } = job ?? {};
     const { total = 0, completed = videoUrls.length, failed = 0 } = counts;
+    setText(elements.status, job ? describeJob(job, { total, completed, failed }) : card.status);
+    setText(elements.error, card.error);
     progress.hidden = done || !total;
     progress.max = total;
     progress.value = completed + failed;
@@ -58,14 +66,14 @@ export function createView(card: Card): () => void {
       const post = [...published, ...outcomes].find(
         (each) => each.platform === platform && each.ok !== false,
       );
-      const name = typeof account === "string" ? `${platform} ${account}` : platform;
-      const state = post?.unknown ? "may have been posted: look at the account" : "posted";
-      setText(toggle, post ? `${platform}: ${state}` : name);
-      toggle.dataset["letter"] = platform[0]?.toUpperCase();
+      const name = nameOf(platform);
+      const state = post?.unknown ? "may be posted: check the account" : "posted";
+      const label = typeof account === "string" ? `${name} ${quote(account)}` : name;
+      setText(toggle, post ? `${name}: ${state}` : label);
       toggle.disabled = !!post;
       toggle.ariaPressed = String(chosen.has(platform));
     }
-    const names = [...chosen].join(" and ");
+    const names = Array.from(chosen, nameOf).join(" and ");
     const publishing = armedAt ? `Yes, publish on ${names} now` : `Publish on ${names}…`;
     const choosing = names ? publishing : "Choose an account";
     setText(go, isBusy ? "One moment…" : card.accounts ? choosing : "Try again");
@@ -74,7 +82,7 @@ export function createView(card: Card): () => void {
     setText(elements.outcome, card.publishText);
     posts.textContent = "";
     for (const { platform, url } of published)
-      if (url) offerToOpen(url, append(posts, "li"), `Open on ${platform}`);
+      if (url) offerToOpen(url, append(posts, "li"), `Open on ${nameOf(platform)}`);
     // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.
     if (card.publishText && !armedAt) scrollTo(0, 10_000);
   }
@@ -92,7 +100,7 @@ export function createView(card: Card): () => void {
   }
 }
 
-function describeOrder({ duration, style, language = "", voice }: Order): string {
+function describeRequest({ duration, style, language = "", voice }: GenerationRequest): string {
   // DisplayNames throws if the text is not a language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
@@ -100,15 +108,17 @@ function describeOrder({ duration, style, language = "", voice }: Order): string
   return ["sandbox" in body.dataset && "Sandbox", length, style, name, voice].filter(Boolean).join(" · ");
 }
 
-function describeJob({ status, videoUrls, finalVideoUrl, savedTo, progress = {} }: Job): string {
-  const { total, completed = videoUrls.length, failed } = progress;
+function describeJob(
+  { status, finalVideoUrl, savedTo }: Job,
+  { total, completed, failed }: NonNullable<Job["progress"]>,
+): string {
   const all = total ? ` of ${total}` : "";
   const ready = `${completed}${all} clips ready.`;
   const states: Record<JobState, string> = {
     rendering: `Rendering: ${ready} Renders take ${RENDER_TIME}.`,
     ready: finalVideoUrl ? "Your video is ready." : "The final video follows.",
     refunded: "The render failed. Its credits are refunded.",
-    other: `Status: “${status}”. ${ready}`,
+    other: `Status: ${quote(status)}. ${ready}`,
   };
   return `${states[stateOf(status)]}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
 }

@@ -88,8 +88,8 @@ class Chat implements PageChat {
     else if (options.holdsResult !== true) await this.sendResult();
   }
 
-  async sendResult(): Promise<void> {
-    const result = await this.#result;
+  async sendResult(instead?: CallToolResult): Promise<void> {
+    const result = instead ?? (await this.#result);
     if (result === undefined) throw new Error("There is no result.");
     const { content, isError } = result;
     const stripped = { content, ...(isError !== undefined && { isError }) };
