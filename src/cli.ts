@@ -3,6 +3,7 @@
 
 import { Console } from "node:console";
 import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
@@ -192,16 +193,22 @@ function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
   setTimeout(() => endProcess(exitCode, patienceMs - LOOK_MS), LOOK_MS);
 }
 
-/** Node.js finds the home folder of a user that the system does not know only in HOME. */
+/**
+ * Node.js finds the home folder of a user that the system does not know only in HOME, and takes an empty one
+ * as it is: the journal would then lie in whatever folder the client starts this in.
+ */
 function homeFolder(): string {
+  let home = "";
   try {
-    return homedir();
+    home = homedir();
   } catch {
-    process.stderr.write(
-      "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
-    );
-    return process.exit(1);
+    // There is none.
   }
+  if (isAbsolute(home)) return home;
+  process.stderr.write(
+    "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
+  );
+  return process.exit(1);
 }
 
 function onSignals(end: () => void): void {
