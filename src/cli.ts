@@ -151,11 +151,13 @@ function readRenderSeconds(): number {
 
 async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
   const { runConfig } = await import("./commands/client-config.ts");
-  const { exitCode, stdout, stderr } = runConfig(client, options, {
+  const { exitCode, stdout, stderr } = await runConfig(client, options, {
     env: process.env,
     homeDir: homeFolder(),
     platform: process.platform,
-    installation: { node: process.execPath, script: fileURLToPath(new URL("bin.cjs", import.meta.url)) },
+    clock: systemClock,
+    node: process.execPath,
+    files: fileURLToPath(new URL(".", import.meta.url)),
   });
   process.stdout.write(stdout);
   process.stderr.write(stderr);

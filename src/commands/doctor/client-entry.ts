@@ -11,7 +11,7 @@ import { SERVER } from "../server-entry.ts";
 import { quoteName } from "../../text.ts";
 import { type Check, fail, type HostInfo, pass } from "./check.ts";
 import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
-import { checkProgram, readFlags } from "./program.ts";
+import { checkProgram, printEntry, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
 export interface ClientStart {
@@ -37,7 +37,7 @@ const MAX_PROJECT_FILE_BYTES = 1_000_000;
 export async function readClientEntry(client: ClientName, host: HostInfo): Promise<ClientEntry> {
   const { title, files, root = "mcpServers" } = FORMATS[client];
   const places = pathsOf(files, host);
-  const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
+  const printAgain = `${printEntry(client)}, and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
   for (const [index, file] of places.entries()) {
     const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : Infinity;
@@ -112,7 +112,7 @@ async function checkEntry(
     ...("problem" in flags
       ? [fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`)]
       : []),
-    ...(await checkProgram(client, words, host)),
+    ...(await checkProgram(client, words, entry.cwd, host)),
   ];
   const found = [...problems, ...checks];
   if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };

@@ -21,6 +21,8 @@ export const entrySchema = z.looseObject({
   envFile: z.unknown().optional(),
   env_vars: z.array(z.unknown()).default([]),
   env_keys: z.array(z.unknown()).default([]),
+  /** The folder in which some clients start the server. */
+  cwd: z.unknown().optional(),
   enabled: z.boolean().default(true),
   disabled: z.boolean().default(false),
 });
