@@ -66,5 +66,5 @@ export const entry = (env: Values, more: object = {}) => ({ "faceless-video": { 
 export const servers = (env: Values, more?: object) => ({ mcpServers: entry(env, more) });
 /** The names of the checks that are not ok. */
 export const problems = (lines: readonly string[]) =>
-  lines.flatMap((line) => /^(?:fail|warn) {2}(\S+)/.exec(line)?.[1] ?? []);
+  lines.flatMap((line) => /^(?:fail|warn|skip) {2}(\S+)/.exec(line)?.[1] ?? []);
 export const good = (url: string) => ({ FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: url });

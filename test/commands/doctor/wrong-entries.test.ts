@@ -59,6 +59,13 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: 'In your home folder, run "npx -y faceless-video-mcp config zed --installed", and replace the entry with what it prints.',
   },
   {
+    what: "a limit that allows no video",
+    client: "cursor",
+    file: ".cursor/mcp.json",
+    content: (url) => servers({ ...good(url), FACELESS_MAX_GENERATIONS: "0" }),
+    told: "Set it to 1 or more, or remove it.",
+  },
+  {
     what: "no key",
     client: "windsurf",
     file: ".codeium/windsurf/mcp_config.json",
