@@ -41,7 +41,7 @@ async function run(command: Command): Promise<void> {
       return;
     case "help": {
       const { helpText } = await import("./commands/help.ts");
-      process.stdout.write(helpText(VERSION));
+      process.stdout.write(helpText(VERSION, process.stdout.columns));
       return;
     }
     case "serve":
@@ -114,6 +114,7 @@ async function runDemoCommand(): Promise<void> {
     renderSeconds,
     input: process.stdin,
     output: process.stdout,
+    isDumb: process.env["TERM"] === "dumb",
   });
 }
 
