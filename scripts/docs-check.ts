@@ -63,6 +63,9 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
     ),
     ...missing("file", wordsOf(commands).filter(isPath), (path) => isThere(path, name)),
     ...commands.flatMap(findBadCommands),
+    ...matches(text, /(?<=faceless-video-mcp@)\d[\w.-]*/g)
+      .filter((version) => version !== manifest.version && !name.startsWith(".github/"))
+      .map((version) => `it names version ${version}: npm run docs`),
     ...matches(text, /(?<=Node\.js )\d+\.\d+\.\d+(?= or newer)/g)
       .filter((version) => `>=${version}` !== manifest.engines.node)
       .map((version) => `Node.js ${version} is not what package.json needs`),
@@ -106,7 +109,10 @@ function headingsOf(text: string): string[] {
 
 /** Commands of this program that it would refuse. */
 function findBadCommands(code: string): string[] {
-  const written = matches(code, /(?<=^|-y |[;&|] )faceless-video-mcp(?= |$)[^#\\|&;"`\n]*/gm);
+  const written = matches(
+    code,
+    /(?:(?<=^|-y |[;&|] )faceless-video-mcp(?:@[\w.-]+)?|bin\.cjs")(?= |$)[^#\\|&;"`\n]*/gm,
+  );
   const [first = ""] = code.split(" ", 1);
   // A code span may leave out the program's name.
   const shortened = code.includes(" ") && COMMAND_NAMES.includes(first) ? [`faceless-video-mcp ${code}`] : [];

@@ -2,7 +2,7 @@
 
 import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
-import { cursorInstallLink, launch, vscodeInstallLink } from "../src/commands/server-entry.ts";
+import { cursorInstallLink, launch, NPX_ARGS, vscodeInstallLink } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
 import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
@@ -20,12 +20,12 @@ const DESCRIBED_SETTINGS = Object.values(SETTINGS).map((setting) => ({
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    entry: fenced(printedFor("claude-desktop").text, "json"),
+    entry: fenced(shortEntry(), "json"),
     links: installLinks(),
     tools: toolsTable(),
   },
   "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
-  "docs/CLIENTS.md": { entries: CLIENTS.map(clientSection).join("\n\n") },
+  "docs/CLIENTS.md": { files: CLIENTS.map(clientItem).join("\n") },
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
   "llms.txt": { tools: list(TOOLS), prompts: list(PROMPTS), variables: list(DESCRIBED_SETTINGS) },
 };
@@ -50,9 +50,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** What `config CLIENT` prints while no setting is set. */
-function printedFor(client: ClientName): { readonly text: string; readonly notes: string } {
-  return clientEntry(client, { windows: false, sandbox: false }, undefined);
+/** For Claude Desktop, which starts no server in a project's folder. */
+function shortEntry(): string {
+  const installation = { command: "npx", args: ["-y", "faceless-video-mcp"] };
+  return clientEntry("claude-desktop", { windows: false, sandbox: false, installation }, undefined).text;
 }
 
 /** The code ends in a newline. */
@@ -60,29 +61,28 @@ function fenced(code: string, language: string): string {
   return `\`\`\`${language}\n${code}\`\`\``;
 }
 
+/** VS Code's works on every system, Cursor's wherever there is a shell. */
 function installLinks(): string {
-  const start = { ...launch({ windows: false, sandbox: false }), sandbox: false };
   const badge = (client: string, colour: string, link: string) =>
     `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})](${link})`;
+  const inHome = { command: "npx", args: NPX_ARGS, cwd: "${userHome}", sandbox: false };
+  const byShell = { ...launch({ windows: false, sandbox: false }), sandbox: false };
   return [
-    badge("VS Code", "0098FF", vscodeInstallLink(start)),
-    badge("Cursor", "black", cursorInstallLink(start)),
+    badge("VS Code", "0098FF", vscodeInstallLink(inHome)),
+    badge("Cursor", "black", cursorInstallLink(byShell)),
   ].join("\n");
 }
 
-/** One client's entry and notes, but for what the document says of all. Install links are in the README. */
-function clientSection(client: ClientName): string {
-  const { text, notes } = printedFor(client);
-  const language = { "[": "toml", "{": "json" }[text.charAt(0)] ?? "yaml";
-  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or open this link/;
+/** Where a client's entry goes, and its notes but for what the document says of all. */
+function clientItem(client: ClientName): string {
+  const { notes } = clientEntry(client, { windows: false, sandbox: false }, undefined);
+  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or open this link|^Add --installed/;
   const lines = notes
     .trimEnd()
     .split("\n")
     .filter((note) => !saidOnce.test(note))
-    .map((note) => note.replace(/^This goes into /, "File: ").replace(/\\(?=[^\w\s])/g, "\\\\"));
-  const twin = CLIENTS.find((other) => printedFor(other).text === text) ?? client;
-  const entry = twin === client ? fenced(text, language) : `As for ${FORMATS[twin].title}.`;
-  return `### ${FORMATS[client].title}\n\n${entry}\n\n${lines.join(" ")}`;
+    .map((note) => note.replace(/^This goes into /, "").replace(/\\(?=[^\w\s])/g, "\\\\"));
+  return `- **${FORMATS[client].title}** (\`${client}\`): ${lines.join(" ")}`;
 }
 
 function toolsTable(): string {

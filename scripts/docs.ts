@@ -1,5 +1,5 @@
-// npm run docs: writes the generated parts of the documents, server.json and the version of the plugins. With
-// `-- check`, it writes nothing and finds what the documents say that is not so.
+// npm run docs: writes the generated parts of the documents, server.json and the version that documents and
+// plugins name. With `-- check`, it writes nothing and finds what the documents say that is not so.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,12 +9,15 @@ import { PARTS, withPart } from "./docs-parts.ts";
 import { serverJson } from "./settings-forms.ts";
 
 /** The rest of these files is written by hand. */
-const PLUGIN_MANIFESTS = [
+const PLUGIN_FILES = [
   ".claude-plugin/plugin.json",
   ".codex-plugin/plugin.json",
   ".cursor-plugin/plugin.json",
+  "codex-mcp.json",
   "gemini-extension.json",
-];
+  "start-server",
+  "start-server.cmd",
+].map((name) => `docs/plugin/${name}`);
 
 if (process.argv[2] === "check") check();
 else write();
@@ -31,8 +34,12 @@ function write(): void {
       Object.entries(parts).reduce((text, [mark, part]) => withPart(text, mark, part), document),
     );
   edit("server.json", serverJson);
-  for (const name of PLUGIN_MANIFESTS)
-    edit(`docs/plugin/${name}`, (text) => text.replace(/(?<="version": ")[^"]*/, () => manifest.version));
+  // What is below .github names versions of a release as examples.
+  const documents = DOCUMENTS.filter((name) => !name.startsWith(".github/"));
+  for (const name of [...documents, ...PLUGIN_FILES])
+    edit(name, (text) =>
+      text.replace(/(?<=^ {2}"version": "|faceless-video-mcp@)\d[\w.-]*/gm, () => manifest.version),
+    );
   process.exitCode =
     spawnSync("oxfmt", Object.keys(PARTS).concat("server.json"), { stdio: "inherit" }).status ?? 1;
 }

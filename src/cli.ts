@@ -3,6 +3,7 @@
 
 import { Console } from "node:console";
 import { homedir, tmpdir } from "node:os";
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
@@ -40,7 +41,7 @@ async function run(command: Command): Promise<void> {
       return;
     case "help": {
       const { helpText } = await import("./commands/help.ts");
-      process.stdout.write(helpText(VERSION));
+      process.stdout.write(helpText(VERSION, process.stdout.columns));
       return;
     }
     case "serve":
@@ -117,6 +118,7 @@ async function runDemoCommand(): Promise<void> {
     isAttended: process.stdout.isTTY && !process.env["CI"],
     input: process.stdin,
     output: process.stdout,
+    isDumb: process.env["TERM"] === "dumb",
   });
 }
 
@@ -154,11 +156,13 @@ function readRenderSeconds(): number {
 
 async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
   const { runConfig } = await import("./commands/client-config.ts");
-  const { exitCode, stdout, stderr } = runConfig(client, options, {
+  const { exitCode, stdout, stderr } = await runConfig(client, options, {
     env: process.env,
     homeDir: homeFolder(),
     platform: process.platform,
-    installation: { node: process.execPath, script: fileURLToPath(new URL("bin.cjs", import.meta.url)) },
+    clock: systemClock,
+    node: process.execPath,
+    files: fileURLToPath(new URL(".", import.meta.url)),
   });
   process.stdout.write(stdout);
   process.stderr.write(stderr);
@@ -204,16 +208,22 @@ function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
   setTimeout(() => endProcess(exitCode, patienceMs - LOOK_MS), LOOK_MS);
 }
 
-/** Node.js finds the home folder of a user that the system does not know only in HOME. */
+/**
+ * Node.js finds the home folder of a user that the system does not know only in HOME, and takes an empty one
+ * as it is: the journal would then lie in whatever folder the client starts this in.
+ */
 function homeFolder(): string {
+  let home = "";
   try {
-    return homedir();
+    home = homedir();
   } catch {
-    process.stderr.write(
-      "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
-    );
-    return process.exit(1);
+    // There is none.
   }
+  if (isAbsolute(home)) return home;
+  process.stderr.write(
+    "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
+  );
+  return process.exit(1);
 }
 
 function onSignals(end: () => void): void {

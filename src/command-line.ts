@@ -29,7 +29,7 @@ export interface EntryOptions {
   /** The client runs on Windows. */
   readonly windows: boolean;
   readonly sandbox: boolean;
-  /** Names the paths of Node.js and of this installation, instead of npx. */
+  /** Starts a copy of this version that is kept beside the journal, instead of npx. */
   readonly installed: boolean;
 }
 
@@ -96,7 +96,8 @@ export const COMMANDS = [
     argument: "CLIENT",
     summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
     options: {
-      installed: "start this installation by its path, without npx and the network",
+      installed:
+        "keep a copy of this version beside the journal, and start it without npx and the network; a newer version's same command updates it in all clients",
       windows: "print the Windows form (the default on Windows)",
       sandbox: "use the sandbox; needs no key and no URL",
     },

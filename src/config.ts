@@ -73,6 +73,7 @@ type Mistake = Pick<ConfigProblem, "problem" | "fix">;
 const NEW_KEY = "Create a key in the account settings of the service, section API";
 const EXAMPLE_URL = "https://videos.example.com";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
+const UNFILLED = "holds a ${…} placeholder that your client did not fill in";
 const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Printable, and short: redaction searches every text for the key's spellings. */
 const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
@@ -146,6 +147,7 @@ export const SETTINGS = {
     values: "an absolute path, one that begins with ~, or off to keep none",
     default: "~/.faceless-video-mcp, which all clients share",
     parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
+    isGuard: true,
   },
   journalUrl: {
     name: "FACELESS_JOURNAL_URL",
@@ -200,14 +202,17 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
   const read = <Value>(setting: Setting<Value>): Value | undefined => {
-    const { name: variable, values, whenUnset, isHarmless } = setting;
+    const { name: variable, values, whenUnset, isHarmless, isGuard } = setting;
     const text = readVariable(env, setting);
     if (text === undefined) {
       if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
       return undefined;
     }
-    const mistake = { problem: `is not ${values}`, fix: `Set it to ${values}, or remove it` };
-    const value = setting.parse(text, homeDir) ?? mistake;
+    const fix = `Set it to ${values}, or remove it`;
+    const isUnfilled = isGuard === true && holdsPlaceholder(text);
+    const value = isUnfilled
+      ? { problem: UNFILLED, fix }
+      : (setting.parse(text, homeDir) ?? { problem: `is not ${values}`, fix });
     if (!isMistake(value)) return value;
     if (isHarmless !== true) problems.push({ variable, ...value });
     else warnings.push({ variable, ...value, problem: `${value.problem}, so ${setting.default} is used` });
@@ -233,7 +238,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     maxGenerations: read(SETTINGS.maxGenerations),
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as the sandbox does. */
-    stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? join(homeDir, ".faceless-video-mcp")),
+    stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
     /** Whether it is made where it is missing. One that the user has set may lie on a disk to be mounted. */
     makesStateDir: !sandbox && stateDir === undefined,
     /** The database that holds the journal instead of `stateDir`. May hold a password: never show it whole. */
@@ -255,6 +260,10 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     /** Settings whose default is used instead. */
     warnings,
   };
+}
+
+export function defaultStateDir(homeDir: string): string {
+  return join(homeDir, ".faceless-video-mcp");
 }
 
 function isMistake(value: unknown): value is Mistake {

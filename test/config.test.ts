@@ -102,13 +102,13 @@ test.each([
   [
     "FACELESS_MAX_GENERATIONS",
     not("a whole number, 0 or more"),
-    ["1.5", "-1", "many", "9007199254740993", "９", "${env:FACELESS_LIMIT}"],
+    ["1.5", "-1", "many", "9007199254740993", "９"],
   ],
-  ["FACELESS_CONFIRM_PUBLISH", not("one of on, off, always"), ["false", "no", "0", "${env:ASK}"]],
+  ["FACELESS_CONFIRM_PUBLISH", not("one of on, off, always"), ["false", "no", "0"]],
   [
     "FACELESS_JOURNAL_URL",
     not("an address such as postgres://USER:PASSWORD@HOST/DATABASE"),
-    ["mysql://u:p@db.test/x", "postgres:///x", "postgres://u:p@db.test:x", "db.test", "${env:JOURNAL}"],
+    ["mysql://u:p@db.test/x", "postgres:///x", "postgres://u:p@db.test:x", "db.test"],
   ],
   [
     "FACELESS_JOURNAL_URL",
@@ -119,6 +119,20 @@ test.each([
   ["HTTP_PROXY", not("the URL of an HTTP proxy"), ["http://user:x@proxy:99999"]],
 ])("%s guards money, privacy or publicity, so a wrong value is a problem", (variable, mistake, values) => {
   for (const value of values) expect(problemOf({ [variable]: value })).toEqual({ variable, ...mistake });
+});
+
+test.each([
+  ["FACELESS_MAX_GENERATIONS", "${env:LIMIT}"],
+  ["FACELESS_CONFIRM_PUBLISH", "${ASK:-on}"],
+  ["FACELESS_STATE_DIR", "/state/${env:USER}"],
+  ["FACELESS_JOURNAL_URL", "postgres://u:${env:PASSWORD}@db.test/x"],
+])("%s guards money or publicity, so a placeholder is a problem: %s", (variable, value) => {
+  const { values } = Object.values(SETTINGS).find(({ name }) => name === variable) ?? { values: "" };
+  expect(problemOf({ [variable]: value })).toEqual({
+    variable,
+    problem: "holds a ${…} placeholder that your client did not fill in",
+    fix: `Set it to ${values}, or remove it`,
+  });
 });
 
 test("a database for a journal that another setting switches off is a problem", () => {
@@ -156,7 +170,8 @@ test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.
     const {
       FACELESS_MAX_GENERATIONS: _,
       FACELESS_CONFIRM_PUBLISH: __,
-      FACELESS_JOURNAL_URL: ___,
+      FACELESS_STATE_DIR: ___,
+      FACELESS_JOURNAL_URL: ____,
       ...others
     } = rest;
 

@@ -33,6 +33,7 @@ test.each([
     "```sh\nnpx -y faceless-video-mcp doctor --no\n```",
     "unknown option --no",
   ],
+  ["another version", "`npx -y faceless-video-mcp@0.0.9 demo`", "it names version 0.0.9: npm run docs"],
   ["a command that does not exist", "`faceless-video-mcp no`", "unknown command no"],
   ["a client that does not exist", "`config no`", "unknown client no"],
 ])("a document with %s is refused", (_, text, fault) => {

@@ -1,5 +1,5 @@
 // What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. The
-// service's URL is all that it shows of the environment. Pure.
+// service's URL is all that it shows of the environment.
 
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
@@ -7,43 +7,57 @@ import type { ClientName, EntryOptions } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
 import type { HostInfo } from "./doctor/check.ts";
-import { EXAMPLE_KEY, EXAMPLE_URL, type Installation, launch, type LaunchOptions } from "./server-entry.ts";
+import { keepCopy } from "./installed-copy.ts";
+import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, launch, type LaunchOptions } from "./server-entry.ts";
+import type { Clock } from "../clock.ts";
+import { VERSION } from "../version.ts";
 
 export interface EntryContext extends Pick<HostInfo, "env" | "homeDir" | "platform"> {
-  readonly installation: Installation;
+  readonly clock: Clock;
+  /** The path of the Node.js that runs this. */
+  readonly node: string;
+  /** The folder of this server's files. */
+  readonly files: string;
 }
 
-/** What the command writes, and its exit code. */
-export function runConfig(
+/** What the command writes, and its exit code. With `--installed` it also keeps a copy of this server. */
+export async function runConfig(
   client: ClientName,
   { windows, sandbox, installed }: EntryOptions,
-  { env, homeDir, platform, installation }: EntryContext,
-): { readonly exitCode: number; readonly stdout: string; readonly stderr: string } {
+  { env, homeDir, platform, clock, node, files }: EntryContext,
+): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
   const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
-  if (installed && /[/\\]_npx[/\\]/.test(installation.script))
-    return refuse(
-      `npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config ${client} --installed`,
-    );
   if (installed && windows && platform !== "win32")
     return refuse("--installed names the files of this computer, which is not Windows: leave out --windows");
+  let installation: Launch | undefined;
+  if (installed) {
+    const copied = await keepCopy({ env, homeDir, platform, clock, files });
+    if ("problem" in copied) return refuse(copied.problem);
+    installation = { command: stablePath(node), args: [copied.script] };
+  }
   // The address is used whether or not the key is set here too.
   const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const baseUrl = readConfig(address, NO_FLAGS, homeDir).service?.baseUrl;
-  const options = { windows: windows || platform === "win32", sandbox, ...(installed && { installation }) };
+  const options = { windows: windows || platform === "win32", sandbox, installation };
   const { text, notes } = clientEntry(client, options, baseUrl);
   return { exitCode: 0, stdout: text, stderr: notes };
+}
+
+/** Homebrew replaces the folder of a version with each update, and keeps a link to the newest beside it. */
+function stablePath(node: string): string {
+  return node.replace(/\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/, "/opt/$1/bin/node");
 }
 
 /** The entry, where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
 export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl: URL | undefined) {
   const format = FORMATS[client];
-  const { where, findsNpx, key, language, link, npxHint, hint } = format;
-  const { windows, sandbox, installation } = options;
+  const { where, key, language, link, npxHint, hint } = format;
+  const { sandbox, installation } = options;
   const url = shownUrl(baseUrl);
   const entry: Entry = {
     ...options,
     baseUrl: url,
-    ...launch({ ...options, windows: windows && findsNpx !== true }),
+    ...launch(options),
     ...(!sandbox && {
       env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
     }),
@@ -57,11 +71,9 @@ export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl:
   const notes = [
     `This goes into ${where}`,
     ...(link === undefined || installation !== undefined ? [] : [`Or open this link: ${link(entry)}`]),
-    ...(installation === undefined
-      ? []
-      : [
-          "It names Node.js and this installation by their paths: print it again after you move or update either.",
-        ]),
+    installation === undefined
+      ? "Add --installed for an entry that starts sooner, without npx and the registry."
+      : `It starts a copy of version ${VERSION}. The same command of a newer version updates it in all clients. Print the entry again if this Node.js is removed.`,
     ...(keySource === undefined ? [] : [keySource]),
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(npxHint !== undefined && installation === undefined ? [npxHint] : []),

@@ -50,12 +50,15 @@ export interface ClientFormat {
   readonly npxHint?: string;
   /** What to know unless the sandbox is used. */
   readonly hint?: string;
-  /** Whether it finds npx.cmd on Windows by itself, as its source shows. The others start npx through cmd. */
-  readonly findsNpx?: true;
   /** Whether the client may keep values in a place of its own, which doctor does not read. */
   readonly hasSecrets?: true;
-  /** Whether the application, started from the desktop, looks for programs elsewhere than this terminal. */
-  readonly hasOwnPath?: true;
+  /**
+   * Whether it is an application without projects: it starts servers in no project's folder, and, started from
+   * the desktop, looks for programs elsewhere than this terminal.
+   */
+  readonly isDesktopApp?: true;
+  /** Whether it starts a server in the folder that the entry's cwd names. Claude Code does not. */
+  readonly obeysCwd?: true;
   /** Whether the server also gets the variables of the shell that the client starts from. */
   readonly inherits?: true;
 }
@@ -85,11 +88,11 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["$settings/Claude/claude_desktop_config.json"],
     key: EXAMPLE_KEY,
     hint: NEEDS_NETWORK_VARIABLES,
-    hasOwnPath: true,
+    isDesktopApp: true,
   },
   "claude-code": {
     title: "Claude Code",
-    where: ".mcp.json in the project's folder.",
+    where: "~/.claude.json for all projects, or .mcp.json in a project.",
     files: ["./.mcp.json", "~/.claude.json"],
     key: "${FACELESS_API_KEY}",
     placeholder: DOLLAR_BRACES,
@@ -115,7 +118,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     placeholder: ENV_BRACES,
     document: vscodeDocument,
     link: vscodeInstallLink,
-    findsNpx: true,
+    obeysCwd: true,
     inherits: true,
   },
   codex: {
@@ -142,7 +145,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     npxHint:
       "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
     hint: DECLINES,
-    findsNpx: true,
+    obeysCwd: true,
   },
   gemini: {
     title: "Gemini CLI",
@@ -151,7 +154,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
     placeholder: DOLLAR,
-    findsNpx: true,
+    obeysCwd: true,
   },
   zed: {
     title: "Zed",
@@ -160,7 +163,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "context_servers",
     key: EXAMPLE_KEY,
     fields: { timeout: CALL_SECONDS },
-    findsNpx: true,
   },
   cline: {
     title: "Cline",
@@ -174,7 +176,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     placeholder: ENV_BRACES,
     fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
     hint: NEEDS_NETWORK_VARIABLES,
-    findsNpx: true,
   },
   windsurf: {
     title: "Windsurf",
@@ -244,7 +245,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       schema: "v1",
       mcpServers: [{ name: SERVER, type: "stdio", command, args, env }],
     }),
-    findsNpx: true,
     hasSecrets: true,
   },
   goose: {
@@ -280,7 +280,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     where: "~/.lmstudio/mcp.json (Program, Install, Edit mcp.json).",
     files: ["~/.lmstudio/mcp.json"],
     key: EXAMPLE_KEY,
-    hasOwnPath: true,
+    isDesktopApp: true,
   },
   kiro: {
     title: "Kiro",

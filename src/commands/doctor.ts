@@ -12,7 +12,7 @@ import {
   type HostInfo,
   pass,
   redactReport,
-  warn,
+  skip,
 } from "./doctor/check.ts";
 import { checkConfig, readTarget } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
@@ -49,7 +49,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...ofStart].map(cleanCheck);
   clearInterval(keepAlive);
   const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
-  const ok = checks.every(({ status }) => status !== "fail");
+  const ok = checks.every(({ status }) => status !== "fail" && status !== "skip");
   const expected = config?.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
   const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
@@ -96,7 +96,7 @@ async function askAboutProject(
   const canAsk = target !== undefined && !json && confirm !== undefined;
   if (canAsk && (await confirm(redactReport(stripUnsafeCharacters(question), [terminal, env])))) return [];
   return [
-    warn(
+    skip(
       "project",
       `${projectFile} may have come with a cloned project, so nothing was sent to ${address}, and no folder was opened`,
       "If this is your own service's address, run doctor again with --trust-project",
@@ -105,8 +105,9 @@ async function askAboutProject(
 }
 
 function describeTarget({ baseUrl, proxies }: ServiceConfig): string {
-  const proxy = baseUrl.protocol === "https:" ? proxies.https : proxies.http;
-  const through =
-    proxy === undefined ? "" : ` through the proxy ${cleanServiceText(new URL(proxy).host, 300)}`;
-  return `${cleanServiceText(addressOf(baseUrl), 300)}${through}`;
+  const proxy = (baseUrl.protocol === "https:" ? proxies.https : undefined) ?? proxies.http;
+  const clean = (text: string) => cleanServiceText(text, 300);
+  if (proxy === undefined) return clean(addressOf(baseUrl));
+  const except = proxies.none === undefined ? "" : ` (except for ${clean(proxies.none)})`;
+  return `${clean(addressOf(baseUrl))} through the proxy ${clean(new URL(proxy).host)}${except}`;
 }

@@ -5,8 +5,12 @@ import { describeSetting, SETTINGS } from "../config.ts";
 import { wrap } from "./terminal-ui.ts";
 
 const PROGRAM = "faceless-video-mcp";
+const MAX_WIDTH = 100;
+const MIN_TEXT_WIDTH = 30;
 
-export function helpText(version: string): string {
+/** `columns`: the width of the terminal. Lines are at most 100 characters long. */
+export function helpText(version: string, columns = MAX_WIDTH): string {
+  const width = Math.min(columns, MAX_WIDTH);
   const commands = COMMANDS.flatMap(({ name, argument, summary, options }): [string, string][] => [
     [[PROGRAM, name, argument].filter((word) => word !== "").join(" "), summary],
     ...Object.entries(options).map(([option, meaning]): [string, string] => [
@@ -19,22 +23,26 @@ export function helpText(version: string): string {
     setting.name,
     describeSetting(setting),
   ]);
-  return `${PROGRAM} ${version}: an MCP server that makes short faceless videos
+  const title = wrap(`${PROGRAM} ${version}: an MCP server that makes short faceless videos`, width);
+  return `${title.join("\n")}
 
 Commands
-${table([...commands, common])}
+${table([...commands, common], width)}
 
 Environment
-${table(variables)}
+${table(variables, width)}
 `;
 }
 
-/** Two columns, at most 100 characters wide, with long texts on several lines. */
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
+/** Two columns, with long texts on several lines; where that leaves no room, one below the other. */
+function table(rows: readonly (readonly [string, string])[], width: number): string {
+  const indent = 2 + Math.max(...rows.map(([left]) => left.length)) + 2;
+  const isNarrow = width < indent + MIN_TEXT_WIDTH;
   return rows
-    .flatMap(([left, right]) =>
-      wrap(right, 96 - width).map((line, index) => `  ${(index === 0 ? left : "").padEnd(width)}  ${line}`),
+    .map(([left, right]) =>
+      isNarrow
+        ? [`  ${left}`, ...wrap(right, width - 6).map((line) => `      ${line}`)].join("\n")
+        : `  ${left}`.padEnd(indent) + wrap(right, width - indent).join(`\n${" ".repeat(indent)}`),
     )
     .join("\n");
 }

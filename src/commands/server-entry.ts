@@ -1,5 +1,7 @@
 // What an entry of this server, or a link that adds one, consists of. Pure.
 
+import { VERSION } from "../version.ts";
+
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
@@ -12,27 +14,43 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** The absolute paths of Node.js and of this server's first file. */
-export interface Installation {
-  readonly node: string;
-  readonly script: string;
-}
-
 /** How an entry starts this server. */
 export interface LaunchOptions {
-  /** Starts npx through cmd: on Windows it is npx.cmd, which not every client finds. */
+  /** Starts npx through cmd.exe instead of sh. */
   readonly windows: boolean;
   readonly sandbox: boolean;
-  /** Absent for npx. */
-  readonly installation?: Installation | undefined;
+  /** Starts the copy that `--installed` keeps, instead of npx. */
+  readonly installation?: Launch | undefined;
 }
 
+/** The exact version: no other one arrives unasked, and the cached one starts without the registry. */
+export const NPX_ARGS = ["-y", "--prefer-offline", `faceless-video-mcp@${VERSION}`] as const;
+
+/**
+ * npx obeys the folder in which it starts: .npmrc, package.json and node_modules/.bin there can make it run
+ * another program with the user's key, and so can node_modules/.bin/sh and node despite --prefix. So npx is
+ * started in a folder that no project can lie in.
+ */
+const OUTSIDE_PROJECTS = {
+  sh: { command: "/bin/sh", args: ["-c", 'cd / && exec npx "$@"', "sh"] },
+  // Named by its path: programs without one are looked for in the project's folder first, cmd.exe too.
+  cmd: {
+    command: "C:\\Windows\\System32\\cmd.exe",
+    args: ["/d", "/c", "cd", "/d", "C:\\Windows", "&&", "npx"],
+  },
+} as const;
+
 export function launch({ windows, sandbox, installation }: LaunchOptions): Launch {
-  const options = sandbox ? ["--sandbox"] : [];
-  if (installation !== undefined)
-    return { command: installation.node, args: [installation.script, ...options] };
-  const args = ["-y", "faceless-video-mcp", ...options];
-  return windows ? { command: "cmd", args: ["/c", "npx", ...args] } : { command: "npx", args };
+  const { command, args } = windows ? OUTSIDE_PROJECTS.cmd : OUTSIDE_PROJECTS.sh;
+  const start = installation ?? { command, args: [...args, ...NPX_ARGS] };
+  return sandbox ? { ...start, args: [...start.args, "--sandbox"] } : start;
+}
+
+/** The program and arguments that an entry starts npx with, if it does so outside of projects. */
+export function npxOutsideProjects(words: readonly string[]): readonly string[] | undefined {
+  const starts = Object.values(OUTSIDE_PROJECTS).map(({ command, args }) => [command, ...args]);
+  const start = starts.find((start) => start.every((word, index) => word === words[index]));
+  return start && ["npx", ...words.slice(start.length)];
 }
 
 /** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
@@ -51,15 +69,15 @@ export const VSCODE_INPUTS = [
   },
 ] as const;
 
-type ServerStart = Launch & Pick<LaunchOptions, "sandbox">;
+type ServerStart = Launch & Pick<LaunchOptions, "sandbox"> & { readonly cwd?: string };
 
 /** VS Code asks for the URL too if none is given. */
 export function vscodeEntry(
-  { command, args, sandbox }: ServerStart,
+  { command, args, cwd, sandbox }: ServerStart,
   baseUrl = "${input:faceless_url}",
 ): object {
   const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: baseUrl };
-  return { type: "stdio", command, args, ...(!sandbox && { env }) };
+  return { type: "stdio", command, args, ...(cwd !== undefined && { cwd }), ...(!sandbox && { env }) };
 }
 
 /**

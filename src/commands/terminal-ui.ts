@@ -7,6 +7,8 @@ import { styleText } from "node:util";
 export interface Streams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
+  /** Whether the terminal knows no escape sequences. */
+  readonly isDumb?: boolean;
 }
 
 export class TerminalUi {
@@ -31,10 +33,10 @@ export class TerminalUi {
 
   /** Shows how far something is. In a terminal the next bar takes the place of this one. */
   progress(done: number, total: number, label: string): void {
-    const { output } = this.#streams;
+    const { output, isDumb } = this.#streams;
     const bar = `  [${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] ${label}`;
     if (bar === this.#bar) return;
-    if (output.isTTY === true && this.#bar !== "") output.write("\u001B[A\u001B[2K");
+    if (output.isTTY === true && isDumb !== true && this.#bar !== "") output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
     this.print(bar);
   }

@@ -1,17 +1,32 @@
 // Reads and fills in each entry that `config` prints as its client does. e2e/commands.test.ts starts them.
 
-import { describe, expect, test } from "vitest";
-import { CLIENTS, type ClientName, parseCommandLine } from "../../src/command-line.ts";
+import { writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { systemClock } from "../../src/clock.ts";
+import { CLIENTS, parseCommandLine } from "../../src/command-line.ts";
 import { runConfig, type EntryContext } from "../../src/commands/client-config.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "./client-loaders.ts";
 
 const PLACEHOLDER_URL = "https://videos.example.com";
-/** They find npx.cmd by themselves, as their sources show, or those of the SDK that they use. */
-const FIND_NPX: readonly ClientName[] = ["vscode", "codex", "gemini", "zed", "cline", "continue"];
-const INSTALLATION = { node: "/opt/node/bin/node", script: "/opt/faceless-video-mcp/dist/bin.cjs" };
+const NODE = "/opt/node/bin/node";
+const PINNED = ["-y", "--prefer-offline", `faceless-video-mcp@${manifest.version}`];
+/** npx in a folder in which no project lies. */
+const BY_SH = { command: "/bin/sh", args: ["-c", 'cd / && exec npx "$@"', "sh", ...PINNED] };
+const BY_CMD = {
+  command: "C:\\Windows\\System32\\cmd.exe",
+  args: ["/d", "/c", "cd", "/d", "C:\\Windows", "&&", "npx", ...PINNED],
+};
+/** The files of a server that was built. */
+const files = temporaryFolder(afterAll);
+writeFileSync(join(files, "cli.cjs"), "");
+writeFileSync(join(files, "bin.cjs"), "");
 
 /** What `config` prints with these arguments. The key must not be in it. */
-function config(words: readonly string[], changes: Partial<EntryContext> = {}) {
+async function config(words: readonly string[], changes: Partial<EntryContext> = {}) {
   const commandLine = parseCommandLine(["config", ...words]);
   if (!("command" in commandLine) || commandLine.command.name !== "config")
     throw new Error("No such command.");
@@ -20,10 +35,12 @@ function config(words: readonly string[], changes: Partial<EntryContext> = {}) {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
     homeDir: "/home/user",
     platform: "linux",
-    installation: INSTALLATION,
+    clock: systemClock,
+    node: NODE,
+    files,
     ...changes,
   };
-  const printed = runConfig(client, options, surroundings);
+  const printed = await runConfig(client, options, surroundings);
   expect(printed.stdout + printed.stderr).not.toContain(KEY);
   return printed;
 }
@@ -32,13 +49,12 @@ function config(words: readonly string[], changes: Partial<EntryContext> = {}) {
 const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
 
 describe.each(CLIENTS)("For %s", (client) => {
-  const load = (...options: string[]) => LOADERS[client](config([client, ...options]).stdout);
+  const load = async (...options: string[]) => LOADERS[client]((await config([client, ...options])).stdout);
 
-  test("the entry starts the server through npx, with key and address", () => {
+  test("the entry starts this version through npx, outside of projects, with key and address", async () => {
     const holdsKey = ["claude-desktop", "zed", "cline", "lm-studio"].includes(client);
-    expect(startOf(load())).toEqual({
-      command: "npx",
-      args: ["-y", "faceless-video-mcp"],
+    expect(startOf(await load())).toEqual({
+      ...BY_SH,
       env: {
         ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
         FACELESS_API_KEY: holdsKey ? "fl_example" : KEY,
@@ -47,45 +63,46 @@ describe.each(CLIENTS)("For %s", (client) => {
     });
   });
 
-  test("the entry with --sandbox needs neither key nor address", () => {
-    const { stdout, stderr } = config([client, "--sandbox"]);
+  test("the entry with --sandbox needs neither key nor address", async () => {
+    const { stdout, stderr } = await config([client, "--sandbox"]);
 
-    const args = ["-y", "faceless-video-mcp", "--sandbox"];
-    expect(startOf(LOADERS[client](stdout))).toEqual({ command: "npx", args, env: {} });
+    const args = [...BY_SH.args, "--sandbox"];
+    expect(startOf(LOADERS[client](stdout))).toEqual({ ...BY_SH, args, env: {} });
     expect(stdout + stderr).not.toContain("FACELESS_");
   });
 
-  test("the entry on Windows starts npx through cmd if the client does not find npx.cmd", () => {
-    const usual = load();
-    const onWindows = load("--windows");
+  test("the entry on Windows starts npx through cmd.exe, outside of projects", async () => {
+    const onWindows = await load("--windows");
 
-    const throughCmd = { ...usual, command: "cmd", args: ["/c", usual.command, ...usual.args] };
-    expect(onWindows).toEqual(FIND_NPX.includes(client) ? usual : throughCmd);
-    expect(LOADERS[client](config([client], { platform: "win32" }).stdout)).toEqual(onWindows);
+    expect(onWindows).toEqual({ ...(await load()), ...BY_CMD });
+    expect(LOADERS[client]((await config([client], { platform: "win32" })).stdout)).toEqual(onWindows);
   });
 
-  test("the entry with --installed starts this very file with this Node.js, without npx", () => {
-    const { stdout, stderr } = config([client, "--installed"]);
+  test("the entry with --installed starts the copy with this Node.js, without npx", async () => {
+    const homeDir = temporaryFolder();
+    const { stdout, stderr } = await config([client, "--installed"], { homeDir });
 
-    const { node, script } = INSTALLATION;
-    expect(LOADERS[client](stdout)).toEqual({ ...load(), command: node, args: [script] });
-    expect(stderr).toContain("print it again after you move or update either");
+    const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
+    expect(LOADERS[client](stdout)).toEqual({ ...(await load()), command: NODE, args: [script] });
+    expect(stderr).toContain(`It starts a copy of version ${manifest.version}.`);
     expect(stderr).not.toContain("open this link");
   });
 
-  test("the entry can be pasted whatever the address and the paths hold", () => {
-    const script = `/it's "\\a" \`b\`; ‘two’ # words: {x}/bin.cjs`;
+  test("the entry can be pasted whatever the address and the paths hold", async () => {
+    const homeDir = join(temporaryFolder(), `it's "\\a" \`b\`; ‘two’ # words: {x}`);
+    await mkdir(homeDir);
     const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(x)'/$HOME/%PATH%" };
 
-    const { stdout } = config([client, "--installed"], { env, installation: { ...INSTALLATION, script } });
+    const { stdout } = await config([client, "--installed"], { env, homeDir });
 
     const start = LOADERS[client](stdout);
     const address = env.FACELESS_BASE_URL.replaceAll("$", "%24");
+    const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
     expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
   });
 
-  test("an entry without an address has a placeholder or lets the client ask", () => {
-    const { stdout, stderr } = config([client], { env: {} });
+  test("an entry without an address has a placeholder or lets the client ask", async () => {
+    const { stdout, stderr } = await config([client], { env: {} });
 
     expect(stderr).toMatch(/^This goes into .*\.(json|toml|yaml)/);
     expect(stderr.includes("fl_example with your key")).toBe(stdout.includes("fl_example"));
@@ -95,34 +112,30 @@ describe.each(CLIENTS)("For %s", (client) => {
   });
 });
 
-test("a key in the address is not printed", () => {
+test("a key in the address is not printed", async () => {
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `https://videos.test/${KEY}` };
 
-  expect(config(["zed"], { env }).stdout).toContain(PLACEHOLDER_URL);
+  expect((await config(["zed"], { env })).stdout).toContain(PLACEHOLDER_URL);
 });
 
-test("Codex waits for a server that npx starts, and not for one that is installed", () => {
-  const { stdout, stderr } = config(["codex", "--installed"]);
+test("Codex waits for a server that npx starts, and not for one that is installed", async () => {
+  const { stdout, stderr } = await config(["codex", "--installed"], { homeDir: temporaryFolder() });
 
-  expect(config(["codex"]).stderr).toContain("starts no session without it");
+  expect((await config(["codex"])).stderr).toContain("starts no session without it");
   expect(stdout + stderr).not.toMatch(/required|starts no session/);
 });
 
-test("--installed prints no entry for another computer's system", () => {
-  expect(config(["zed", "--installed", "--windows"])).toMatchObject({
+test("an entry names Homebrew's Node.js by the link that an update keeps", async () => {
+  const node = "/opt/homebrew/Cellar/node@24/24.1.0/bin/node";
+  const { stdout } = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
+
+  expect(LOADERS.cursor(stdout).command).toBe("/opt/homebrew/opt/node@24/bin/node");
+});
+
+test("--installed prints no entry for another computer's system", async () => {
+  expect(await config(["zed", "--installed", "--windows"])).toMatchObject({
     exitCode: 1,
     stdout: "",
     stderr: expect.stringContaining("leave out --windows"),
-  });
-});
-
-test("--installed is refused in npx's cache, and names the installation to make first", () => {
-  const script = "/home/user/.npm/_npx/0123456789abcdef/node_modules/faceless-video-mcp/dist/bin.cjs";
-
-  expect(config(["cursor", "--installed"], { installation: { ...INSTALLATION, script } })).toEqual({
-    exitCode: 1,
-    stdout: "",
-    stderr:
-      "faceless-video-mcp: npx runs this from its cache, which npm may empty. Install it first: npm install --global faceless-video-mcp && faceless-video-mcp config cursor --installed\n",
   });
 });

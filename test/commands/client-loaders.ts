@@ -39,7 +39,7 @@ export const promptSchema = z.strictObject({
   description: text,
   password: z.boolean(),
 });
-export const vscodeServer = z.strictObject({ ...plain, type: z.literal("stdio") });
+export const vscodeServer = z.strictObject({ ...plain, type: z.literal("stdio"), cwd: text.optional() });
 const vscodeSchema = z.strictObject({
   inputs: z.array(promptSchema).default([]),
   servers: one(vscodeServer),

@@ -4,6 +4,7 @@ import { cursorInstallLink, vscodeInstallLink } from "../../src/commands/server-
 import { ADDRESS, fillInputs, KEY, promptSchema, vscodeServer } from "./client-loaders.ts";
 
 const usual = { command: "npx", args: ["-y", "faceless-video-mcp"], sandbox: false };
+const inHome = { ...usual, cwd: "${userHome}" };
 const query = (link: string) => Object.fromEntries(new URL(link).searchParams);
 
 test("an install link for Cursor contains the server's entry in base64", () => {
@@ -20,7 +21,7 @@ test("an install link for Cursor contains the server's entry in base64", () => {
 });
 
 test("an install link for VS Code contains the server's entry and the inputs that it names", () => {
-  const link = vscodeInstallLink(usual);
+  const link = vscodeInstallLink(inHome);
   const { name, config = "", inputs = "", ...more } = query(link);
 
   expect(link).toMatch(/^https:\/\/insiders\.vscode\.dev\/redirect\/mcp\/install\?name=[^()\s]+$/);
@@ -33,6 +34,7 @@ test("an install link for VS Code contains the server's entry and the inputs tha
     type: "stdio",
     command: "npx",
     args: ["-y", "faceless-video-mcp"],
+    cwd: "${userHome}",
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
   });
 });

@@ -1,11 +1,11 @@
 // Commands and settings: what only the built process shows. The rest: test/commands, test/config.test.ts.
 
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
+import { LOADERS } from "../commands/client-loaders.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -14,16 +14,6 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { proxyServer } from "../service/proxy-server.ts";
-
-const entrySchema = z.object({
-  mcpServers: z.object({
-    "faceless-video": z.object({
-      command: z.string(),
-      args: z.array(z.string()),
-      env: z.record(z.string(), z.string()),
-    }),
-  }),
-});
 
 test("doctor accepts the entry that config prints, which starts a server", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
@@ -34,11 +24,16 @@ test("doctor accepts the entry that config prints, which starts a server", async
   await writeFile(join(home, ".cursor/mcp.json"), printed.stdout);
 
   const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
-  const { command, args } = entrySchema.parse(JSON.parse(printed.stdout)).mcpServers["faceless-video"];
+  const { command, args } = LOADERS.cursor(printed.stdout);
   const client = new Client({ name: "pasted-entry", version: "1.0.0" });
   onTestFinished(() => client.close());
   await client.connect(
-    new StdioClientTransport({ command, args, env: { FACELESS_STATE_DIR: "off" }, stderr: "ignore" }),
+    new StdioClientTransport({
+      command,
+      args: [...args],
+      env: { FACELESS_STATE_DIR: "off" },
+      stderr: "ignore",
+    }),
   );
 
   expect({ codes: [printed.code, checked.code], stderr: checked.stderr }).toEqual({
@@ -49,6 +44,33 @@ test("doctor accepts the entry that config prints, which starts a server", async
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
   expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
+});
+
+test("another version is installed beside a server that runs, which still loads its own files", async () => {
+  const home = temporaryFolder();
+  const install = async (file: string) => {
+    const options = ["config", "cursor", "--installed", "--sandbox"];
+    return (await run(SERVER_NODE, [file, ...options], { cwd: home, env: { HOME: home } })).stdout;
+  };
+  const start = async (printed: string) => {
+    const { command, args } = LOADERS.cursor(printed);
+    const client = new Client({ name: "installed", version: "1.0.0" });
+    onTestFinished(() => client.close());
+    await client.connect(new StdioClientTransport({ command, args: [...args], stderr: "ignore" }));
+    return client;
+  };
+  const old = await install(BUILT_FILE);
+  const client = await start(old);
+  const other = join(home, "other");
+  await cp(dirname(BUILT_FILE), other, { recursive: true });
+  const code = await readFile(join(other, "cli.cjs"), "utf8");
+  await writeFile(join(other, "cli.cjs"), `${code}\nprocess.stderr.write("other\\n");\n`);
+
+  expect(await install(join(other, "bin.cjs"))).toBe(old);
+  const app = join(home, ".faceless-video-mcp/app/bin.cjs");
+  expect((await run(SERVER_NODE, [app, "--version"])).stderr).toBe("other\n");
+  const started = await client.callTool({ name: "generate_video", arguments: { topic: "The tide" } });
+  expect(started["structuredContent"]).toMatchObject({ status: "processing" });
 });
 
 test("doctor ends with exit code 1 if no video can be made", async () => {

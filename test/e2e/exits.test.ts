@@ -68,8 +68,12 @@ const UNKNOWN_USER = `
   os.homedir = () => process.env.HOME ?? os.userInfo();
   syncBuiltinESMExports();`;
 
-test("a user without a home folder reads what to set, without a stack trace", async () => {
-  const server = start({ nodeArgs: preload(UNKNOWN_USER) });
+test.each<[string, RawStart]>([
+  ["without a home folder", { nodeArgs: preload(UNKNOWN_USER) }],
+  ["whose HOME is empty", { env: { HOME: "" } }],
+  ["whose HOME is a relative path", { env: { HOME: "home" } }],
+])("a user %s reads what to set, without a stack trace", async (_, how) => {
+  const server = start(how);
 
   expect(await server.ended).toMatchObject({ code: 1 });
   expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);

@@ -7,14 +7,25 @@ import { parse } from "yaml";
 import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { documentOf, FORMATS } from "../../src/commands/client-formats.ts";
-import { launch, SERVER } from "../../src/commands/server-entry.ts";
+import { launch, NPX_ARGS, SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const OPTIONS = { windows: false, sandbox: false };
-const { command, args } = launch(OPTIONS);
 const SWITCHES = ["--sandbox=auto"];
+/** npx in the folder of the plugin, which has a repository's package.json above it in some clients. */
+const inFolder = (cwd: string) => {
+  const [yes, offline, spec] = NPX_ARGS;
+  return { command: "npx", args: [yes, offline, "--prefix", ".", spec, ...SWITCHES], cwd };
+};
+const STARTS = {
+  // It ignores cwd.
+  "claude-code": { command: "${CLAUDE_PLUGIN_ROOT}/start-server", args: SWITCHES },
+  codex: inFolder("."),
+  cursor: inFolder("${CURSOR_PLUGIN_ROOT}"),
+  gemini: inFolder("${extensionPath}"),
+} as const;
 const NOT_SET = { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" };
 const serversSchema = z.record(
   z.string(),
@@ -34,18 +45,12 @@ test.each([
 ] as const)("the plugin of %s starts the sandbox until a value is set", async (client, file) => {
   const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
   const { env = {} } = server;
-  const printed = documentOf(FORMATS[client], {
-    ...OPTIONS,
-    command,
-    args: [...args, ...SWITCHES],
-    env,
-    baseUrl: "",
-  });
+  const printed = documentOf(FORMATS[client], { ...OPTIONS, ...launch(OPTIONS), env, baseUrl: "" });
   const [servers] = Object.values(printed);
   const expected = serversSchema.parse(servers)[SERVER];
   // Codex passes the address on from the shell too.
   expected?.env_vars?.push("FACELESS_BASE_URL");
-  expect({ ...server, env }).toEqual(expected);
+  expect({ ...server, env }).toEqual({ ...expected, ...STARTS[client] });
 
   // Nothing has filled in the placeholders.
   const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
@@ -79,6 +84,11 @@ test.each([
 ])("%s has the version and the description of the package", (file) => {
   const { version, description } = manifest;
   expect(JSON.parse(read(file))).toMatchObject({ version, description });
+});
+
+test.each(["start-server", "start-server.cmd"])("%s starts the exact version outside of projects", (file) => {
+  expect(read(file).split("\n").at(-2)).toMatch(/cd .*(\/|%SystemRoot%").*npx/);
+  expect(read(file)).toContain(` ${NPX_ARGS.join(" ")} `);
 });
 
 test("the skill has its folder's name and never speaks as the user", () => {

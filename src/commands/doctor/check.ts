@@ -8,8 +8,8 @@ import { FORMATS } from "../client-formats.ts";
 
 export interface Check {
   readonly name: string;
-  /** `fail`: no video can be made. `warn`: one can, but something is wrong. */
-  readonly status: "ok" | "warn" | "fail";
+  /** `fail`: no video can be made. `skip`: not checked, so one may. `warn`: one can, but something is wrong. */
+  readonly status: "ok" | "warn" | "skip" | "fail";
   /** What was found, without a full stop. */
   readonly detail: string;
   /** What to do, without a full stop. */
@@ -32,6 +32,7 @@ const finding =
 
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 export const warn = finding("warn");
+export const skip = finding("skip");
 export const fail = finding("fail");
 
 /** Names in entries come from outside, and must not add lines, colours or pages of their own. */
@@ -43,14 +44,24 @@ export function cleanCheck({ name, status, detail, fix }: Check): Check {
 /** Characters, enough for a sentence with a few paths. */
 const MAX_SENTENCE = 1_000;
 
-const MARKS = { ok: "\u001B[32m✔\u001B[0m", warn: "\u001B[33m!\u001B[0m", fail: "\u001B[31m✖\u001B[0m" };
+const MARKS = {
+  ok: "\u001B[32m✔\u001B[0m",
+  warn: "\u001B[33m!\u001B[0m",
+  skip: "\u001B[33m?\u001B[0m",
+  fail: "\u001B[31m✖\u001B[0m",
+};
 
-/**
- * Formats the report on the entry of `client`, or on this terminal: what to fix first, then what is fine,
- * then the names of `skipped` checks, which need one that failed. `ok`: a video could be made.
- */
+export interface Report {
+  /** A video could be made. */
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** The names of checks that need one that failed. */
+  readonly skipped: readonly string[];
+}
+
+/** Formats the report on the entry of `client`, or on this terminal: first what to fix, then what is fine. */
 export function formatReport(
-  { ok, checks, skipped }: { ok: boolean; checks: readonly Check[]; skipped: readonly string[] },
+  { ok, checks, skipped }: Report,
   client: ClientName | undefined,
   colours: boolean,
 ): string {
@@ -61,19 +72,21 @@ export function formatReport(
     const indent = " ".repeat((colours ? 1 : 4) + 2 + width + 2);
     return `${start}${fix}.\n${indent}(${detail})`;
   };
-  const lines = (["fail", "warn", "ok"] as const).flatMap((status) =>
+  const lines = (["fail", "skip", "warn", "ok"] as const).flatMap((status) =>
     checks.filter((check) => check.status === status).map(line),
   );
   return [
-    headline(ok, skipped, client),
+    headline({ ok, checks, skipped }, client),
     "",
     ...lines,
     ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
   ].join("\n");
 }
 
-function headline(ok: boolean, skipped: readonly string[], client: ClientName | undefined): string {
+function headline({ ok, checks, skipped }: Report, client: ClientName | undefined): string {
   if (ok) return skipped.includes("key") ? "Nothing wrong was found." : "A video can be made.";
+  if (checks.every(({ status }) => status !== "fail"))
+    return "Nothing wrong was found, but this was not checked:";
   const restart = client === undefined ? "" : ` and restart ${FORMATS[client].title}`;
   return `Before a video can be made, fix this${restart}:`;
 }

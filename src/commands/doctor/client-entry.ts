@@ -1,6 +1,7 @@
 // Reads this server's entry from a client's own file, and says what is wrong with it. Shows no value.
 
-import { readFile, realpath, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
 import { isAbsolute, join, win32 } from "node:path";
 import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
@@ -11,7 +12,7 @@ import { SERVER } from "../server-entry.ts";
 import { quoteName } from "../../text.ts";
 import { type Check, fail, type HostInfo, pass } from "./check.ts";
 import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
-import { checkProgram, readFlags } from "./program.ts";
+import { checkProgram, printEntry, readFlags } from "./program.ts";
 
 /** How the client starts the server, as far as it can. */
 export interface ClientStart {
@@ -31,16 +32,18 @@ export interface ClientEntry {
 }
 
 const NAME = "entry";
-/** Larger than any project's file needs to be. The user's own may hold a history of years. */
+/** Larger than any project's file needs to be. */
 const MAX_PROJECT_FILE_BYTES = 1_000_000;
+/** The user's own may hold a history of years. */
+const MAX_FILE_BYTES = 100_000_000;
 
 export async function readClientEntry(client: ClientName, host: HostInfo): Promise<ClientEntry> {
   const { title, files, root = "mcpServers" } = FORMATS[client];
   const places = pathsOf(files, host);
-  const printAgain = `Run "npx -y faceless-video-mcp config ${client}" and put what it prints into the file that it names`;
+  const printAgain = `${printEntry(client)}, and put what it prints into the file that it names`;
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
   for (const [index, file] of places.entries()) {
-    const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : Infinity;
+    const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : MAX_FILE_BYTES;
     let found: unknown;
     try {
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
@@ -112,7 +115,7 @@ async function checkEntry(
     ...("problem" in flags
       ? [fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`)]
       : []),
-    ...(await checkProgram(client, words, host)),
+    ...(await checkProgram(client, words, entry.cwd, host)),
   ];
   const found = [...problems, ...checks];
   if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };
@@ -140,12 +143,26 @@ async function isUsersOwn(client: ClientName, file: string, host: HostInfo): Pro
   return own.includes(await realpath(file));
 }
 
-/** undefined unless it is a regular file: a link in a project may lead to one without an end. */
-async function readText(file: string, maxBytes: number): Promise<string | undefined> {
-  const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) return undefined;
-  if (found.size > maxBytes) throw new RangeError("The file is too large.");
-  return readFile(file, "utf8").catch(() => undefined);
+/**
+ * undefined unless it is a regular file. A link in a project may lead to one without an end, which says that
+ * it is empty, or to one that waits for something.
+ */
+async function readText(path: string, maxBytes: number): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    if (!(await file.stat()).isFile()) return undefined;
+    const chunks: Buffer[] = [];
+    for (let bytes = 0; bytes <= maxBytes; bytes += chunks.at(-1)?.length ?? 0) {
+      // eslint-disable-next-line no-await-in-loop -- one part after the other
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(65_536));
+      if (bytesRead === 0) return Buffer.concat(chunks).toString("utf8");
+      chunks.push(buffer.subarray(0, bytesRead));
+    }
+    throw new RangeError("The file is too large.");
+  } finally {
+    await file.close();
+  }
 }
 
 /** The paths of these files on this host. */

@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
-import { type Check, fail, warn } from "./check.ts";
+import { type Check, fail, skip, warn } from "./check.ts";
 
 // Coercing an object would run its toString, and a list may hold itself in YAML.
 const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -21,6 +21,8 @@ export const entrySchema = z.looseObject({
   envFile: z.unknown().optional(),
   env_vars: z.array(z.unknown()).default([]),
   env_keys: z.array(z.unknown()).default([]),
+  /** The folder in which some clients start the server. */
+  cwd: z.unknown().optional(),
   enabled: z.boolean().default(true),
   disabled: z.boolean().default(false),
 });
@@ -49,11 +51,15 @@ export function fillIn(client: ClientName, entry: Entry, env: Environment) {
     if (value === undefined) checks.push(otherwise);
     else values[name] = value;
   };
-  const hide = (name: string, reason = `only ${title} knows its value`) =>
+  const hide = (name: string) =>
     takeFromTerminal(
       name,
       name,
-      warn(name, reason, "To have it checked too, set it in this terminal and run doctor again"),
+      warn(
+        name,
+        `only ${title} knows its value`,
+        "To have it checked too, set it in this terminal and run doctor again",
+      ),
     );
   const take = (name: string, variable: string) =>
     takeFromTerminal(
@@ -80,7 +86,13 @@ export function fillIn(client: ClientName, entry: Entry, env: Environment) {
     } else if (whole !== text || !isSetting(variable) || (variable === KEY && name !== KEY)) {
       const rule =
         "doctor fills in only FACELESS_, proxy and certificate variables, each as a whole value, and the key in no other variable";
-      hide(name, `it holds a placeholder for ${variable}, and ${rule}`);
+      checks.push(
+        skip(
+          name,
+          `it holds a placeholder for ${variable}, and ${rule}`,
+          "To have it checked, write the value itself into the entry, or take it from the variable of this name",
+        ),
+      );
     } else if (hasSecrets === true) hide(name);
     else if (fallback !== undefined && terminal[variable] === undefined) values[name] = fallback;
     else take(name, variable);

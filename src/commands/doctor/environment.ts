@@ -35,6 +35,15 @@ export function checkConfig(
       .filter((problem, index) => !unset.includes(problem) && problem.fix !== problems[index - 1]?.fix)
       .map(({ variable, problem, fix }) => fail(variable, `it ${problem}`, fix)),
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
+    ...(config.maxGenerations === 0
+      ? [
+          fail(
+            "FACELESS_MAX_GENERATIONS",
+            "it is 0, which allows no video",
+            "Set it to 1 or more, or remove it",
+          ),
+        ]
+      : []),
     ...(env[KEY]?.trim() === EXAMPLE_KEY
       ? [
           fail(

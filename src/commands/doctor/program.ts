@@ -1,30 +1,42 @@
 // Checks what an entry starts: that the program and the script are there, that a desktop application finds
-// them, and that the server accepts the arguments.
+// them, that no project can exchange them, that they are not outdated, and that the server accepts the arguments.
 
 import { access, constants } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
+import { basename, delimiter, isAbsolute, join, win32 } from "node:path";
 import { type ClientName, parseCommandLine } from "../../command-line.ts";
 import type { Flags } from "../../config.ts";
 import { quote } from "../../text.ts";
+import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
+import { copiedVersion, copyFolder } from "../installed-copy.ts";
+import { npxOutsideProjects } from "../server-entry.ts";
 import { type Check, fail, type HostInfo, warn } from "./check.ts";
 
 const NAME = "entry";
+/** They obey the folder in which they start, and the files of a project there. */
+const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe)?$/i;
 
-/** `words`: the program and its arguments. */
+/** A sentence without its end. In a project's folder, npx could run a program of the project. */
+export function printEntry(client: ClientName): string {
+  return `In your home folder, run "npx -y faceless-video-mcp config ${client} --installed"`;
+}
+
+/** `words`: the program and its arguments. `cwd`: the folder that the entry names, if it does. */
 export async function checkProgram(
   client: ClientName,
   words: readonly string[],
+  cwd: unknown,
   host: HostInfo,
 ): Promise<readonly Check[]> {
-  const { title, findsNpx, hasOwnPath } = FORMATS[client];
+  const { title, isDesktopApp, obeysCwd } = FORMATS[client];
   const onWindows = host.platform === "win32";
   // Opening a file on another computer would show it who this computer's user is.
   if (onWindows && words.some((word) => /^[\\/](?:[\\/]|\?\?)/.test(word))) return [];
   const throughCmd = onWindows && /^cmd(\.exe)?$/i.test(words[0] ?? "") && /^\/c$/i.test(words[1] ?? "");
-  const [command, ...args] = throughCmd ? words.slice(2) : words;
-  const printed = `Run "npx -y faceless-video-mcp config ${client}" and replace the entry with what it prints`;
-  if (command === undefined) return [fail(NAME, "the entry names no program to start", printed)];
+  const outsideProjects = npxOutsideProjects(words);
+  const [command, ...args] = outsideProjects ?? (throughCmd ? words.slice(2) : words);
+  const replace = `${printEntry(client)}, and replace the entry with what it prints`;
+  if (command === undefined) return [fail(NAME, "the entry names no program to start", replace)];
   const path = await findProgram(command, host);
   const script = args.find((word) => isAbsolute(word) && /\.[cm]?js$/.test(word));
   const isMissing = script !== undefined && !(await exists(script, constants.R_OK));
@@ -33,23 +45,55 @@ export async function checkProgram(
       fail(
         NAME,
         `the entry starts ${quote(isMissing ? script : command)}, which does not exist`,
-        `${printed}. npx comes with Node.js, from https://nodejs.org`,
+        command === "npx" ? `${replace}. npx comes with Node.js, from https://nodejs.org` : replace,
       ),
     ];
-  if (onWindows && !throughCmd && command === "npx" && findsNpx !== true)
+  const program = (onWindows ? win32.basename : basename)(command);
+  const isOutside = outsideProjects !== undefined || (obeysCwd === true && isOutsideProjects(cwd));
+  if (PACKAGE_RUNNER.test(program) && !isOutside && isDesktopApp !== true)
+    return [
+      warn(
+        NAME,
+        `${title} may start it in a project's folder, where ${program} obeys the project's files, so that a cloned project could run another program with your key`,
+        replace,
+      ),
+    ];
+  if (onWindows && !throughCmd && command === "npx" && !isOutside)
     return [
       warn(
         NAME,
         `on Windows npx is a script, npx.cmd, which ${title} may not find: "spawn npx ENOENT"`,
-        printed,
+        replace,
       ),
     ];
+  const version = await startedVersion(args, script, host);
+  if (version !== undefined && isOlder(version, VERSION))
+    return [warn(NAME, `it starts version ${version}, and this is version ${VERSION}`, replace)];
   // Windows has one list of folders for all.
-  const mayLookElsewhere = hasOwnPath === true && !onWindows;
-  const installed = `Run "faceless-video-mcp config ${client} --installed" and replace the entry with what it prints`;
+  const mayLookElsewhere = isDesktopApp === true && !onWindows;
   return mayLookElsewhere && !isAbsolute(command) && path.startsWith(host.homeDir)
-    ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, installed)]
+    ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, replace)]
     : [];
+}
+
+function isOutsideProjects(cwd: unknown): boolean {
+  return typeof cwd === "string" && /^(?:~|\$\{userHome\}|\/|[A-Za-z]:)/.test(cwd);
+}
+
+/** The version that npx or the installed copy starts; undefined if neither is named. */
+async function startedVersion(
+  args: readonly string[],
+  script: string | undefined,
+  host: HostInfo,
+): Promise<string | undefined> {
+  const folder = copyFolder(host);
+  if (script === join(folder, "bin.cjs")) return copiedVersion(folder);
+  return args.map((word) => /^faceless-video-mcp@(\d+\.\d+\.\d+)/.exec(word)?.[1]).find(Boolean);
+}
+
+/** Compares versions of three numbers. */
+function isOlder(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) < 0;
 }
 
 async function findProgram(command: string, { env, platform }: HostInfo): Promise<string | undefined> {

@@ -1,13 +1,17 @@
-// A home directory and a project for one run of an application. npx finds a copy of the built server in the
-// project, so the entry is used as printed; the copy records its stdin and stdout.
+// A home directory and a project for one run of an application. The printed entry's npx gets a copy of the built
+// server, which records its stdin and stdout, from a registry on loopback. The project's own .npmrc would keep
+// npx from starting anything.
 
-import { chmod, copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import manifest from "../../../package.json" with { type: "json" };
+import { launch } from "../../../src/commands/server-entry.ts";
+import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { npmRegistry, pack } from "../../fixtures/npm-registry.ts";
 import { run } from "../../fixtures/run.ts";
 import { readServerRuns, type ServerRun } from "./wire.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const tap = fileURLToPath(new URL("tap.cjs", import.meta.url));
 
 export interface Place {
@@ -24,36 +28,42 @@ export async function write(folder: string, path: string, content: string | obje
   await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
 }
 
-/** Installs the package as npm would into `folder`, and returns the project that has it. */
-export async function installServer(folder: string): Promise<string> {
-  const project = join(folder, "installed");
-  await write(project, "package.json", {});
-  const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
-  const { stdout } = await run("npm", pack, { cwd: root });
-  const { code, stderr } = await run(
-    "npm",
-    ["install", "--offline", "--no-audit", join(folder, stdout.trim())],
-    { cwd: project },
-  );
-  if (code !== 0) throw new Error(`The package could not be installed: ${stderr}`);
-  const dist = join(project, "node_modules/faceless-video-mcp/dist");
-  await rename(join(dist, "bin.cjs"), join(dist, "untapped.cjs"));
-  await copyFile(tap, join(dist, "bin.cjs"));
-  await chmod(join(dist, "bin.cjs"), 0o755);
-  return project;
+/** The registry that has the recording server, and its package in a cache, as npx finds it from the second start on. */
+export interface ServedPackage {
+  readonly npmrc: string;
+  close(): void;
+}
+
+export async function serveServer(folder: string): Promise<ServedPackage> {
+  const { name, version, bin } = manifest;
+  const files = join(folder, "package");
+  await cp(dirname(BUILT_FILE), join(files, "dist"), { recursive: true });
+  await rename(join(files, "dist/bin.cjs"), join(files, "dist/untapped.cjs"));
+  await copyFile(tap, join(files, "dist/bin.cjs"));
+  await write(files, "package.json", { name, version, bin });
+  const { url, close } = await npmRegistry({ name, version, bin }, await pack(files, folder));
+  const npmrc = `registry=${url}\ncache=${join(folder, "npm")}\nupdate-notifier=false\n`;
+  const home = join(folder, "first");
+  await write(home, ".npmrc", npmrc);
+  await write(home, "tapped.json", { records: home, env: {} });
+  const { command, args } = launch({ windows: false, sandbox: false });
+  const { code, stderr } = await run(command, [...args, "--version"], { env: { HOME: home } });
+  if (code !== 0) throw new Error(`The package could not be cached: ${stderr}`);
+  return { npmrc, close };
 }
 
 /** `env` is what the server gets besides what the client passes on. */
 export async function makePlace(
   home: string,
-  installed: string,
+  { npmrc }: ServedPackage,
   env: Readonly<Record<string, string>>,
 ): Promise<Place> {
   const project = join(home, "project");
   const records = join(home, "records");
   await mkdir(records, { recursive: true });
-  await cp(installed, project, { recursive: true, verbatimSymlinks: true });
-  const tapped = { records, env: { FACELESS_STATE_DIR: home, ...env } };
-  await write(project, "node_modules/faceless-video-mcp/dist/tapped.json", tapped);
+  await write(home, ".npmrc", npmrc);
+  await write(home, "tapped.json", { records, env: { FACELESS_STATE_DIR: join(home, "state"), ...env } });
+  await mkdir(join(home, "state"));
+  await write(project, ".npmrc", "script-shell=/nowhere\n");
   return { home, project, serverRuns: () => readServerRuns(records) };
 }

@@ -13,7 +13,7 @@ import { report } from "../report.ts";
 import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
 import { fromTopicToPublished } from "./job.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { installServer, makePlace } from "./place.ts";
+import { makePlace, type ServedPackage, serveServer } from "./place.ts";
 import { leftProcesses, runToEnd, stop } from "./processes.ts";
 import { isGood, reportTable, type Row } from "./report.ts";
 import { startScriptedModel } from "./scripted-model.ts";
@@ -31,8 +31,9 @@ const { values, positionals } = parseArgs({
 const wanted = APPLICATIONS.filter(({ client }) => positionals.length === 0 || positionals.includes(client));
 
 const folder = makeFolder();
+let server: ServedPackage | undefined;
 try {
-  const server = await installServer(folder);
+  server = await serveServer(folder);
   const rows: Row[] = [];
   for (const application of wanted) {
     // eslint-disable-next-line no-await-in-loop -- one after the other: some don't like a busy machine
@@ -44,10 +45,11 @@ try {
   if (positionals.length === 0) await report("CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
+  server?.close();
   removeFolder(folder);
 }
 
-async function rowOf(application: Application, server: string): Promise<Row> {
+async function rowOf(application: Application, server: ServedPackage): Promise<Row> {
   const { title, npmPackage } = application;
   try {
     const version = values.latest ? await latestVersion(npmPackage) : VERSIONS[npmPackage];
@@ -65,7 +67,12 @@ async function rowOf(application: Application, server: string): Promise<Row> {
 
 async function runOnce(
   application: Application,
-  used: { readonly server: string; readonly bin: string; readonly path: string; readonly env: Variables },
+  used: {
+    readonly server: ServedPackage;
+    readonly bin: string;
+    readonly path: string;
+    readonly env: Variables;
+  },
 ): Promise<Outcome> {
   const home = await mkdtemp(join(folder, `${application.client}-`));
   const place = await makePlace(home, used.server, {

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // Replaces the server's first file in the copy that a client starts: records stdin and stdout, then runs the
-// server in the same process, so that starting, ending and orphans stay as they are. tapped.json beside it
-// holds the folder of the records and settings, which some clients would not pass on.
+// server in the same process, so that starting, ending and orphans stay as they are. tapped.json in the home
+// folder holds the folder of the records and settings, which some clients would not pass on.
 
 "use strict";
 const { appendFileSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
-const { records, env } = JSON.parse(readFileSync(join(__dirname, "tapped.json"), "utf8"));
+const { records, env } = JSON.parse(readFileSync(join(process.env.HOME, "tapped.json"), "utf8"));
 Object.assign(process.env, env);
 
 const file = join(records, `${process.pid}.jsonl`);

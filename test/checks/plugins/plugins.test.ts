@@ -1,10 +1,11 @@
 // docs/plugin, judged by the clients' own programs.
 
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { npmProgram, type VERSIONS } from "../../fixtures/npm-tools.ts";
 import { run } from "../../fixtures/run.ts";
@@ -65,14 +66,42 @@ test("Codex installs the plugin with a server that gets the key from the shell",
       transport: expect.objectContaining({
         type: "stdio",
         command: "npx",
-        args: ["-y", "faceless-video-mcp", "--sandbox=auto"],
+        // The plugin's own folder.
+        cwd: expect.stringMatching(/\.codex\/plugins\/.+\/faceless-video\//),
         env_vars: expect.arrayContaining(["FACELESS_API_KEY", "FACELESS_BASE_URL"]),
       }),
     }),
   ]);
 });
 
-/** Runs the client with a home folder of its own. */
+test("Claude Code starts npx for the plugin outside of the project", async () => {
+  const claude = await client("@anthropic-ai/claude-code", "claude");
+  await claude("plugin", "marketplace", "add", ROOT);
+  await claude("plugin", "install", "faceless-video@faceless-video");
+  const { stdout } = await claude("mcp", "list");
+  expect([stdout, await npxFolders(claude.home)]).toEqual([expect.stringContaining("Connected"), ["/"]]);
+});
+
+test("Gemini CLI starts npx for the extension in the extension's folder", async () => {
+  const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
+    await mkdir(join(home, ".gemini"));
+    const trusted = { [PLUGIN]: "TRUST_FOLDER", [home]: "TRUST_FOLDER" };
+    await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify(trusted));
+  });
+  await gemini("extensions", "install", PLUGIN, "--consent", "--skip-settings");
+  await gemini("mcp", "list");
+  expect(await npxFolders(gemini.home)).toEqual([join(gemini.home, ".gemini/extensions/faceless-video")]);
+});
+
+/** The folders in which npx was started. */
+async function npxFolders(home: string): Promise<string[]> {
+  return (await readFile(join(home, "npx.log"), "utf8")).trim().split("\n");
+}
+
+/**
+ * Runs the client with a home folder of its own, which is the project too. Its npx notes the folder in which it is
+ * started, and starts the built server.
+ */
 async function client(
   name: keyof typeof VERSIONS,
   executable: string,
@@ -81,5 +110,10 @@ async function client(
   const program = await npmProgram(name, executable);
   const home = await mkdtemp(join(temporaryFolder(), "home-"));
   await prepare(home);
-  return (...args: readonly string[]) => run(program, args, { cwd: home, env: { HOME: home } });
+  const npx = `#!/bin/sh\npwd >> "$HOME/npx.log"\nexec "${process.execPath}" "${BUILT_FILE}" --sandbox\n`;
+  await mkdir(join(home, "bin"));
+  await writeFile(join(home, "bin/npx"), npx, { mode: 0o755 });
+  const env = { HOME: home, PATH: [join(home, "bin"), process.env["PATH"]].join(":") };
+  const ask = (...args: readonly string[]) => run(program, args, { cwd: home, env });
+  return Object.assign(ask, { home });
 }

@@ -1,11 +1,13 @@
 // What doctor reads of a client's entry.
 
-import { mkdir, symlink } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
 import { FORMATS } from "../../../src/commands/client-formats.ts";
 import { pathsOf } from "../../../src/commands/doctor/client-entry.ts";
+import { launch } from "../../../src/commands/server-entry.ts";
+import { VERSION } from "../../../src/version.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { envelope } from "../../fixtures/scripted-service.ts";
 import {
@@ -104,8 +106,73 @@ test("doctor --client warns of a program that a desktop application may not find
 
   expect(code).toBe(0);
   expect(lines.slice(2, 4)).toEqual([
-    'warn  entry      Run "faceless-video-mcp config claude-desktop --installed" and replace the entry with what it prints.',
+    'warn  entry      In your home folder, run "npx -y faceless-video-mcp config claude-desktop --installed", and replace the entry with what it prints.',
     "                 (this terminal has npx in ~/.nvm/versions/node/v20.0.0/bin/npx, where Claude Desktop may not look)",
+  ]);
+});
+
+const PRINTED = launch({ windows: false, sandbox: false });
+const PINNED = ["-y", `faceless-video-mcp@${VERSION}`];
+const TAKEN_OVER = /^\(Cursor may start it in a project's folder, where npx obeys the project's files, .+\)$/;
+test.each<[string, ClientName, object, RegExp | undefined]>([
+  ["a bare npx", "cursor", { command: "npx", args: PINNED }, TAKEN_OVER],
+  ["npx with --prefix", "cursor", { command: "npx", args: ["--prefix", "/", ...PINNED] }, TAKEN_OVER],
+  ["npx in a folder that Cursor ignores", "cursor", { command: "npx", args: PINNED, cwd: "/" }, TAKEN_OVER],
+  ["npx in the home folder", "gemini", { command: "npx", args: PINNED, cwd: "/home/user" }, undefined],
+  [
+    "npx in the project's folder",
+    "gemini",
+    { command: "npx", args: PINNED, cwd: "." },
+    /Gemini CLI may start/,
+  ],
+  ["the printed npx", "cursor", PRINTED, undefined],
+  ["a bare npx in an application without projects", "lm-studio", { command: "npx", args: PINNED }, undefined],
+  [
+    "an older version",
+    "cursor",
+    { ...PRINTED, args: [...PRINTED.args.slice(0, -1), "faceless-video-mcp@0.0.9"] },
+    /^\(it starts version 0\.0\.9, and this is version /,
+  ],
+  [
+    "a newer version",
+    "cursor",
+    { ...PRINTED, args: [...PRINTED.args.slice(0, -1), "faceless-video-mcp@10.0.0"] },
+    undefined,
+  ],
+])("doctor --client says of %s in %s whether a project can take it over, and its age", async (...row) => {
+  const [, client, start, warning] = row;
+  const { url } = await service();
+  const file = FORMATS[client].files.findLast((name) => name.startsWith("~/")) ?? "";
+  const home = await homeWith(file.slice(2), servers(good(url), start));
+  const folder = await homeWith("npx", "");
+  await chmod(join(folder, "npx"), 0o755);
+
+  const { code, lines } = await doctor({ client, home, env: { PATH: folder } });
+
+  expect(code).toBe(0);
+  expect(problems(lines)).toEqual(warning === undefined ? [] : ["entry"]);
+  if (warning === undefined) return;
+  expect(lines[2]).toContain(`run "npx -y faceless-video-mcp config ${client} --installed", and replace`);
+  expect(lines[3]?.trim()).toMatch(warning);
+});
+
+test("doctor --client says that the installed copy is older, or gone", async () => {
+  const { url } = await service();
+  const home = await homeWith(".faceless-video-mcp/app/bin.cjs", 'require("./0.0.9-abc123/bin.cjs");\n');
+  const args = [join(home, ".faceless-video-mcp/app/bin.cjs")];
+  await write(join(home, ".cursor/mcp.json"), servers(good(url), { args }));
+
+  const older = await doctor({ client: "cursor", home });
+  await rm(join(home, ".faceless-video-mcp"), { recursive: true });
+  const gone = await doctor({ client: "cursor", home });
+
+  expect([older.code, older.lines[3]?.trim()]).toEqual([
+    0,
+    `(it starts version 0.0.9, and this is version ${VERSION})`,
+  ]);
+  expect([gone.code, gone.lines[3]?.trim()]).toEqual([
+    1,
+    '(the entry starts "~/.faceless-video-mcp/app/bin.cjs", which does not exist)',
   ]);
 });
 

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ClientName } from "../../../src/command-line.ts";
-import { runConfig } from "../../../src/commands/client-config.ts";
+import { clientEntry } from "../../../src/commands/client-config.ts";
 import type { DoctorOptions } from "../../../src/commands/doctor.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
@@ -54,18 +54,11 @@ export async function doctor({ client, home, env = {}, folder = ".", more = {} }
   return { code, lines: text.replaceAll(home, "~").trimEnd().split("\n") };
 }
 
-/** What `config` prints for this client on a computer that has SCRIPT. */
+/** What `config` prints for this client, with an entry that starts SCRIPT. */
 export function printed(client: ClientName, url: string, sandbox = false): string {
-  return runConfig(
-    client,
-    { installed: true, sandbox, windows: false },
-    {
-      env: { FACELESS_BASE_URL: url },
-      homeDir: "/home/user",
-      platform: process.platform,
-      installation: { node: process.execPath, script: SCRIPT },
-    },
-  ).stdout;
+  const installation = { command: process.execPath, args: [SCRIPT] };
+  return clientEntry(client, { windows: false, sandbox, installation }, url === "" ? undefined : new URL(url))
+    .text;
 }
 
 const NODE = { command: process.execPath, args: [SCRIPT] };
@@ -73,5 +66,5 @@ export const entry = (env: Values, more: object = {}) => ({ "faceless-video": { 
 export const servers = (env: Values, more?: object) => ({ mcpServers: entry(env, more) });
 /** The names of the checks that are not ok. */
 export const problems = (lines: readonly string[]) =>
-  lines.flatMap((line) => /^(?:fail|warn) {2}(\S+)/.exec(line)?.[1] ?? []);
+  lines.flatMap((line) => /^(?:fail|warn|skip) {2}(\S+)/.exec(line)?.[1] ?? []);
 export const good = (url: string) => ({ FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: url });

@@ -30,7 +30,7 @@ test.each(PROJECT_PLACES)(
       return { code, problems: problems(lines), last: lines.at(-1), sent };
     };
     const refused = {
-      code: 0,
+      code: 1,
       problems: ["project"],
       last: "Not checked: service, key, requests, platforms, journal.",
       sent: false,
@@ -38,7 +38,7 @@ test.each(PROJECT_PLACES)(
     const done = { code: 0, problems: [], last: "Not checked: requests.", sent: true };
 
     expect(await ask({})).toEqual(refused);
-    expect(await ask({ json: true, confirm: confirm(true) })).toMatchObject({ code: 0, sent: false });
+    expect(await ask({ json: true, confirm: confirm(true) })).toMatchObject({ code: 1, sent: false });
     expect(await ask({ trustProject: true, confirm: confirm(false) })).toEqual(done);
     expect(asked).toEqual([]);
     expect(await ask({ confirm: confirm(false) })).toEqual(refused);
@@ -75,6 +75,10 @@ test("doctor reads no file without an end, and survives what no entry should hol
   const endless = await project("README.md", "");
   await mkdir(join(endless, "project/.cursor"));
   await symlink("/dev/zero", join(endless, "project/.cursor/mcp.json"));
+  // It says that it is empty.
+  const endlessMap = await project("README.md", "");
+  await mkdir(join(endlessMap, "project/.cursor"));
+  await symlink("/proc/self/pagemap", join(endlessMap, "project/.cursor/mcp.json"));
   const circular = await project(
     ".continue/mcpServers/faceless-video.yaml",
     "mcpServers:\n  - &it\n    name: faceless-video\n    args: [*it]\n",
@@ -85,18 +89,41 @@ test("doctor reads no file without an end, and survives what no entry should hol
   );
   const drawn = await project(".mcp.json", servers({}, { command: "\u001B[2J\nok  all is well" }));
 
+  const peakKilobytes = process.resourceUsage().maxRSS;
   const reports = [
     await doctor({ client: "cursor", home: endless, folder: "project" }),
+    await doctor({ client: "cursor", home: endlessMap, folder: "project" }),
     await doctor({ client: "continue", home: circular, folder: "project" }),
     await doctor({ client: "kiro", home: strange, folder: "project" }),
     await doctor({ client: "claude-code", home: drawn, folder: "project" }),
   ];
 
   expect(reports.map(({ lines }) => problems(lines))).toEqual(reports.map(() => ["entry"]));
+  expect(process.resourceUsage().maxRSS - peakKilobytes).toBeLessThan(100_000);
   expect(reports.at(-1)?.lines.join("\n")).toContain(
     '(the entry starts "ok all is well", which does not exist)',
   );
 });
+
+test.each([
+  [{ HTTP_PROXY: "http://u:p@proxy.test:3128" }, "through the proxy proxy.test:3128. Is this"],
+  [
+    { HTTPS_PROXY: "proxy.test", HTTP_PROXY: "other.test", NO_PROXY: "x.test" },
+    "through the proxy proxy.test (except for x.test). Is this",
+  ],
+])(
+  "doctor's question names the proxy that a project's entry sends https through: %j",
+  async (proxies, said) => {
+    const written = { ...good("https://videos.test"), ...proxies };
+    const home = await homeWith("project/.mcp.json", servers(written));
+    const asked: string[] = [];
+    const more = { confirm: async (question: string) => asked.push(question) < 0 };
+
+    await doctor({ client: "claude-code", home, folder: "project", more });
+
+    expect(asked).toEqual([expect.stringContaining(`names https://videos.test ${said}`)]);
+  },
+);
 
 const many = (text: string) => text.repeat(150_000);
 
@@ -112,12 +139,12 @@ test.each<[string, string, readonly string[]]>([
   [
     "placeholders without an end",
     JSON.stringify(servers({ ...good("https://x.test"), FACELESS_NOTE: many("${a:-") })),
-    ["FACELESS_NOTE", "project"],
+    ["project", "FACELESS_NOTE"],
   ],
   [
     "a number without an end",
     JSON.stringify(servers({ ...good("https://x.test"), FACELESS_POLL_SECONDS: `${many("1")}x` })),
-    ["FACELESS_POLL_SECONDS", "project"],
+    ["project", "FACELESS_POLL_SECONDS"],
   ],
   [
     "half a character in the key",
@@ -172,13 +199,18 @@ test.each([
     [],
     'leaves out "NODE_OPTIONS", "PATH"',
   ],
-])("doctor leaves %s of an entry alone, and says so", async (_, written, warned, said) => {
+])("doctor leaves %s of an entry alone, and says so", async (_, written, skipped, said) => {
   const { url, requests } = await service();
   const home = await homeWith(".cursor/mcp.json", servers({ ...good(url), ...written }));
 
-  const { lines } = await doctor({ client: "cursor", home, env: { GITHUB_TOKEN: env.GITHUB_TOKEN } });
+  const { code, lines } = await doctor({ client: "cursor", home, env });
 
-  expect(problems(lines)).toEqual(warned);
+  expect(problems(lines)).toEqual(skipped);
+  expect([code, lines[0]]).toEqual(
+    skipped.length > 0
+      ? [1, "Nothing wrong was found, but this was not checked:"]
+      : [0, "A video can be made."],
+  );
   expect(lines.join("\n")).toContain(said);
   expect(JSON.stringify([lines, requests])).not.toContain("ghp_secret");
 });

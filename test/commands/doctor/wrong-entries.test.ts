@@ -33,7 +33,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     client: "cursor",
     file: ".cursor/mcp.json",
     content: () => ({ mcpServers: {} }),
-    told: 'Run "npx -y faceless-video-mcp config cursor" and put what it prints into the file that it names.',
+    told: 'In your home folder, run "npx -y faceless-video-mcp config cursor --installed", and put what it prints into the file that it names.',
   },
   {
     what: "a missing comma",
@@ -56,7 +56,14 @@ const BROKEN: readonly BrokenSetUp[] = [
     content: (url) => ({
       context_servers: entry(good(url), { command: process.execPath, args: ["/opt/old/dist/bin.cjs"] }),
     }),
-    told: 'Run "npx -y faceless-video-mcp config zed" and replace the entry with what it prints. npx comes with Node.js, from https://nodejs.org.',
+    told: 'In your home folder, run "npx -y faceless-video-mcp config zed --installed", and replace the entry with what it prints.',
+  },
+  {
+    what: "a limit that allows no video",
+    client: "cursor",
+    file: ".cursor/mcp.json",
+    content: (url) => servers({ ...good(url), FACELESS_MAX_GENERATIONS: "0" }),
+    told: "Set it to 1 or more, or remove it.",
   },
   {
     what: "no key",
@@ -95,7 +102,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     content: () => ({
       mcpServers: { "faceless-video": { url: "http://127.0.0.1:1/mcp", env: good("http://127.0.0.1:1") } },
     }),
-    told: 'Run "npx -y faceless-video-mcp config cursor" and replace the entry with what it prints.',
+    told: 'In your home folder, run "npx -y faceless-video-mcp config cursor --installed", and replace the entry with what it prints.',
   },
   {
     what: "an option that the server does not have",
