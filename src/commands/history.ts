@@ -5,6 +5,7 @@ import { type Config, SETTINGS } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
 import type { GenerationEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
 import { jobHistories, postsOf } from "../idempotency/same-request.ts";
+import { JOB_ID } from "../job.ts";
 import { languageName } from "../service/languages.ts";
 import { DEFAULTS } from "../service/options.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
@@ -84,7 +85,7 @@ function describe(entry: JournalEntry, order: GenerationEntry | undefined, isUnd
   // In the form of ISO 8601, in this computer's time zone.
   const time = at.toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const title = `${time}  ${cleanServiceText(client ?? "", MAX_CLIENT)}`.trimEnd();
-  const job = `job ${quoteName(jobId ?? "")}`;
+  const job = `job ${JOB_ID.test(jobId ?? "") ? jobId : quote(jobId ?? "", 60)}`;
   const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));
   if (entry.operation === "generate") {
     const unanswered = isUnderWay
