@@ -126,7 +126,7 @@ export const SETTINGS = {
   maxGenerations: {
     name: "FACELESS_MAX_GENERATIONS",
     meaning:
-      "Maximum number of videos this computer may start in 24 hours, across all clients and keys that share the journal (without a journal: by this process)",
+      "Maximum number of videos that may be started in 24 hours, by all clients and keys that share the journal (without a journal: by this process)",
     values: "a whole number, 0 or more",
     default: "no limit",
     parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
@@ -144,8 +144,8 @@ export const SETTINGS = {
     name: "FACELESS_STATE_DIR",
     meaning:
       "Journal folder; a set one must exist. Without a journal, a restart forgets what was paid and posted",
-    values: "an absolute path, one that begins with ~, or off to keep none",
-    default: "~/.faceless-video-mcp, which all clients share",
+    values: "the absolute path of an existing folder, one that begins with ~, or off to keep none",
+    default: "~/.faceless-video-mcp, which all clients with this home folder share",
     parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
     isGuard: true,
   },

@@ -47,11 +47,11 @@ test("a document with a generated part that was changed by hand is refused", () 
   expect(findFaults("llms.txt", parts.join(""))).toEqual(["its part tools is out of date: npm run docs"]);
 });
 
-test("each test that SECURITY.md names for an attack exists", () => {
-  const rows = readDocument(".github/SECURITY.md").match(/(?<=^\| [A-Z].* \| ).+?(?= *\|$)/gm) ?? [];
+test("each test that test/README.md names for an attack exists", () => {
+  const rows = readDocument("test/README.md").match(/(?<=^\| [A-Z].* \| ).+?(?= *\|$)/gm) ?? [];
   const names = rows.map((row) => row.split(" | ").at(-1)?.trim() ?? "");
   const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts"))
+    .filter((path) => path.endsWith(".ts"))
     .map((path) => readFileSync(join("test", path), "utf8"))
     .join("");
   expect(names.length).toBeGreaterThan(10);

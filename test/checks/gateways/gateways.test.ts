@@ -11,6 +11,7 @@ import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
+import { readDocument } from "../../../scripts/docs-check.ts";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
 import { npmProgram } from "../../fixtures/npm-tools.ts";
@@ -36,10 +37,17 @@ const SECRET = "a-long-random-secret";
 /** The secret that a client of mcp-proxy sends; supergateway has none for callers. */
 const AS_CALLER = { requestInit: { headers: { "X-API-Key": SECRET } } };
 
-/** It takes the secret from the environment, since arguments are shown to all users of a computer. */
+const [, options = "", flags = ""] =
+  /npx -y mcp-proxy (.+) -- npx -y faceless-video-mcp(.*)$/m.exec(readDocument("docs/GATEWAYS.md")) ?? [];
+/** As documented. It takes the secret from the environment, since arguments are shown to all users of a computer. */
 const MCP_PROXY: Gateway = {
   name: "mcp-proxy",
-  args: (port, server) => [...`--host 127.0.0.1 --port ${port} --server stream --`.split(" "), ...server],
+  args: (port, server) => [
+    ...options.replace("8080", String(port)).split(" "),
+    "--",
+    ...server,
+    ...flags.trim().split(" "),
+  ],
   processes: () => 1,
 };
 const SUPERGATEWAY: Gateway = {
@@ -129,6 +137,15 @@ test("a modern client follows its job through mcp-proxy", async () => {
   expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
   expect(waited.structuredContent).toMatchObject({ status: "completed" });
   expect(new Set(updates)).toEqual(new Set([resourceUri]));
+});
+
+test("mcp-proxy as documented offers no tool that posts, since it passes no question on", async () => {
+  const { connect } = await startGateway(MCP_PROXY);
+  const { client } = await connect();
+
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toContain("generate_video");
+  expect(names).not.toContain("publish_video");
 });
 
 test("mcp-proxy as documented refuses web pages and callers without the secret", async () => {

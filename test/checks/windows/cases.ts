@@ -1,13 +1,15 @@
 // What is done on Windows. Each case returns what was found, and throws if that is not what was promised.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { constants, readFileSync } from "node:fs";
+import { constants, readFileSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
+import { launch } from "../../../src/commands/server-entry.ts";
+import { LOADERS } from "../../commands/client-loaders.ts";
 import { listen } from "../../fixtures/free-port.ts";
 import { until } from "../../fixtures/until.ts";
 import { ask, call, type User } from "./user.ts";
@@ -35,15 +37,35 @@ const FILES: Readonly<Record<ClientName, string>> = {
 };
 
 export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = {
-  async "`npx` alone, and `cmd /c npx`"(user) {
+  async "`npx` alone, and the printed entry, in a project that has programs of these names"(user) {
     const [error]: unknown[] = await once(spawn("npx", { env: { PATH: user.path("bin") } }), "error");
     assert.equal(Reflect.get(Object(error), "code"), "ENOENT");
-    const command = ["cmd", "/c", "npx", "-y", "faceless-video-mcp"] as const;
-    const server = await user.start({}, "legacy", { command, file: "--sandbox" });
+    for (const name of ["npx.cmd", "cmd.cmd", "cmd.bat", "node.cmd"])
+      user.write(`project/${name}`, "@echo taken over> taken-over\r\n");
+    const project = user.path("project");
+    spawnSync("cmd", ["/c", "npx"], { cwd: project });
+    assert.ok(user.files().includes(String.raw`project\taken-over`), "the project's npx.cmd is harmless");
+    rmSync(user.path("project/taken-over"));
+    const { command, args } = launch({ windows: true, sandbox: true });
+    const [file = "", ...rest] = args.toReversed();
+    const how = { command: [command, ...rest.reverse()] as const, file, cwd: project };
+    const server = await user.start({}, "legacy", how);
     assert.match((await call(server, "list_connected_platforms")).summary, /sandbox/);
     server.stdin.end();
     assert.deepEqual([(await server.ended).code, server.stderr()], [0, ""]);
-    return "alone ENOENT; with `cmd /c` it starts, and ends with its stdin: exit 0, nothing on stderr";
+    assert.ok(!user.files().includes(String.raw`project\taken-over`), "taken over");
+    return "alone ENOENT, or the project's own; the printed entry starts, and ends with its stdin: exit 0, nothing on stderr";
+  },
+
+  async "`config --installed` twice, while a server runs"(user) {
+    const print = async () =>
+      (await user.run(user.home, "config", "cursor", "--installed", "--sandbox")).stdout;
+    const { command, args } = LOADERS.cursor(await print());
+    const [script = "", flag = ""] = args;
+    const server = await user.start({}, "legacy", { command: [command, script], file: flag });
+    assert.deepEqual(LOADERS.cursor(await print()).args, [...args]);
+    assert.match((await call(server, "list_connected_platforms")).summary, /sandbox/);
+    return String.raw`it is in %USERPROFILE%\.faceless-video-mcp\app, and the server runs on`;
   },
 
   async "a whole job, with `FACELESS_SAVE_DIR` set to `~\\Videos`"(user) {
@@ -161,7 +183,7 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
     const cursor = await user.run(user.home, "doctor", "--client", "cursor");
     assert.match(
       cursor.stdout,
-      /^warn +entry +Run "npx -y faceless-video-mcp config cursor" .*\n.*npx\.cmd/m,
+      /^warn +entry +In your home folder, run "npx -y .*\n.*may start it in a project's/m,
     );
     const project = user.path("bin").replace(/^\w/, (drive) => drive.toLowerCase());
     const spelt = project.replaceAll("\\", "/").replace(/^\w/, (drive) => drive.toUpperCase());

@@ -30,8 +30,8 @@ export class User {
     this.home = join(folder, name);
     this.sandboxUrl = sandboxUrl;
     this.#file = join(folder, "dist", "bin.cjs");
-    // Starts the package that the second word names with the words behind it, as npm's npx.cmd does.
-    this.write("bin/npx.cmd", `@"${process.execPath}" "${this.#file}" %3 %4\r\n`);
+    // Starts the package that the third word names with the words behind it, as npm's npx.cmd does.
+    this.write("bin/npx.cmd", `@"${process.execPath}" "${this.#file}" %4 %5\r\n`);
     this.#env = {
       ...environmentSchema.parse({ ...process.env }),
       PATH: `${this.path("bin")};${process.env["PATH"]}`,
