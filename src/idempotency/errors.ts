@@ -76,7 +76,7 @@ export function limitError(max: number): BridgeError {
   return notSent(
     "limit_reached",
     `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
-    "Tell the user, who has set this limit in this server's settings.",
+    "Tell the user: the limit is set in this server's settings, which only they can change.",
   );
 }
 

@@ -21,7 +21,7 @@ test("The limit of videos in 24 hours counts what all processes have or may have
   expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({
     code: "limit_reached",
     message: "This computer has reached its limit of 2 videos in 24 hours.",
-    nextStep: "Tell the user, who has set this limit in this server's settings.",
+    nextStep: "Tell the user: the limit is set in this server's settings, which only they can change.",
     outcome: "not_sent",
     retryable: false,
   });

@@ -19,10 +19,15 @@ const DOCUMENT = {
   paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } },
 };
 
-export async function openAccount({ fault, listed = [] }: Situation) {
+/** `call` serves the agent's own calls, beside the service's. */
+export async function openAccount(
+  { fault, listed = [], isUntitled = false, credits = Infinity }: Situation,
+  call: Handler,
+) {
   const videos: Video[] = [];
   const charges: Charge[] = [];
   let before = 0; // the charges of the conversation so far
+  let isBusy = fault === "busy";
   const endOf = () => (fault === "renders fail" ? "failed" : "completed");
   const service = await startScriptedService({ "GET /api/v1/openapi.json": { json: DOCUMENT } });
   const add = (topic: string, looksLeft: number): Video => {
@@ -44,20 +49,29 @@ export async function openAccount({ fault, listed = [] }: Situation) {
   };
   const generate: Handler = ({ json }): Reply => {
     const request = Object(json);
-    charges.push({ operation: "generate", request });
-    const { jobId, status } = add(String(request.topic), 3);
+    const { topic, duration = 30 } = request;
+    if (duration > credits)
+      return refusal(402, "out_of_credits", `${credits} credits left, ${duration} needed.`);
+    if (isBusy && charges.length === 1) {
+      isBusy = false;
+      return { ...refusal(429, "rate_limited", "Too many requests."), headers: { "Retry-After": "2" } };
+    }
+    const { jobId, status } = add(String(topic), 3);
+    charges.push({ operation: "generate", request, jobId });
     return fault === "answer lost" && charges.length === 1 ? "reset" : { json: { jobId, status } };
   };
   const publish: Handler = ({ json }): Reply => {
-    const platforms: string[] = Object(json).platforms;
+    const request = Object(json);
+    const platforms: string[] = request.platforms;
     if (platforms.some((platform) => !CONNECTED.includes(platform)))
-      return { status: 400, json: { error: { code: "unknown_platform", message: "No such account." } } };
-    charges.push({ operation: "publish", request: Object(json) });
+      return refusal(400, "unknown_platform", "No such account.");
+    charges.push({ operation: "publish", request, jobId: request.jobId });
     // TikTok gives no link, as it may keep a post in the app's inbox.
     const urlOf = (platform: string) =>
       platform === "tiktok" ? {} : { url: `https://${platform}.example/p1` };
     return { json: { results: platforms.map((platform) => ({ platform, ok: true, ...urlOf(platform) })) } };
   };
+  service.on("POST /call", call);
   service.on(GENERATE, generate);
   service.on(PUBLISH, publish);
   service.on(PLATFORMS, { json: { platforms: CONNECTED.map((platform) => ({ platform })) } });
@@ -66,7 +80,7 @@ export async function openAccount({ fault, listed = [] }: Situation) {
       videos: videos.map((video) => ({
         jobId: video.jobId,
         status: video.status,
-        topic: video.topic,
+        ...(!isUntitled && { topic: video.topic }),
         ...(video.status === "completed" && { finalVideoUrl: linkOf(video) }),
       })),
     },
@@ -76,13 +90,19 @@ export async function openAccount({ fault, listed = [] }: Situation) {
     url: service.url,
     /** What was paid for and posted since the agent took over. */
     charges: () => charges.slice(before),
-    jobIds: () => videos.map(({ jobId }) => jobId),
-    takeOver(status: string) {
-      for (const video of videos) video.status = status;
+    /** `statuses` are those of the videos so far, the oldest first; the last one counts for the rest. */
+    takeOver(statuses: readonly string[]) {
+      for (const [index, video] of videos.toReversed().entries())
+        video.status = statuses[index] ?? statuses.at(-1) ?? "completed";
       before = charges.length;
     },
     close: () => service.close(),
   };
 }
+
+const refusal = (status: number, code: string, message: string) => ({
+  status,
+  json: { error: { code, message } },
+});
 
 const linkOf = ({ jobId }: Video) => `https://media.example/${jobId}/final.mp4`;

@@ -9,7 +9,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,7 @@ const scoreSchema = z.object({
   tokens: z.number(),
   texts: z.string(),
 });
+const callSchema = z.object({ tool: z.string().optional(), args: z.record(z.string(), z.unknown()) });
 type Score = z.infer<typeof scoreSchema>;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { agent: { type: "string" } } });
@@ -47,48 +48,74 @@ else
 async function play(folder: string, agent: string | undefined): Promise<void> {
   const opened = await Promise.all(SITUATIONS.map((situation, index) => open(folder, situation, index)));
   process.stdout.write(`Open: ${SITUATIONS.length} situations below ${folder}\n`);
-  for (const { place } of opened) {
-    // eslint-disable-next-line no-await-in-loop -- one situation after the other
+  const scores: Score[] = [];
+  /* eslint-disable no-await-in-loop -- one situation after the other */
+  for (const { situation, place, account, close } of opened) {
     if (agent !== undefined) await run(agent, readFileSync(join(place, "task.md"), "utf8"));
-    // eslint-disable-next-line no-await-in-loop -- whoever plays it without a command writes that file
+    // Whoever plays it without a command writes that file.
     else while (!existsSync(join(place, "answer.md"))) await sleep(500);
-  }
-  const scores = opened.map(({ situation, place, account }): Score => {
     const fault = faultOf(situation, account.charges());
     const lines = readLog(place);
     const tokens = Math.ceil(lines.reduce((sum, { length }) => sum + length, 0) / 4);
     const texts = readFileSync(join(place, "texts"), "utf8");
-    return { situation: situation.name, ...(fault && { fault }), calls: lines.length, tokens, texts };
-  });
+    scores.push({ situation: situation.name, ...(fault && { fault }), calls: lines.length, tokens, texts });
+    await close();
+  }
+  /* eslint-enable no-await-in-loop */
   writeFileSync(join(folder, "scores.json"), JSON.stringify(scores, null, 2));
   for (const { situation, fault = "passed" } of scores) process.stdout.write(`${situation}: ${fault}\n`);
-  await Promise.all(opened.map(({ account }) => account.close()));
 }
 
 /** Makes the folder of a situation, with all that was said and done before the agent takes over. */
 async function open(folder: string, situation: Situation, index: number) {
   const place = join(folder, `${String(index + 1).padStart(2, "0")}-${situation.name.replace(/\W+/g, "-")}`);
-  const account = await openAccount(situation);
+  // One server serves the agent to its answer, as in a chat: it remembers the calls before.
+  let connection: Promise<Client> | undefined;
+  const account = await openAccount(situation, async ({ json }) => ({
+    body: await answer(place, await (connection ??= connect(place, account.url)), callSchema.parse(json)),
+  }));
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "url"), account.url);
-  const { made = [], madeIs = "completed", posted } = situation;
-  await withServer(place, async (client) => {
-    const { tools } = await client.listTools();
-    const texts = `${client.getInstructions()}\n\n${JSON.stringify(tools, null, 1)}`;
-    writeFileSync(join(place, "texts"), createHash("sha256").update(texts).digest("hex").slice(0, 12));
-    for (const topic of made) {
-      // eslint-disable-next-line no-await-in-loop -- as a client would
-      await client.callTool({ name: "generate_video", arguments: { topic } });
-    }
-    account.takeOver(madeIs);
-    const [jobId = ""] = account.jobIds();
-    if (posted !== undefined)
-      await client.callTool({ name: "publish_video", arguments: { jobId, platforms: [...posted] } });
-    account.takeOver(madeIs);
-    const known = made.length === 0 ? "" : `\nThe tools have shown you before: jobId ${jobId}.\n`;
-    writeFileSync(join(place, "task.md"), taskOf(place, situation.conversation, known));
-  });
-  return { situation, place, account };
+  const { made = [], madeAre = [], hoursAgo = 0, posted } = situation;
+  const shown: string[] = [];
+  const before = await connect(place, account.url);
+  const { tools } = await before.listTools();
+  const texts = `${before.getInstructions()}\n\n${JSON.stringify(tools, null, 1)}`;
+  writeFileSync(join(place, "texts"), createHash("sha256").update(texts).digest("hex").slice(0, 12));
+  for (const order of made) {
+    const request = typeof order === "string" ? { topic: order } : order;
+    // eslint-disable-next-line no-await-in-loop -- as a client would
+    const result = await before.callTool({ name: "generate_video", arguments: request });
+    const started = z.object({ jobId: z.string() }).safeParse(result.structuredContent);
+    if (started.success) shown.push(started.data.jobId);
+  }
+  account.takeOver(madeAre);
+  if (posted !== undefined) {
+    const request = { jobId: shown[0], platforms: [...posted] };
+    await before.callTool({ name: "publish_video", arguments: request });
+    account.takeOver(madeAre);
+  }
+  await before.close();
+  makeOlder(place, hoursAgo);
+  const known = shown.length === 0 ? "" : `\nThe tools have shown you before: jobId ${shown.join(", ")}.\n`;
+  writeFileSync(join(place, "task.md"), taskOf(place, situation.conversation, known));
+  const close = async () => {
+    await (await connection)?.close();
+    await account.close();
+  };
+  return { situation, place, account, close };
+}
+
+/** Puts what the journal holds back in time. */
+function makeOlder(place: string, hours: number): void {
+  for (const name of readdirSync(place).filter((file) => file.endsWith(".jsonl"))) {
+    const lines = readFileSync(join(place, name), "utf8");
+    const older = lines.replace(
+      /"atMs":(\d+)/g,
+      (_, atMs: string) => `"atMs":${Number(atMs) - hours * 3_600_000}`,
+    );
+    writeFileSync(join(place, name), older);
+  }
 }
 
 function taskOf(place: string, conversation: string, known: string): string {
@@ -108,35 +135,40 @@ ${conversation}
 `;
 }
 
-async function withServer<Result>(place: string, use: (client: Client) => Promise<Result>): Promise<Result> {
+async function connect(place: string, url: string): Promise<Client> {
   const client = new Client({ name: "agents", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   const env = {
     PATH: process.env["PATH"] ?? "",
     FACELESS_API_KEY: KEY,
-    FACELESS_BASE_URL: readFileSync(join(place, "url"), "utf8"),
+    FACELESS_BASE_URL: url,
     FACELESS_STATE_DIR: place,
     FACELESS_POLL_SECONDS: "1",
   };
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE], env }));
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
+  return client;
 }
 
 async function call(place: string, tool: string | undefined, args = "{}"): Promise<void> {
-  await withServer(place, async (client) => {
-    if (tool === undefined) {
-      const { tools } = await client.listTools();
-      const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-      return process.stdout.write(`${client.getInstructions()}\n\n${JSON.stringify(shown, null, 1)}\n`);
-    }
-    const result = await client.callTool({ name: tool, arguments: JSON.parse(args) });
-    const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    appendFileSync(join(place, "log"), `${JSON.stringify(`${tool} ${args} ${text}`)}\n`);
-    return process.stdout.write(`${text}\n`);
-  });
+  const body = JSON.stringify({ tool, args: JSON.parse(args) });
+  const response = await fetch(`${readFileSync(join(place, "url"), "utf8")}/call`, { method: "POST", body });
+  process.stdout.write(`${await response.text()}\n`);
+}
+
+/** What an agent reads after its call. */
+async function answer(
+  place: string,
+  client: Client,
+  { tool, args }: z.infer<typeof callSchema>,
+): Promise<string> {
+  if (tool === undefined) {
+    const { tools } = await client.listTools();
+    const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    return `${client.getInstructions()}\n\n${JSON.stringify(shown, null, 1)}`;
+  }
+  const result = await client.callTool({ name: tool, arguments: args });
+  const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  appendFileSync(join(place, "log"), `${JSON.stringify(`${tool} ${JSON.stringify(args)} ${text}`)}\n`);
+  return text;
 }
 
 function readLog(place: string): string[] {

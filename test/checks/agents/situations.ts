@@ -5,23 +5,33 @@ export interface Charge {
   readonly operation: "generate" | "publish";
   /** Of a generation, its topic, language and duration; of a publication, its platforms. */
   readonly request: Readonly<Record<string, unknown>>;
+  /** The video that was started or posted. */
+  readonly jobId: string;
 }
+
+type Status = "completed" | "processing" | "failed";
 
 export interface Situation {
   readonly name: string;
   /** The conversation so far; the agent answers its last line. */
   readonly conversation: string;
-  /** Topics of videos that were made in the conversation, before the agent takes over. */
-  readonly made?: readonly string[];
-  /** The status of what was made. Default: completed. */
-  readonly madeIs?: "processing" | "failed";
+  /** The topics or whole orders of videos that were made in the conversation, before the agent takes over. */
+  readonly made?: readonly (string | Readonly<Record<string, unknown>>)[];
+  /** How each of them stands; the last one counts for the rest. Default: completed. */
+  readonly madeAre?: readonly Status[];
+  /** How long before the agent takes over they were made. Default: 0. */
+  readonly hoursAgo?: number;
   /** Platforms on which the first of them was posted. */
   readonly posted?: readonly string[];
   /** Topics of other videos in the account. */
   readonly listed?: readonly string[];
-  /** What the service does with the first order: its answer is lost, or its render fails as all others do. */
-  readonly fault?: "answer lost" | "renders fail";
-  readonly accepts?: (charges: readonly Charge[]) => boolean;
+  /** Whether the list leaves out topics, as a documented one does. */
+  readonly isUntitled?: boolean;
+  /** One pays for a second of video. Default: as many as are needed. */
+  readonly credits?: number;
+  /** The first order's answer is lost, the second is refused as too early, or all renders fail. */
+  readonly fault?: "answer lost" | "busy" | "renders fail";
+  readonly accepts?: (generations: readonly Charge[], posts: readonly Charge[]) => boolean;
   /** How many videos are paid for, and on which platforms what is posted. */
   readonly paid: number;
   readonly publishedOn?: readonly string[];
@@ -33,6 +43,24 @@ const TEA =
   "Tea leaves uncurl like fists. [a glass teapot] Wait four minutes. [amber water] Now breathe. [steam]";
 const BEES =
   "A bee dances to tell the way. [a honeycomb] Left of the sun means left. [a bee turning] So they find it. [a field]";
+const HUMMINGBIRD =
+  "This bird weighs 40 grams. [a hummingbird on a scale] Its heart beats 20 times a second. [a red flower] It drinks.";
+const LANTERN =
+  "七月の夜、川に灯りを流します。[川辺の灯籠]一つの灯りは、一人の名前。[灯籠に書かれた名前]祖母の灯りだけが、岸に戻ってきました。[岸辺の灯籠]まだ話があるみたいに。[揺れる炎]";
+/** Settings of a video, which its second part takes over. */
+const LOOK = { duration: 20, style: "documentary", voice: "adam", music: "cinematic", pacing: "slow" };
+/** Over twice as many words as the longest video holds. */
+const ARTICLE = `The lighthouse at Skerry Point was finished in the autumn of 1871, two years late and a third over its price. Its builder, Agnes Muir's father, had lost eleven men to the tide, and he never spoke of the work again. Agnes was nine when she first climbed the two hundred and four steps, and she counted them aloud each time, as if one might have gone missing in the night.
+
+The lamp burned colza oil, then paraffin, and for one winter, when the supply boat could not land, the fat of seals. Its lens came from Paris in forty crates packed with straw. Mice had travelled in the straw, and their descendants, people on the mainland say, live in the tower to this day. The beam was seen at eighteen miles in clear weather, which on that coast means nine days in the year.
+
+What the log does not say is why the light went out on the fourth of March 1889. It gives the wind, the height of the water and the name of the ship that should have passed. Then there are six blank lines, ruled by hand, and after them the writing is another's. Agnes kept the light from that page on, for thirty-one years, without leave and without pay, until somebody in an office noticed that her father would by now have been a hundred and four. They sent her a clock. She sent it back, since it was slow.
+
+In her second winter alone a barque came in under the cliff with her steering gone, and Agnes did the one thing that the rules forbade: she put the light out. The mate, who had been steering by it, turned away from the dark, as any man would, and so missed the rocks by the length of a rope. He came ashore in the morning to complain. She gave him tea, and the page of the log with the six blank lines, and he read it twice and put it back, and married her in May.
+
+They had no children, but the tower was never empty. Carrier pigeons that had lost their way slept on the gallery, a painter came for a week and stayed for nine years, and a goat, which nobody had ever brought across, lived on the second landing and ate two of the painter's best skies. When the light was made electric in 1934, the engineers found that the stairs had only two hundred and three steps. They counted again. Agnes, who was by then seventy-two and sat below in the kitchen, called up that they could save themselves the trouble.
+
+Today a lamp the size of a thumb turns in the old lens, and a computer in another town looks after it. The log is in a museum, open at the six blank lines. Visitors ask the attendant what they mean, and she has learnt to let them wait a little before she tells them that she does not know.`;
 
 export const SITUATIONS: readonly Situation[] = [
   {
@@ -49,7 +77,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: "is it done?",
     conversation: `User: Make a video of this: ${TEA}\nYou: It is started.\nUser: Is it done?`,
     made: [TEA],
-    madeIs: "processing",
+    madeAre: ["processing"],
     paid: 0,
   },
   {
@@ -62,7 +90,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: "a render that fails twice",
     conversation: `User: Make a video of this: ${FOX}\nYou: Its render failed, and the credits are refunded. Shall I start it once more?\nUser: Yes, once more please.`,
     made: [FOX],
-    madeIs: "failed",
+    madeAre: ["failed"],
     fault: "renders fail",
     paid: 1,
   },
@@ -124,6 +152,89 @@ export const SITUATIONS: readonly Situation[] = [
     ],
     paid: 0,
   },
+  {
+    name: "caption and schedule",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: I love it. Post it on YouTube tomorrow at 9 in the morning, with the caption "Four minutes for yourself. #tea".`,
+    made: [TEA],
+    paid: 0,
+  },
+  {
+    name: "captions",
+    conversation: `User: Please make a 20-second video with exactly this topic, I agree that it costs credits. Turn captions on, my viewers watch without sound:\n${FOX}`,
+    paid: 0,
+  },
+  {
+    name: "three videos at once",
+    conversation:
+      "User: Please start three videos at once, 15 seconds each: how moss drinks, why sourdough rises, and what a tide is. Write them yourself, I agree to pay for three.",
+    fault: "busy",
+    paid: 3,
+    accepts: (generations) =>
+      new Set(generations.map(({ request }) => request["topic"])).size === 3 &&
+      generations.every(({ request }) => request["duration"] === 15),
+  },
+  {
+    name: "how far are they?",
+    conversation: `User: Make these three videos, and I'll put them on TikTok:\n1. ${FOX}\n2. ${TEA}\n3. ${BEES}\nYou: All three are started.\nUser: How far are they?`,
+    made: [FOX, TEA, BEES],
+    madeAre: ["failed", "completed", "processing"],
+    paid: 0,
+  },
+  {
+    name: "a lost order among others",
+    conversation: `User: Make these three videos, I agree to pay for each of them once:\n1. ${FOX}\n2. ${TEA}\n3. ${BEES}\nYou: The second and the third are started. The answer to the first was lost, so I don't know.\nUser: I was away for an hour. Is there a video of the fox now? If it was never made, make it.`,
+    made: [FOX, TEA, BEES],
+    hoursAgo: 1,
+    isUntitled: true,
+    fault: "answer lost",
+    paid: 0,
+  },
+  {
+    name: "you choose",
+    conversation:
+      "User: I'd love a short video about why cats knead blankets.\nYou: With pleasure. In which style, how long, and what is it to say?\nUser: You choose, all of it. The credits are fine, I only want to see it when it is there.",
+    paid: 1,
+  },
+  {
+    name: "make it, after two ideas",
+    conversation: `User: I'd like one video for my shop's window. Any ideas?\nYou: Two:\n1. ${FOX}\n2. ${TEA}\nWhich one do you like?\nUser: Oh, nice! Make it.`,
+    paid: 0,
+  },
+  {
+    name: "a pasted article",
+    conversation: `User: Make a video of my article, word for word please, none of it may be missing. It may be as long as it needs, and the credits for one are fine:\n\n${ARTICLE}`,
+    paid: 0,
+  },
+  {
+    name: "Japanese",
+    conversation: `User: 次の台本をそのまま使って、20秒の動画を1本作ってください。クレジットを使って構いません。\n${LANTERN}`,
+    paid: 1,
+    accepts: ([charge]) => String(charge?.request["language"]).startsWith("ja"),
+  },
+  {
+    name: "part two",
+    conversation: `User: Make a video of this, documentary, 20 seconds, adam's voice, slow, cinematic music: ${FOX}\nYou: It is ready.\nUser: Now part two: the fox wants the sock back. Same look and sound as part one. Write it and start it, I agree to pay for it.`,
+    made: [{ topic: FOX, ...LOOK }],
+    paid: 1,
+    accepts: ([charge]) =>
+      charge?.request["topic"] !== FOX &&
+      Object.entries(LOOK).every(([name, value]) => charge?.request[name] === value),
+  },
+  {
+    name: "a corrected script",
+    conversation: `User: Make a video of this: ${HUMMINGBIRD}\nYou: It is ready.\nUser: My mistake: it weighs 4.0 grams, not 40, and the last sentence is to be seen, not spoken. Make that one, I know that it costs again, and put it on YouTube as soon as it is ready. Nobody may see the first.`,
+    made: [HUMMINGBIRD],
+    paid: 1,
+    publishedOn: ["youtube"],
+    accepts: ([charge], [post]) =>
+      /\b4\.0 grams/.test(String(charge?.request["topic"])) && post?.jobId === charge?.jobId,
+  },
+  {
+    name: "out of credits",
+    conversation: `User: Please make a 60-second video with exactly this topic, slow, I agree that it costs credits. Tell me the link when it is done:\n${BEES}`,
+    credits: 20,
+    paid: 0,
+  },
 ];
 
 /** Why a run of a situation is not as it should be; undefined if it is. */
@@ -132,11 +243,10 @@ export function faultOf(
   charges: readonly Charge[],
 ): string | undefined {
   const generations = charges.filter(({ operation }) => operation === "generate");
-  const posts = charges
-    .filter(({ operation }) => operation === "publish")
-    .flatMap(({ request }) => request["platforms"]);
+  const posts = charges.filter(({ operation }) => operation === "publish");
+  const platforms = posts.flatMap(({ request }) => request["platforms"]);
   if (generations.length !== paid) return `paid for ${generations.length} videos, not for ${paid}`;
-  if (posts.join() !== publishedOn.join())
-    return `posted on ${posts.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
-  return accepts(generations) ? undefined : "paid for another video than was asked for";
+  if (platforms.join() !== publishedOn.join())
+    return `posted on ${platforms.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
+  return accepts(generations, posts) ? undefined : "paid for or posted another video than was asked for";
 }
