@@ -2,12 +2,14 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
+import * as nodeModule from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
+import { compileCacheFolder } from "./compile-cache.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { VERSION } from "./version.ts";
@@ -95,6 +97,7 @@ async function runServer(config: Config): Promise<void> {
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
+  const keepCompiledCode = useCompileCache(config);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
     config,
@@ -102,9 +105,29 @@ async function runServer(config: Config): Promise<void> {
       input: process.stdin,
       output: process.stdout,
       writeLog: (line) => void process.stderr.write(line),
+      // Many clients kill a server, and Node would keep the code only at its end.
+      onListed: keepCompiledCode,
     },
     () => shutdown(0),
   );
+}
+
+/** What Node 22.8 and newer offer. The types are those of the lowest Node that we support. */
+interface NodeModule extends Pick<typeof nodeModule, "createRequire"> {
+  readonly enableCompileCache?: (folder: string) => unknown;
+  readonly flushCompileCache?: () => void;
+}
+
+/** To be called before the server's code is loaded. Returns what writes the code that was compiled until then. */
+function useCompileCache({ stateDir, makesStateDir, problems }: Config): () => void {
+  const { enableCompileCache, flushCompileCache = () => {} }: NodeModule = nodeModule;
+  const isSetByUser = "NODE_COMPILE_CACHE" in process.env || "NODE_DISABLE_COMPILE_CACHE" in process.env;
+  if (enableCompileCache === undefined || isSetByUser || stateDir === undefined || problems.length > 0)
+    return () => {};
+  const folder = compileCacheFolder({ stateDir, isDefault: makesStateDir, uid: process.getuid?.() });
+  if (folder === undefined) return () => {};
+  enableCompileCache(folder);
+  return flushCompileCache;
 }
 
 async function runDemoCommand(): Promise<void> {

@@ -26,6 +26,8 @@ export interface Streams {
   readonly output: Writable;
   /** Whole lines for the log. */
   readonly writeLog: (line: string) => void;
+  /** Called when the client has its list of tools. */
+  readonly onListed?: () => void;
 }
 
 export type Server = ReturnType<typeof serve>;
@@ -36,7 +38,7 @@ const CLEAN_UP_MS = 50;
 /** Serves until the client leaves, then calls `onClosed`. */
 export function serve(
   config: Config,
-  { input, output, writeLog }: Streams,
+  { input, output, writeLog, onListed }: Streams,
   onClosed: () => void,
   clock: Clock = systemClock,
 ) {
@@ -59,8 +61,15 @@ export function serve(
       tasks.hooks,
       toolHooks,
       subscriptions.hooks,
-      // A long journal takes seconds to read: it is begun before the first call needs it.
-      { "tools/list": { answered: () => void application.restoreJobs() } },
+      {
+        "tools/list": {
+          answered() {
+            onListed?.();
+            // A long journal takes seconds to read: it is begun before the first call needs it.
+            void application.restoreJobs();
+          },
+        },
+      },
     ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {

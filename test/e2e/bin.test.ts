@@ -1,11 +1,16 @@
 // The first file refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix`
 // runs it on real old Nodes.
 
+import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { type RawServer, startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
+import { until } from "../fixtures/until.ts";
 
 const PRELOAD = fileURLToPath(new URL("../fixtures/node-version.cjs", import.meta.url));
 const NEEDED = manifest.engines.node.replace(/^>=/, "");
@@ -43,4 +48,69 @@ test("arguments and exit codes pass through the first file", async () => {
     stdout: "",
     stderr: "faceless-video-mcp: unknown option --nonsense; see faceless-video-mcp --help\n",
   });
+});
+
+const SETTINGS = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: "https://videos.example.com" };
+const canCache =
+  (await run(SERVER_NODE, ["-p", "typeof require('module').flushCompileCache"])).stdout === "function\n";
+
+/** A server that has listed its tools, with a home folder of its own. */
+async function listTools(home: string, env: Readonly<Record<string, string>>): Promise<RawServer> {
+  const server = startRaw({ env: { HOME: home, FACELESS_STATE_DIR: "", ...env } });
+  onTestFinished(() => void server.child.kill("SIGKILL"));
+  await server.open("legacy");
+  await server.ask("tools/list");
+  return server;
+}
+
+async function endsCleanly(server: RawServer): Promise<void> {
+  server.stdin.end();
+  expect(await server.ended).toMatchObject({ code: 0, signal: null });
+}
+
+test.runIf(canCache)(
+  "compiled code is kept beside the journal, also of a server that is killed, and used by the next start",
+  async () => {
+    const home = temporaryFolder();
+    const folder = join(home, ".faceless-video-mcp/compiled");
+    const first = await listTools(home, SETTINGS);
+    await until(() => readdirSync(folder, { recursive: true }).length > 1);
+    first.child.kill("SIGKILL");
+    await first.ended;
+
+    const second = await listTools(home, { ...SETTINGS, NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
+
+    expect(second.stderr()).toMatch(/serve-\S+ was accepted/);
+    expect(lstatSync(folder).mode & 0o777).toBe(0o700);
+    await endsCleanly(second);
+  },
+);
+
+test.each([
+  ["no journal is kept", { ...SETTINGS, FACELESS_STATE_DIR: "off" }],
+  ["settings are missing", {}],
+  ["the user wants no cache", { ...SETTINGS, NODE_DISABLE_COMPILE_CACHE: "1" }],
+  ["the home folder can't be written to", { ...SETTINGS, HOME: "/proc" }],
+])("where %s, a server keeps no compiled code and runs", async (_, env) => {
+  const home = temporaryFolder();
+
+  await endsCleanly(await listTools(home, env));
+
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test("a cache of the user's own is used instead", async () => {
+  const [home, own] = [temporaryFolder(), temporaryFolder()];
+
+  await endsCleanly(await listTools(home, { ...SETTINGS, NODE_COMPILE_CACHE: own }));
+
+  expect([readdirSync(home).length, readdirSync(own).length]).toEqual([0, canCache ? 1 : 0]);
+});
+
+test.skipIf(canCache)("a Node that can't keep compiled code writes nothing", async () => {
+  const home = temporaryFolder();
+
+  await endsCleanly(await listTools(home, SETTINGS));
+
+  expect(existsSync(join(home, ".faceless-video-mcp"))).toBe(false);
 });
