@@ -7,6 +7,7 @@ import { DOCUMENTS, findFaults, readDocument } from "../scripts/docs-check.ts";
 import { PARTS } from "../scripts/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import packages from "./checks/clients/packages.json" with { type: "json" };
+import { VERSIONS } from "./fixtures/npm-tools.ts";
 
 /** A document without generated parts, at the root like the paths below. */
 const PLAIN = "AGENTS.md";
@@ -58,6 +59,11 @@ test("each test that test/README.md names for an attack exists", () => {
   expect(names.filter((name) => !tests.includes(name))).toEqual([]);
 });
 
+test("npm run inspect starts the Inspector that the tests run", () => {
+  const version = VERSIONS["@modelcontextprotocol/inspector"];
+  expect(manifest.scripts.inspect).toContain(` @modelcontextprotocol/inspector@${version} `);
+});
+
 test("docs/ERRORS.md explains each error code", () => {
   const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm);
   expect(readDocument("docs/ERRORS.md").match(/(?<=^\| `)\w+/gm)).toEqual(codes);
@@ -70,7 +76,7 @@ test("the clients' document names the versions that the tests run", () => {
   expect(document.match(/(?:SDK|Inspector) \d[\d.]*\d/g)).toEqual([
     `SDK ${minor(devDependencies["@modelcontextprotocol/sdk"])}`,
     `SDK ${minor(devDependencies["@modelcontextprotocol/client"])}`,
-    `Inspector ${minor(devDependencies["@modelcontextprotocol/inspector"])}`,
+    `Inspector ${minor(VERSIONS["@modelcontextprotocol/inspector"])}`,
   ]);
   const { node: _, ...applications } = packages;
   expect(Object.values(applications).filter((version) => !document.includes(` ${version} `))).toEqual([]);

@@ -1,14 +1,19 @@
-// The MCP Inspector's CLI with the built server, as a developer would check it.
+// The MCP Inspector's CLI with the built server, as a developer would check it. It is no devDependency, since
+// npm would warn whoever installs it on the lowest Node that we promise.
 
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { TOOLS } from "../fixtures/constants.ts";
+import { npmProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
 
-const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
-const bin = join(dirname(manifest), "..", "..", ".bin", "mcp-inspector");
+/** The first run on a computer downloads it. */
+const INSTALLATION_MS = 300_000;
+
+let bin: string;
+beforeAll(async () => {
+  bin = await npmProgram("@modelcontextprotocol/inspector", "mcp-inspector");
+}, INSTALLATION_MS);
 
 const inspect = (args: string, env: readonly string[] = []) => {
   const server = ["env", ...env, "node", BUILT_FILE, "--sandbox"];
