@@ -10,6 +10,7 @@ import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
+import manifest from "../package.json" with { type: "json" };
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 const DESCRIBED_SETTINGS = Object.values(SETTINGS).map((setting) => ({
@@ -17,17 +18,26 @@ const DESCRIBED_SETTINGS = Object.values(SETTINGS).map((setting) => ({
   description: describeSetting(setting),
 }));
 
+/** What the documents that a user meets first say until the first release. */
+const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, clone the repository, run \`npm ci\` and \`npm run build\` in it, and run
+\`node dist/bin.cjs\` wherever a document has \`npx … faceless-video-mcp\`. \`node dist/bin.cjs config CLIENT --installed\` prints an entry that
+works without npm. Links, plugins and the bundle come with the release.`;
+const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };
+
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
+    ...NPM,
     entry: fenced(shortEntry(), "json"),
     links: installLinks(),
     tools: toolsTable(),
   },
   "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
-  "docs/CLIENTS.md": { files: CLIENTS.map(clientItem).join("\n") },
+  "docs/CLIENTS.md": { ...NPM, files: CLIENTS.map(clientItem).join("\n") },
+  "docs/plugin/README.md": NPM,
+  "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
-  "llms.txt": { tools: list(TOOLS), prompts: list(PROMPTS), variables: list(DESCRIBED_SETTINGS) },
+  "llms.txt": { ...NPM, tools: list(TOOLS), prompts: list(PROMPTS), variables: list(DESCRIBED_SETTINGS) },
 };
 
 /** The document with the text between its marks replaced. Throws if it has no such marks. */
@@ -36,7 +46,8 @@ export function withPart(document: string, name: string, text: string): string {
   const from = document.indexOf(open);
   const to = document.indexOf(close);
   if (from === -1 || to < from) throw new Error(`The document has no marks named ${name}.`);
-  return `${document.slice(0, from + open.length)}\n\n${text}\n\n${document.slice(to)}`;
+  const between = text === "" ? "" : `${text}\n\n`;
+  return `${document.slice(0, from + open.length)}\n\n${between}${document.slice(to)}`;
 }
 
 /** A Markdown table with aligned columns. No cell may contain a vertical bar. */

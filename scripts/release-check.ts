@@ -1,8 +1,10 @@
-// npm run release:check: finds what stops a release and is fixed by a commit. Prints a line for each fault.
+// npm run release:check: finds what stops a release and is fixed by a commit, a line for each fault. With
+// `-- dry`, as npm run release:dry calls it, it ends with the maintainers' steps and does not fail.
 
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 
+const manifestSchema = z.looseObject({ version: z.string(), isOnNpm: z.boolean() });
 const lockfileSchema = z.object({
   packages: z.record(
     z.string(),
@@ -12,11 +14,14 @@ const lockfileSchema = z.object({
     }),
   ),
 });
+const { version, isOnNpm } = manifestSchema.parse(JSON.parse(readFileSync("package.json", "utf8")));
 const { packages } = lockfileSchema.parse(JSON.parse(readFileSync("package-lock.json", "utf8")));
+const isDry = process.argv[2] === "dry";
 
-const faults = [...lockfileFaults(), ...readmeFaults(), ...changelogFaults()];
-process.stdout.write(faults.length === 0 ? "Nothing stops the release.\n" : `${faults.join("\n")}\n`);
-process.exitCode = faults.length === 0 ? 0 : 1;
+const faults = [...lockfileFaults(), ...stageFaults(), ...changelogFaults()];
+const verdict = faults.length === 0 ? "Nothing in the repository stops the release." : faults.join("\n");
+process.stdout.write(`${verdict}\n${isDry ? maintainersSteps() : ""}`);
+process.exitCode = isDry || faults.length === 0 ? 0 : 1;
 
 /** npm doesn't check a package without an integrity, or install a platform's package without an entry. */
 function lockfileFaults(): string[] {
@@ -34,13 +39,26 @@ function lockfileFaults(): string[] {
   ];
 }
 
-function readmeFaults(): string[] {
-  const isMarked = readFileSync("README.md", "utf8").includes("<!-- unpublished -->");
-  return isMarked ? ["README.md: remove the block that says that the package is not on npm yet."] : [];
+/** The documents that a release publishes say that npm has the package. */
+function stageFaults(): string[] {
+  return isOnNpm ? [] : ["package.json: set isOnNpm to true, and run npm run docs."];
 }
 
-/** The release's notes are the part of its version alone. */
+/** The release's notes are the part of its version alone, which is the newest. */
 function changelogFaults(): string[] {
-  const isMissed = /^## \[Unreleased\]\s+(?!## )\S/m.test(readFileSync("CHANGELOG.md", "utf8"));
-  return isMissed ? ["CHANGELOG.md: move the changes under Unreleased to the version's own heading."] : [];
+  const heading = /^## .*$/m.exec(readFileSync("CHANGELOG.md", "utf8"))?.[0] ?? "";
+  const isDated = heading.startsWith(`## [${version}] - `) && / - \d{4}-\d\d-\d\d$/.test(heading);
+  return isDated
+    ? []
+    : [`CHANGELOG.md: the first heading is not "## [${version}] - " with the day of the release.`];
+}
+
+/** The headings of RELEASING.md, and what is bold in its steps. */
+function maintainersSteps(): string {
+  const text = readFileSync(new URL("../.github/RELEASING.md", import.meta.url), "utf8");
+  const lines = [...text.matchAll(/^(?:## (?<title>.+)|(?<step>\d+\. )\*\*(?<what>.+?)\*\*)/gm)];
+  const list = lines.map(({ groups: { title, step, what } = {} }) =>
+    title === undefined ? `  ${step}${what}` : `\n${title}`,
+  );
+  return `\nWhat only a maintainer can do, in this order (.github/RELEASING.md says how):\n${list.join("\n")}\n`;
 }

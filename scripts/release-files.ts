@@ -1,12 +1,16 @@
 // Part of npm run release:pack. `tsx scripts/release-files.ts FOLDER` takes the bundle in FOLDER and writes
-// server.json with its hash, notes.md with what CHANGELOG.md says of this version, and npm-tag.
+// server.json with its hash, notes.md with what CHANGELOG.md says of this version, npm-tag, and the extension
+// of Gemini CLI, which looks for an archive of each platform.
 
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
 
 const BUNDLE = "faceless-video-mcp.mcpb";
+const PLUGIN = fileURLToPath(new URL("../docs/plugin", import.meta.url));
 const serverSchema = z.looseObject({
   version: z.string(),
   repository: z.looseObject({ url: z.string() }),
@@ -29,6 +33,7 @@ write("server.json", JSON.stringify({ ...server, packages: [...server.packages, 
 write("notes.md", notesOf(readFileSync("CHANGELOG.md", "utf8")));
 // What `npm install faceless-video-mcp` takes must never be a pre-release.
 write("npm-tag", version.includes("-") ? "next" : "latest");
+packExtension();
 
 function write(name: string, text: string): void {
   writeFileSync(join(folder, name), `${text}\n`);
@@ -40,5 +45,21 @@ function notesOf(text: string): string {
   const section = sections.find((candidate) => candidate.startsWith(`[${version}] - `));
   const notes = section?.split("\n").slice(1).join("\n").trim() ?? "";
   if (notes === "") throw new Error(`CHANGELOG.md says nothing of ${version}.`);
-  return notes;
+  return unwrap(notes);
+}
+
+/** GitHub shows a release's notes with each line break, so a paragraph or item gets one line. */
+function unwrap(text: string): string {
+  return text.replace(/(?<=\S)\n *(?=[^\s#*-])/g, " ");
+}
+
+function packExtension(): void {
+  const [archive = "", ...others] = ["linux", "darwin", "win32"].map((platform) =>
+    join(folder, `${platform}.faceless-video.tar.gz`),
+  );
+  const { status } = spawnSync("tar", ["-czf", archive, "-C", PLUGIN, "gemini-extension.json", "skills"], {
+    stdio: "inherit",
+  });
+  if (status !== 0) throw new Error("tar can't pack the extension.");
+  for (const other of others) copyFileSync(archive, other);
 }

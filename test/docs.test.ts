@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DOCUMENTS, findFaults, readDocument } from "../scripts/docs-check.ts";
-import { PARTS } from "../scripts/docs-parts.ts";
+import { PARTS, withPart } from "../scripts/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import packages from "./checks/clients/packages.json" with { type: "json" };
 import { VERSIONS } from "./fixtures/npm-tools.ts";
@@ -46,6 +46,22 @@ test("a document with a generated part that was changed by hand is refused", () 
     ([mark, text]) => `<!-- ${mark} -->\n\n${mark === "tools" ? `${text}!` : text}\n\n<!-- /${mark} -->\n`,
   );
   expect(findFaults("llms.txt", parts.join(""))).toEqual(["its part tools is out of date: npm run docs"]);
+});
+
+test("the documents that a user meets first say the same of npm, and nothing once it has the package", () => {
+  const names = [
+    "README.md",
+    "llms.txt",
+    "llms-install.md",
+    "docs/CLIENTS.md",
+    "docs/plugin/README.md",
+  ] as const;
+  const said = new Set(names.map((name) => PARTS[name].npm));
+  const notYet = /not on npm yet/;
+  expect([...said].map((text) => notYet.test(text))).toEqual([!manifest.isOnNpm]);
+  expect(withPart("<!-- npm -->\n\nNot yet.\n\n<!-- /npm -->\n", "npm", "")).toBe(
+    "<!-- npm -->\n\n<!-- /npm -->\n",
+  );
 });
 
 test("each test that test/README.md names for an attack exists", () => {

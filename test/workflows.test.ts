@@ -111,7 +111,7 @@ test("a release is checked, tested, attested and downloadable before the registr
   const order = ["pack", "npm", "attest", "assets", "registry"].map((id) => jobOf(`release.yml ${id}`));
   expect(order.map((job) => job?.needs)).toEqual(["check", "pack", "pack", ["npm", "attest"], "assets"]);
   expect(order.map((job) => job?.steps[0]?.with?.["name"])).toEqual([undefined, ...Array(4).fill("packed")]);
-  expect(order[2]?.steps.at(-1)?.with).toEqual({ "subject-path": "*.tgz\n*.mcpb\n" });
+  expect(order[2]?.steps.at(-1)?.with).toEqual({ "subject-path": "*.tgz\n*.mcpb\n*.tar.gz\n" });
 });
 
 test.each([
@@ -169,45 +169,78 @@ const MACOS = { version: "1.0.0", optional: true };
 const TOOL = { version: "1.0.0", integrity: "sha512-t", optionalDependencies: { linux: "1", macos: "1" } };
 const lockfileOf = (packages: object) => JSON.stringify({ packages: { "": {}, ...packages } });
 
-/** Runs a script of .config in a folder with this lockfile, this README and these unreleased changes. */
-async function runScript(script: string, packages: object, { readme = "", changes = "", env = {} } = {}) {
+const RELEASED = { version: "1.1.0", isOnNpm: true };
+
+/** Runs a script in a folder with this lockfile, this package.json and this first heading of the changelog. */
+async function runScript(
+  script: string,
+  packages: object,
+  { args = [""], manifest: released = RELEASED, heading = "[1.1.0] - 2027-01-31", env = {} } = {},
+) {
   const cwd = temporaryFolder();
   const file = join(cwd, "package-lock.json");
   await writeFile(file, lockfileOf(packages));
-  await writeFile(join(cwd, "README.md"), readme);
+  await writeFile(join(cwd, "package.json"), JSON.stringify(released));
   await writeFile(
     join(cwd, "CHANGELOG.md"),
-    `## [Unreleased]\n\n${changes}## [1.0.0] - 2026-12-31\n\n- Old.\n`,
+    `# Changelog\n\n## ${heading}\n\n- New.\n\n## [1.0.0] - 2026-12-31\n\n- Old.\n`,
   );
   const path = fileURLToPath(new URL(`../scripts/${script}.ts`, import.meta.url));
-  const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path], { cwd, env });
+  const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path, ...args], {
+    cwd,
+    env,
+  });
   return { ...ran, lockfile: await readFile(file, "utf8") };
 }
 
-test("the release's check passes where every package has an integrity", async () => {
+test("the release's check passes where nothing is left to do", async () => {
   const packages = {
     "node_modules/tool": TOOL,
     "node_modules/linux": LINUX,
     "node_modules/macos": { ...MACOS, integrity: "sha512-m" },
   };
-  const { code, stdout } = await runScript("release-check", packages);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "Nothing stops the release.\n" });
-});
-
-test("the release's check has a line for each thing that stops a release", async () => {
-  const packages = { "node_modules/tool": TOOL, "node_modules/macos": MACOS };
-  const files = { readme: "<!-- unpublished -->", changes: "- New.\n\n" };
-  const { code, stdout } = await runScript("release-check", packages, files);
-  expect({ code, lines: stdout.split("\n") }).toEqual({
-    code: 1,
-    lines: [
-      expect.stringMatching(/^package-lock.json: 1 packages .* 1 no entry, such as node_modules\/macos\./),
-      expect.stringMatching(/^README\.md: .*not on npm/),
-      expect.stringMatching(/^CHANGELOG\.md: .*under Unreleased/),
-      "",
-    ],
+  expect(await runScript("release-check", packages)).toMatchObject({
+    code: 0,
+    stdout: "Nothing in the repository stops the release.\n",
   });
 });
+
+const UNFINISHED = {
+  packages: { "node_modules/tool": TOOL, "node_modules/macos": MACOS },
+  files: { manifest: { version: "1.1.0", isOnNpm: false }, heading: "[Unreleased]" },
+};
+const FAULTS = [
+  expect.stringMatching(/^package-lock.json: 1 packages .* 1 no entry, such as node_modules\/macos\./),
+  expect.stringMatching(/^package\.json: .*isOnNpm/),
+  'CHANGELOG.md: the first heading is not "## [1.1.0] - " with the day of the release.',
+];
+
+test("the release's check has a line for each thing that stops a release", async () => {
+  const { code, stdout } = await runScript("release-check", UNFINISHED.packages, UNFINISHED.files);
+  expect({ code, lines: stdout.split("\n") }).toEqual({ code: 1, lines: [...FAULTS, ""] });
+});
+
+test("a dry run ends with the steps of RELEASING.md, in their order, and is no failure", async () => {
+  const files = { ...UNFINISHED.files, args: ["dry"] };
+  const { code, stdout } = await runScript("release-check", UNFINISHED.packages, files);
+
+  const releasing = await readFile(new URL("../.github/RELEASING.md", import.meta.url), "utf8");
+  const headings = [...releasing.matchAll(/(?<=^## ).*/gm)].map(String);
+  const steps = releasing.match(/^\d+\. \*\*.+?\*\*/gm)?.map((step) => `  ${step.replaceAll("**", "")}`);
+  const lines = stdout.split("\n");
+  expect({ code, faults: lines.slice(0, 3) }).toEqual({ code: 0, faults: FAULTS });
+  expect(lines.filter((line) => headings.includes(line))).toEqual(headings);
+  expect(lines.filter((line) => /^ {2}\d/.test(line))).toEqual(steps);
+  expect(steps?.length).toBeGreaterThan(10);
+});
+
+test.each(["[1.1.0] - unreleased", "[1.0.9] - 2027-01-31", "[1.1.0-rc.1] - 2027-01-31", "[Unreleased]"])(
+  "a release of 1.1.0 is stopped while the changelog begins with %s",
+  async (heading) => {
+    const { code, stdout } = await runScript("release-check", {}, { heading });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: `${FAULTS[2]}\n` });
+  },
+);
 
 test("npm run lockfile keeps the file where a package would disappear, and else fills it in", async () => {
   const packages = { "node_modules/linux": LINUX, "node_modules/macos": MACOS };
@@ -224,14 +257,6 @@ test("npm run lockfile keeps the file where a package would disappear, and else 
     /^package-lock\.json is unchanged: 1 packages .*node_modules\/macos\. .*\n$/,
   );
   expect(complete).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
-});
-
-test("no release leaves changes out of its notes", async () => {
-  const { code, stdout } = await runScript("release-check", {}, { changes: "- New.\n\n" });
-  expect({ code, stdout }).toEqual({
-    code: 1,
-    stdout: expect.stringMatching(/^CHANGELOG\.md: .*under Unreleased.*\n$/),
-  });
 });
 
 test("each stress test has a job of its own", () => {

@@ -91,6 +91,13 @@ test.each(["start-server", "start-server.cmd"])("%s starts the exact version out
   expect(read(file)).toContain(` ${NPX_ARGS.join(" ")} `);
 });
 
+test("Codex's short description has at most 30 characters, as its directory wants", () => {
+  const { interface: shown } = z
+    .looseObject({ interface: z.looseObject({ shortDescription: z.string() }) })
+    .parse(JSON.parse(read(".codex-plugin/plugin.json")));
+  expect(shown.shortDescription).toMatch(/^.{1,30}$/);
+});
+
 test("the skill has its folder's name and never speaks as the user", () => {
   const folder = "skills/make-faceless-video";
   const [skill, styles] = [read(`${folder}/SKILL.md`), read(`${folder}/references/styles.md`)];
