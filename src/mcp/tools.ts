@@ -55,7 +55,7 @@ export function registerTools(server: McpServer, application: Application, tasks
       {
         title,
         description,
-        annotations,
+        annotations: { title, ...annotations },
         ...schemas(name),
         ...(tool.startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
       },

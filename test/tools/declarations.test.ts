@@ -13,9 +13,8 @@ test.each(TOOLS.map((tool) => [tool.name, tool] as const))("%s declares what was
   const { _meta, ...reviewed } = JSON.parse(readFileSync(file, "utf8"));
   const { input, output } = TOOL_SCHEMAS[name] ?? {};
 
-  expect({ name, title, description, inputSchema: input, outputSchema: output, annotations }).toEqual(
-    reviewed,
-  );
+  const listed = { name, title, description, inputSchema: input, outputSchema: output };
+  expect({ ...listed, annotations: { title, ...annotations } }).toEqual(reviewed);
   expect({ effect, startsJob }).toEqual({
     effect: { generate_video: "spends", publish_video: "publishes" }[name] ?? "reads",
     startsJob: _meta === undefined ? undefined : true,
