@@ -2,8 +2,9 @@
 // and waits for no pipe, since other users and programs may write to the folder too: such a file is an error,
 // as what it hides might matter.
 
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
+// Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
+import { constants, promises as fs, type Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "./errors.ts";
 
@@ -28,12 +29,12 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
       const versions = new Map<string, string>();
       const look = async (name: string) => {
         // A file may have gone since.
-        const stats = await orMissing(undefined, lstat(join(path, name)));
+        const stats = await orMissing(undefined, fs.lstat(join(path, name)));
         if (stats === undefined) return;
         if (!isOwnFile(stats)) throw new Error(`${NOT_OURS}: ${name}`);
         versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
       };
-      const names = await orMissing([], readdir(path));
+      const names = await orMissing([], fs.readdir(path));
       await Promise.all(names.filter((name) => namePattern.test(name)).map(look));
       return versions;
     },
@@ -47,7 +48,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
         }),
       ),
     async append(name, text) {
-      if (mayMake) await mkdir(path, { recursive: true, mode: 0o700 });
+      if (mayMake) await fs.mkdir(path, { recursive: true, mode: 0o700 });
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
       await withFile(join(path, name), flags, async (file) => {
         // Under a second name it may be any file.
@@ -58,7 +59,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
         await file.sync();
       });
     },
-    remove: (name) => unlink(join(path, name)),
+    remove: (name) => fs.unlink(join(path, name)),
   };
 }
 
@@ -71,7 +72,7 @@ async function withFile<Result>(
   use: (file: FileHandle) => Promise<Result>,
 ): Promise<Result> {
   // Windows has neither flag: undefined counts as 0.
-  const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  const file = await fs.open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
   try {
     if (isOwnFile(await file.stat())) return await use(file);
     throw new Error(NOT_OURS);

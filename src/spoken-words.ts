@@ -7,7 +7,7 @@ const NAMED_BY = 20_000;
 
 // Scripts without spaces between words.
 const UNSPACED = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}`;
-const WORD = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*`;
+const WORD = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*`;
 
 /** The topic without what stands in [brackets], also within others. A bracket that nothing closes is text. */
 export function spokenTextOf(topic: string): string {

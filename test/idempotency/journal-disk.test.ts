@@ -1,6 +1,7 @@
-// The real disk below the journal: what can't be had here is faked in node:fs/promises.
+// The real disk below the journal: what can't be had here is faked in node:fs.
 
 import { systemClock } from "../../src/clock.ts";
+import type * as nodeFs from "node:fs";
 import type * as fs from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openPrivateFolder } from "../../src/private-folder.ts";
@@ -16,14 +17,15 @@ interface Fakes {
 
 const fake: { current: Fakes } = vi.hoisted(() => ({ current: {} }));
 
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof fs>();
+vi.mock("node:fs", async (original) => {
+  const whole = await original<typeof nodeFs>();
+  const real = whole.promises;
   const open: typeof fs.open = async (...args) => {
     const handle = await real.open(...args);
     return Object.assign(handle, fake.current.onOpen?.(handle));
   };
   const lstat = (path: string) => (fake.current.lstat ?? real.lstat)(path);
-  return { ...real, open, lstat };
+  return { ...whole, promises: { ...real, open, lstat } };
 });
 beforeEach(() => void (fake.current = {}));
 afterEach(() => void vi.useRealTimers());
