@@ -1,4 +1,5 @@
-// The public surface, a reviewed file per tool, prompt and template. `npm test -- -u` updates these files.
+// The public surface, a reviewed file per tool, prompt and template. `npx vitest run test/e2e/contract.test.ts -u`
+// updates these files.
 
 import { expect, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern, textOf } from "../fixtures/clients.ts";

@@ -1,10 +1,8 @@
-// Measures get_video_status through the built server and through the least one that the SDK allows, and the
-// same request sent directly.
+// Measures get_video_status through the built server and through a minimal one of the SDK.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Agent, request } from "undici";
 import { type RawServer, startRaw } from "../../fixtures/raw-server.ts";
 import { jobIdOf } from "../../fixtures/soak-service.ts";
 import { compare, inTurns, median } from "./sample.ts";
@@ -14,8 +12,6 @@ const JOBS = 200;
 const ONE_BY_ONE = 1_000;
 const AT_ONCE = 32;
 const TOGETHER = 6_000;
-const KEY = "fl_bench_0123456789";
-const SDK_SERVER = fileURLToPath(new URL("sdk-server.ts", import.meta.url));
 const SERVICE = fileURLToPath(new URL("local-service.ts", import.meta.url));
 const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
@@ -25,49 +21,36 @@ interface Calls {
   readonly perSecond: number;
 }
 
-export async function benchCalls() {
+export async function benchCalls(sdkServer: string) {
   const service = spawn(process.execPath, ["--import", "tsx", SERVICE], {
     stdio: ["ignore", "pipe", "inherit"],
     env: BARE,
   });
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
-  const env = { ...BARE, FACELESS_API_KEY: KEY, FACELESS_BASE_URL: url };
+  const env = { ...BARE, FACELESS_API_KEY: "fl_bench_0123456789", FACELESS_BASE_URL: url };
   const server = startRaw({ env });
-  const least = startRaw({ env, nodeArgs: ["--import", "tsx"], file: SDK_SERVER });
-  const agent = new Agent();
-  const headers = { authorization: `Bearer ${KEY}` };
-
-  const direct = async (jobId: string) => {
-    const { body } = await request(`${url}/api/v1/status/${jobId}`, { dispatcher: agent, headers });
-    if (Reflect.get(Object(await body.json()), "status") !== "processing") throw new Error("No status.");
-  };
-  const through = (raw: RawServer) => async (jobId: string) => {
-    const { result } = await raw.ask("tools/call", { name: "get_video_status", arguments: { jobId } });
-    if (result?.["structuredContent"] === undefined) throw new Error(`No status. ${JSON.stringify(result)}`);
-  };
+  const minimal = startRaw({ env, file: sdkServer });
   try {
     await server.open("legacy");
-    await least.open("legacy");
-    const calls = [direct, through(server), through(least)];
-    const [base = [], ours = [], leasts = []] = await inTurns(
-      ROUNDS,
-      calls.map((call) => () => measure(call)),
-    );
-    const compareCalls = (others: readonly Calls[]) => ({
-      p50Ms: compare(base, others, ({ p50Ms }) => p50Ms),
-      perSecond: compare(base, others, ({ perSecond }) => perSecond),
-    });
-    return { ours: compareCalls(ours), least: compareCalls(leasts) };
+    await minimal.open("legacy");
+    const [base = [], ours = []] = await inTurns(ROUNDS, [() => measure(minimal), () => measure(server)]);
+    return {
+      p50Ms: compare(base, ours, ({ p50Ms }) => p50Ms),
+      perSecond: compare(base, ours, ({ perSecond }) => perSecond),
+    };
   } finally {
     server.child.kill();
-    least.child.kill();
+    minimal.child.kill();
     service.kill();
-    await agent.close();
   }
 }
 
-async function measure(call: (jobId: string) => Promise<void>): Promise<Calls> {
+async function measure(server: RawServer): Promise<Calls> {
+  const call = async (jobId: string) => {
+    const { result } = await server.ask("tools/call", { name: "get_video_status", arguments: { jobId } });
+    if (result?.["structuredContent"] === undefined) throw new Error(`No status. ${JSON.stringify(result)}`);
+  };
   // Every tenth job is completed, and a completed job is requested only once.
   const jobs = (count: number) =>
     Array.from({ length: count }, (_, index) => jobIdOf((index % JOBS) * 10 + 1));

@@ -34,7 +34,7 @@ export async function benchJournal(): Promise<string> {
       ...times.map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`),
     ]);
   }
-  return table(["requests in files", "first look", "paid call", "what results say of it"], rows);
+  return table(["requests in files", "first look", "paid call", "reading it for results"], rows);
 }
 
 async function measure(folder: string, size: Size): Promise<number[]> {

@@ -42,7 +42,7 @@ try {
     rows.push(row);
   }
   const notRun = NOT_RUN.map(({ title, why }) => ({ title, version: "", notRun: why }));
-  if (positionals.length === 0) await report("CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
+  if (positionals.length === 0) await report("docs/CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
   server?.close();

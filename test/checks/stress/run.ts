@@ -1,6 +1,6 @@
-// npm run stress: runs all stress tests in turn and writes their figures to docs/PERFORMANCE.md. Fails if a
-// promise is not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry`
-// the mutants of one module.
+// npm run stress: runs all stress tests in turn and writes their figures to figures.md. Fails if a promise is
+// not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry` the mutants of
+// one module.
 
 import { report, TODAY } from "../report.ts";
 import { MODULES, type Row, SEED, TESTS } from "./tests.ts";
@@ -30,7 +30,7 @@ for (const [name, test] of asked) {
       `- \`${name}\`, ${TODAY}, ${what}: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
   );
   if (!rows.every(({ met }) => met)) process.exitCode = 1;
-  await report("PERFORMANCE.md", name, lines.join("\n"));
+  await report("test/checks/stress/figures.md", name, lines.join("\n"));
 }
 // A server that could not be killed must not hold this process.
 process.exit();
