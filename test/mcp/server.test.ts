@@ -117,7 +117,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
   });
 
-  test("a client completes prompt arguments and the ids of its jobs", async () => {
+  test("a client completes prompt arguments and finds its videos by their words", async () => {
     const client = await connect(FAST_SANDBOX);
     const complete = async (prompt: string, name: string, value: string) => {
       const ref = { type: "ref/prompt" as const, name: prompt };
@@ -126,7 +126,10 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
     expect(await complete("write_video_topic", "subject", "")).toEqual([]);
     const jobId = await startVideo(client, "The tide");
-    expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
+    const [video = ""] = await complete("localize_video", "video", "tide");
+    expect(video).toBe(`The tide (${jobId})`);
+    const { messages } = await client.raw.getPrompt({ name: "review_video", arguments: { jobId: video } });
+    expect(JSON.stringify(messages)).toContain(`Video: jobId \`${jobId}\``);
   });
 
   test("without settings every tool is listed, and each call says what to set", async () => {

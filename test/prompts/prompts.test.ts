@@ -76,6 +76,7 @@ test.each([
   ` ${JOB_ID.toUpperCase()} `,
   `FACELESS://JOBS/${JOB_ID.toUpperCase()}`,
   `https://videos.example/watch?job=${JOB_ID}`,
+  `A fox steals one sock a night. (${JOB_ID})`,
 ])("localize_video takes the jobId %j and reads the topic from its status", (video) => {
   expect(textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
   const prompt = textOf("localize_video", { video });
