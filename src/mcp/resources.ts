@@ -93,10 +93,7 @@ export function registerResources(server: McpServer, application: Application): 
           ...JOB,
           uri: jobUri(jobId),
           name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
-          description:
-            status === "unknown"
-              ? "Video job."
-              : `Video job with the status ${quote(status, 60)} when last seen.`,
+          description: status === "unknown" ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`,
         })),
       ],
     };

@@ -6,7 +6,7 @@ import type { Published, PublicationPlan } from "../idempotency/publish-once.ts"
 import { accountName, platformId, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { describeAge, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
+import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import {
   describeConnected,
@@ -104,7 +104,7 @@ function questionFor(
   // An id tells the user nothing: it is shown only where nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
-  const sentences = [
+  const message = inSentences(
     `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox
       ? "This is a sandbox, so nothing is posted."
@@ -116,10 +116,10 @@ function questionFor(
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
     // Whole, since a cut link can't be opened.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
-  ];
+  );
   return {
     key,
-    message: sentences.filter(Boolean).join(" "),
+    message,
     verb: "publish",
     yes:
       platforms.length <= MAX_NAMED
@@ -139,7 +139,7 @@ function describeAccounts(platform: string, connected: readonly ConnectedPlatfor
 function cannotAskError(): BridgeError {
   return new BridgeError({
     code: "declined",
-    message: "Here nothing is published without the user's yes, and this client can't ask for it.",
+    message: "Here nothing is published without the user's confirmation, and this client can't ask for it.",
     nextStep:
       "Publish from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
     isForUser: true,
@@ -161,7 +161,8 @@ function describePublished(
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
   const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
   const failed = results.filter(
-    (result) => !result.ok && !results.some((other) => other.ok && idOf(other) === idOf(result)),
+    ({ ok, platform }) =>
+      !ok && !results.some((other) => other.ok && platformId(other.platform) === platformId(platform)),
   );
   const isMissing = (result: { platform: string }) =>
     connected?.every(({ platform }) => platform !== result.platform.trim().toLowerCase()) === true;
@@ -169,16 +170,16 @@ function describePublished(
   const refused = failed.filter((result) => !isMissing(result));
   const linked = posted.filter(hasLink);
   const unlinked = posted.filter((result) => !hasLink(result));
-  const summary = [
+  const summary = inSentences(
     linked.length > 0 && `Posted to ${namesOf(linked)}.`,
-    unlinked.length > 0 && `The service says that it posted to ${namesOf(unlinked)}, and gave no link.`,
+    unlinked.length > 0 && `The service reports a post on ${namesOf(unlinked)} but gave no link.`,
     before.length > 0 &&
       `It was posted to ${namesOf(before)} by an earlier call, so it was not sent there again.`,
     unconnected.length > 0 && `Not posted to ${namesOf(unconnected)}: no such account is connected.`,
     ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
     unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
-  ];
-  const nextStep = [
+  );
+  const nextStep = inSentences(
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
     unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
     unconnected.length > 0 &&
@@ -193,15 +194,8 @@ function describePublished(
     code !== undefined && given && "The confirmDuplicate code of this call is not valid.",
     code !== undefined &&
       `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
-  ];
-  return {
-    summary: summary.filter(Boolean).join(" "),
-    nextStep: nextStep.filter(Boolean).join(" ") || undefined,
-  };
-}
-
-function idOf({ platform }: { readonly platform: string }): string {
-  return platformId(platform);
+  );
+  return { summary, nextStep: nextStep || undefined };
 }
 
 function describeReason(result: Published["results"][number]): string {

@@ -82,7 +82,7 @@ test("Posts are told apart: with a link, without one, and of unknown outcome", a
   );
 
   expect(summary).toContain("It was posted to tiktok and x. ");
-  expect(summary).toMatch(/The service says that .* vimeo, and gave no link\..* fb: .* not known\.$/);
+  expect(summary).toMatch(/The service reports a post on vimeo but gave no link\..* fb: .* not known\.$/);
   expect(summary).not.toContain("answer was lost");
   expect(nextStep).toBe(
     "Show the user the link, and those of the posts. Tell them to look for the post on vimeo and fb.",

@@ -65,7 +65,7 @@ test("A post without a link is the service's word, and the user is told to look 
   const { call } = answering([{ platform: "tiktok", ok: true }]);
 
   expect(await call(on("tiktok"))).toMatchObject({
-    summary: "The service says that it posted to tiktok, and gave no link.",
+    summary: "The service reports a post on tiktok but gave no link.",
     nextStep: "Tell the user to look for the post on tiktok.",
   });
 });
