@@ -1,17 +1,19 @@
 // Describes a job for results: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { stateOf } from "../job.ts";
+import { jobUri, stateOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/responses.ts";
-import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
+/** The model mostly wrote the topic itself: what is repeated costs its context. */
+const MAX_TOPIC_CHARACTERS = 500;
 
 /** A post, as results name it. */
 export interface Post {
@@ -48,7 +50,7 @@ export type JobContext = Pick<ToolContext, "jobs" | "reader" | "poller" | "histo
 export async function describeJob(
   job: Job,
   { jobs, reader, poller, history, savedVideos }: JobContext,
-  { suggestsPublishing = false } = {},
+  { suggestsPublishing = false, wholeTopic = false } = {},
 ): Promise<ToolOutcome<Job>> {
   const saved = savedVideos.stateOf(job.jobId);
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
@@ -66,13 +68,18 @@ export async function describeJob(
     isLinkUnread: reader.isListUnread,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
+  const { summary, nextStep } = describeStatus(job, facts);
+  const { arguments: order } = known?.order ?? {};
+  const topic = cutText(String(order?.["topic"]), MAX_TOPIC_CHARACTERS);
+  const isCut = !wholeTopic && order !== undefined && topic !== order["topic"];
   return {
-    ...describeStatus(job, facts),
+    summary: inSentences(summary, isCut && `The topic is cut here: ${jobUri(job.jobId)} has it whole.`),
+    nextStep,
     result: {
       ...job,
       ...savedToOf(saved),
       ...(publishedTo !== undefined && publishedTo.length > 0 && { publishedTo }),
-      ...(known?.order !== undefined && { arguments: known.order.arguments }),
+      ...(order !== undefined && { arguments: isCut ? { ...order, topic } : order }),
       ...(watchEnded !== undefined && { watchEnded }),
     },
   };

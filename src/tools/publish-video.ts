@@ -54,6 +54,9 @@ export const publishVideo = defineTool({
   async run({ jobId, platforms, confirmDuplicate }, context) {
     const { config, publishOnce, service, jobs, askUser, publishSuggested, signal, client } = context;
     publishSuggested.add(jobId);
+    const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
+    const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
+    const isFirst = posts.every(({ result }) => result === undefined);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {
@@ -65,7 +68,6 @@ export const publishVideo = defineTool({
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        const { nowMs = 0 } = (await context.history()) ?? {};
         const { topic } = jobs.get(jobId) ?? {};
         return questionFor(plan, { topic, link, connected, nowMs, isSandbox: config.sandbox });
       });
@@ -79,7 +81,7 @@ export const publishVideo = defineTool({
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
     return {
-      ...describePublished(published, connected, confirmDuplicate),
+      ...describePublished(published, connected, { given: confirmDuplicate, isFirst }),
       result: { ...answer, results: [...results] },
     };
   },
@@ -149,11 +151,14 @@ function cannotAskError(): BridgeError {
   });
 }
 
-/** Says what became of each platform, and what to do about it. `connected` is read where one has failed. */
+/**
+ * Says what became of each platform, and what to do about it. `connected` is read where one has failed.
+ * `given`: the call's code. `isFirst`: the video was posted nowhere before.
+ */
 function describePublished(
   published: Published,
   connected: readonly ConnectedPlatform[] | undefined,
-  given: string | undefined,
+  { given, isFirst }: { readonly given: string | undefined; readonly isFirst: boolean },
 ): Guidance {
   const { results, unmentioned, code } = published;
   const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
@@ -182,6 +187,9 @@ function describePublished(
   const nextStep = inSentences(
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
     unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
+    isFirst &&
+      posted.length > 0 &&
+      "Tell them that the service documents no label for generated media, and the platform may want one.",
     unconnected.length > 0 &&
       describeConnected(
         unconnected.map(({ platform }) => platform.trim().toLowerCase()),

@@ -72,18 +72,22 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     );
   });
 
-  test("a client reads a job resource as the object that get_video_status returns", async () => {
+  test("a client reads a job resource as the object that get_video_status returns, with its whole topic", async () => {
     const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client);
+    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(20)}`.trim();
+    const jobId = await startVideo(client, topic);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("get_video_status", { jobId });
-    expect(structuredContent).toMatchObject({ done: true });
+    const cut = `${topic.slice(0, 499)}…`;
+    expect(structuredContent).toMatchObject({ done: true, arguments: { topic: cut } });
     const uri = `faceless://jobs/${jobId}`;
     const { contents } = await client.raw.readResource({ uri });
     const [content] = contents;
     if (content === undefined || !("text" in content)) throw new Error("The resource has no text.");
     expect(contents).toEqual([{ uri, mimeType: "application/json", text: content.text }]);
-    expect(JSON.parse(content.text)).toEqual(structuredContent);
+    const note = ` The topic is cut here: ${uri} has it whole.`;
+    const whole = JSON.stringify(structuredContent).replace(note, "").replace(cut, topic);
+    expect(JSON.parse(content.text)).toEqual(JSON.parse(whole));
   });
 
   test("a client lists recent jobs as resources and completes their ids", async () => {

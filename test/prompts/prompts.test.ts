@@ -82,6 +82,8 @@ test.each([
   const prompt = textOf("localize_video", { video });
 
   expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
-  expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
-  expect(prompt).toContain("Without these, ask me for the topic");
+  expect(prompt).toContain(
+    "gives the video's topic and settings as `arguments`, free of charge. The resource",
+  );
+  expect(prompt).toContain("Without `arguments`, ask me for the topic");
 });
