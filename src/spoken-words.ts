@@ -32,6 +32,18 @@ export function firstSpokenWords(topic: string): string {
   return `${(whole || cut).trimEnd()}…`;
 }
 
+/** The videos whose name has all the words that were typed, or parts of words. A word may begin the id. */
+export function findByWords<Video extends { readonly jobId: string; readonly topic?: string }>(
+  typed: string,
+  videos: readonly Video[],
+): Video[] {
+  const words = typed.toLowerCase().match(/[\p{L}\p{M}\p{N}-]+/gu) ?? [];
+  return videos.filter(({ jobId, topic = "" }) => {
+    const name = firstSpokenWords(topic).toLowerCase();
+    return words.every((word) => name.includes(word) || jobId.toLowerCase().startsWith(word));
+  });
+}
+
 function hasWords(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }

@@ -140,6 +140,11 @@ export function describeAge(ms: number): string {
   return "just now";
 }
 
+/** A text of the sentences that apply. */
+export function inSentences(...sentences: readonly (string | false | undefined)[]): string {
+  return sentences.filter(Boolean).join(" ");
+}
+
 /** "tiktok", "tiktok and youtube", "tiktok, youtube and x". */
 export function inWords(names: readonly string[]): string {
   // British English has no comma before the "and".

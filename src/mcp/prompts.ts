@@ -2,22 +2,23 @@
 
 import { completable, type McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import { JOB_ID } from "../job.ts";
 import { PROMPTS } from "../prompts/catalog.ts";
-import { type Prompt, readArguments } from "../prompts/prompt.ts";
+import { type KnownVideo, type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
 import { schemaFrom } from "./tools.ts";
 
-const SUGGESTED_JOBS = 20;
+const SEARCHED_JOBS = 100;
 
 /** All of them lead to a new video, which a server that only reads can't start. */
 export function registerPrompts(server: McpServer, application: Application): void {
   if (application.config.readOnly) return;
-  const recentJobIds = () => application.jobs.recent(SUGGESTED_JOBS).map(({ jobId }) => jobId);
+  const recentVideos = () => application.jobs.recent(SEARCHED_JOBS).filter(({ jobId }) => JOB_ID.test(jobId));
   for (const prompt of PROMPTS) {
     const { name, title, description } = prompt;
     server.registerPrompt(
       name,
-      { title, description, argsSchema: schemaOf(prompt, recentJobIds) },
+      { title, description, argsSchema: schemaOf(prompt, recentVideos) },
       (values) => {
         const written = prompt.write(values, application.canPublish);
         return {
@@ -32,7 +33,7 @@ export function registerPrompts(server: McpServer, application: Application): vo
 /** The SDK has checked that they are texts. */
 const argumentsSchema = () => z.record(z.string(), z.string()).default({});
 
-function schemaOf(prompt: Prompt, recentJobIds: () => readonly string[]) {
+function schemaOf(prompt: Prompt, recentVideos: () => readonly KnownVideo[]) {
   const args = Object.entries(prompt.arguments);
   const json = {
     type: "object",
@@ -45,7 +46,7 @@ function schemaOf(prompt: Prompt, recentJobIds: () => readonly string[]) {
   const shape = Object.fromEntries(
     args.map(([name, { suggest }]) => [
       name,
-      completable(z.string(), (typed) => [...(suggest?.(typed, recentJobIds) ?? [])]),
+      completable(z.string(), (typed) => [...(suggest?.(typed, recentVideos) ?? [])]),
     ]),
   );
   return { ...schemaFrom(json, (given) => readArguments(prompt, argumentsSchema().parse(given))), shape };

@@ -35,7 +35,7 @@ const LIST_FRESH_MS = 10_000;
 export function registerResources(server: McpServer, application: Application): void {
   const { reader, poller, jobs, savedVideos, log } = application;
   const jobContents = async (uri: string, job: Job) => {
-    const text = JSON.stringify(await describeKnownJob(job, application));
+    const text = JSON.stringify(await describeKnownJob(job, application, { wholeTopic: true }));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
 
@@ -93,10 +93,7 @@ export function registerResources(server: McpServer, application: Application): 
           ...JOB,
           uri: jobUri(jobId),
           name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
-          description:
-            status === "unknown"
-              ? "Video job."
-              : `Video job with the status ${quote(status, 60)} when last seen.`,
+          description: status === "unknown" ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`,
         })),
       ],
     };
@@ -107,9 +104,10 @@ export function registerResources(server: McpServer, application: Application): 
 export async function describeKnownJob(
   job: Job,
   context: JobContext & Pick<ToolContext, "config">,
+  options: { readonly wholeTopic?: boolean } = {},
 ): Promise<Record<string, unknown>> {
   await context.savedVideos.refresh();
-  const { result, ...guidance } = await describeJob(job, context);
+  const { result, ...guidance } = await describeJob(job, context, options);
   return withGuidance(guidance, result, context);
 }
 

@@ -4,6 +4,7 @@
 import { readJobId } from "../job.ts";
 import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
+import { findByWords, firstSpokenWords } from "../spoken-words.ts";
 import { cleanServiceText } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 
@@ -19,7 +20,10 @@ const AUDIENCES = ["general viewers", "children aged 6 to 10", "teenagers", "par
 
 const suggest = (values: readonly string[]) => (typed: string) =>
   values.filter((value) => value.startsWith(typed.trim().toLowerCase()));
-const suggestJobId: Suggest = (typed, recentJobIds) => suggest(recentJobIds())(typed);
+const suggestVideo: Suggest = (typed, recentVideos) =>
+  findByWords(typed, recentVideos()).map(({ jobId, topic }) =>
+    topic === undefined ? jobId : `${cleanServiceText(firstSpokenWords(topic), 80)} (${jobId})`,
+  );
 const readText = (limit: number) => (text: string) => cleanServiceText(text, limit) || undefined;
 
 /** What a video is about, in the user's words. */
@@ -40,7 +44,7 @@ export const jobId = {
   description: "The video's jobId. Left out: the newest video",
   read: readJobId,
   allowed: "a jobId as list_videos shows it",
-  suggest: suggestJobId,
+  suggest: suggestVideo,
 };
 
 export const video = {
@@ -48,7 +52,7 @@ export const video = {
   required: true,
   read: readVideo,
   allowed: "a jobId or the topic of a video",
-  suggest: suggestJobId,
+  suggest: suggestVideo,
 } as const;
 
 const language = {
@@ -112,9 +116,9 @@ function readDuration(text: string): number | undefined {
   return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
 }
 
-/** Reads a video's jobId or its topic. */
+/** Reads a video's jobId, also behind its name, or its topic. */
 function readVideo(text: string): { readonly jobId: string } | { readonly topic: string } | undefined {
-  const jobId = /\s/.test(text) ? undefined : readJobId(text);
+  const jobId = readJobId(text);
   if (jobId !== undefined) return { jobId };
   const topic = cleanServiceText(text, TOPIC_LIMIT);
   return topic === "" ? undefined : { topic };

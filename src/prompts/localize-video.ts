@@ -16,7 +16,7 @@ export const localizeVideo = definePrompt({
     const name = craft.languageOf(target);
     const original =
       "jobId" in video
-        ? `jobId \`${video.jobId}\`. \`get_video_status\` gives its whole topic and its settings as \`arguments\`, free of charge. Without these, ask me for the topic; don't guess it from the clips`
+        ? `jobId \`${video.jobId}\`. ${craft.READ_THE_ORDER} Without \`arguments\`, ask me for the topic; don't guess it from the clips`
         : `the one with the topic ${quote(video.topic, args.TOPIC_LIMIT)}`;
     const same = "<of the original>";
     return {

@@ -25,8 +25,8 @@ export const planSeries = definePrompt({
 ${craft.targetLines(target)}
 
 ## The series
-- All keep one promise to the viewer, and have the same style, length, pacing, music and voice.
-- Each stands alone, since people see them in any order: no “part 2”. No two share an idea, an example or a way to open. The strongest comes first.
+- All keep one promise to the viewer, and have the same style, length, pacing, music and voice, and one look: the same words for light, lens and colours in the brackets of each.
+- Each stands alone, since people see them in any order: no “part 2”, unless I ask for part numbers, which are then spoken within a line. No two share an idea, an example or a way to open. The strongest comes first.
 - If the theme has fewer than ${count} good ideas, plan fewer and say so.
 
 ## Write each

@@ -93,6 +93,9 @@ export function generateCall(target: Target, others: Readonly<Record<string, unk
   return `\`\`\`json\n${JSON.stringify(call)}\n\`\`\``;
 }
 
+export const READ_THE_ORDER =
+  "`get_video_status` gives the video's topic and settings as `arguments`, free of charge. The resource that it names has a topic whole that is cut there; if you can't read it, ask me.";
+
 export const FOLLOW_THE_JOB =
   "Follow it with `get_video_status` and `waitSeconds` 50 until `done`. Never generate again to check on it. If a call fails, tell me what it says, and stop.";
 

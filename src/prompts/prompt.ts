@@ -4,7 +4,12 @@
 import { quote } from "../text.ts";
 
 /** Suggestions that complete `typed`. */
-export type Suggest = (typed: string, recentJobIds: () => readonly string[]) => readonly string[];
+export type Suggest = (typed: string, recentVideos: () => readonly KnownVideo[]) => readonly string[];
+
+export interface KnownVideo {
+  readonly jobId: string;
+  readonly topic?: string;
+}
 
 export interface Argument<Value = unknown> {
   /** What clients show beside the field. */

@@ -1,17 +1,19 @@
 // Describes a job for results: its state, what this computer knows of it, and what to do next.
 
 import * as z from "zod";
-import { stateOf } from "../job.ts";
+import { jobUri, stateOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/responses.ts";
-import { describeAge, inWords, quote, quoteName } from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
+/** The model mostly wrote the topic itself: what is repeated costs its context. */
+const MAX_TOPIC_CHARACTERS = 500;
 
 /** A post, as results name it. */
 export interface Post {
@@ -48,7 +50,7 @@ export type JobContext = Pick<ToolContext, "jobs" | "reader" | "poller" | "histo
 export async function describeJob(
   job: Job,
   { jobs, reader, poller, history, savedVideos }: JobContext,
-  { suggestsPublishing = false } = {},
+  { suggestsPublishing = false, wholeTopic = false } = {},
 ): Promise<ToolOutcome<Job>> {
   const saved = savedVideos.stateOf(job.jobId);
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
@@ -66,13 +68,18 @@ export async function describeJob(
     isLinkUnread: reader.isListUnread,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
+  const { summary, nextStep } = describeStatus(job, facts);
+  const { arguments: order } = known?.order ?? {};
+  const topic = cutText(String(order?.["topic"]), MAX_TOPIC_CHARACTERS);
+  const isCut = !wholeTopic && order !== undefined && topic !== order["topic"];
   return {
-    ...describeStatus(job, facts),
+    summary: inSentences(summary, isCut && `The topic is cut here: ${jobUri(job.jobId)} has it whole.`),
+    nextStep,
     result: {
       ...job,
       ...savedToOf(saved),
       ...(publishedTo !== undefined && publishedTo.length > 0 && { publishedTo }),
-      ...(known?.order !== undefined && { arguments: known.order.arguments }),
+      ...(order !== undefined && { arguments: isCut ? { ...order, topic } : order }),
       ...(watchEnded !== undefined && { watchEnded }),
     },
   };
@@ -130,50 +137,40 @@ function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
 
 function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
   const isLong = ageMs !== undefined && ageMs >= LONG_RENDER_MS;
-  if (watchEnded !== undefined)
-    return {
-      summary: [
-        watchEnded,
-        `It was last seen as ${quote(job.status, 60)}: ${describeProgress(job)}.`,
-        ageMs !== undefined && `Started ${describeAge(ageMs)}.`,
-        describeUnsafe(job),
-      ]
-        .filter(Boolean)
-        .join(" "),
-      nextStep: "Tell the user. Look again with get_video_status when they ask.",
-    };
-  const state =
-    stateOf(job.status) === "rendering"
-      ? `Still rendering: ${describeProgress(job)}.`
-      : `The service gives the status ${quote(job.status, 60)}: ${describeProgress(job)}.`;
+  const status = quote(job.status, 60);
+  const now =
+    stateOf(job.status) === "rendering" ? "Still rendering" : `The service gives the status ${status}`;
+  const state = watchEnded === undefined ? now : `${watchEnded} It was last seen as ${status}`;
   const usual = isLong ? `, much longer than the usual ${RENDER_TIME}.` : `; renders take ${RENDER_TIME}.`;
   const age = ageMs === undefined ? `Renders take ${RENDER_TIME}.` : `Started ${describeAge(ageMs)}${usual}`;
+  const nextStep =
+    watchEnded === undefined
+      ? "Call get_video_status again with waitSeconds 50."
+      : "Tell the user. Look again with get_video_status when they ask.";
   return {
-    summary: [state, age, describeUnsafe(job)].filter(Boolean).join(" "),
+    summary: inSentences(`${state}: ${describeProgress(job)}.`, age, describeUnsafe(job)),
     nextStep: isLong
       ? "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again."
-      : "Call get_video_status again with waitSeconds 50.",
+      : nextStep,
   };
 }
 
 function describeCompleted(job: Job, facts: StatusFacts): Guidance {
   const { publishedTo, saved, isLinkUnread = false } = facts;
   const link = job.finalVideoUrl;
-  const ready =
-    link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`;
   const isMissing = link === undefined && !hasUnsafeLinks(job);
-  const sentences = [
-    isMissing &&
-      (isLinkUnread
-        ? "The link of the final video could not be looked up."
-        : "The service has not listed the link of the final video yet."),
-    link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
-    describeSaved(saved),
-    describePosts(publishedTo),
-    describeUnsafe(job),
-  ];
   return {
-    summary: [ready, ...sentences].filter(Boolean).join(" "),
+    summary: inSentences(
+      link === undefined ? `The video is ready: ${describeClips(job)}.` : `Your video is ready: ${link}`,
+      isMissing &&
+        (isLinkUnread
+          ? "The link of the final video could not be looked up."
+          : "The service has not listed the link of the final video yet."),
+      link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
+      describeSaved(saved),
+      describePosts(publishedTo),
+      describeUnsafe(job),
+    ),
     nextStep: isMissing
       ? isLinkUnread
         ? "Tell the user that it is ready. Look for the link with get_video_status when they ask for it."
@@ -207,12 +204,11 @@ function describePosts(posts: readonly Post[] | undefined): string {
   const linked = namesOf(posts, ({ url }) => url !== undefined);
   const unlinked = namesOf(posts, ({ url, unknown }) => url === undefined && unknown !== true);
   const unknown = namesOf(posts, (post) => post.unknown === true);
-  const sentences = [
+  return inSentences(
     linked !== "" && `It was posted to ${linked}.`,
-    unlinked !== "" && `The service says that it posted it to ${unlinked}, and gave no link.`,
+    unlinked !== "" && `The service reports a post on ${unlinked} but gave no link.`,
     unknown !== "" && `It may have been posted to ${unknown}: what became of it is not known.`,
-  ];
-  return sentences.filter(Boolean).join(" ");
+  );
 }
 
 /** Each platform once, though each post on it is an entry. */

@@ -8,7 +8,7 @@ import type { JobStore } from "../jobs/job-store.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { cutText, describeAge, inWords, quote } from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
 import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";
 import { defineTool, guidanceFields, type History } from "./tool.ts";
@@ -61,14 +61,12 @@ export const listVideos = defineTool({
     const known = await history();
     await savedVideos.refresh();
     return {
-      summary: [
+      summary: inSentences(
         describePage({ ...page, videos }, query, known),
         leftOut !== undefined &&
           `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
         hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
-      ]
-        .filter(Boolean)
-        .join(" "),
+      ),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
@@ -93,19 +91,17 @@ function describePage(
   const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
   const newest = isWhole ? `${count}, newest first.` : `The newest ${videos.length} of the account's videos.`;
   const none = isFirst ? "The service lists no videos." : "The service lists no more videos.";
-  return [
+  return inSentences(
     videos.length === 0 ? none : isFirst ? newest : `${count}.`,
     videos.length > 0 &&
       known === undefined &&
       "Where they were posted is not known: this computer's journal can't be read.",
-    ...(isFirst && known !== undefined ? describeUnlisted(videos, known, isWhole) : []),
-  ]
-    .filter(Boolean)
-    .join(" ");
+    isFirst && known !== undefined && describeUnlisted(videos, known, isWhole),
+  );
 }
 
 /** The orders of this computer that the list's first page should show and doesn't. */
-function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string[] {
+function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
   const ageOf = ({ atMs }: GenerationEntry) => Math.max(0, nowMs - atMs);
   const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
@@ -121,14 +117,12 @@ function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, 
   );
   const unanswered = orders.filter((order) => order.jobId === undefined && ageOf(order) < UNANSWERED_MS);
   const isOne = unanswered.length === 1;
-  return [
-    started.length === 0
-      ? ""
-      : `This computer also started ${describe(started)}, which the service does not list yet.`,
-    unanswered.length === 0
-      ? ""
-      : `This computer also ordered ${describe(unanswered)}; ${isOne ? "its answer is" : "their answers are"} not known yet. Only a listed video without "ordered" can be ${isOne ? "it" : "one of them"}.`,
-  ];
+  return inSentences(
+    started.length > 0 &&
+      `This computer also started ${describe(started)}, which the service does not list yet.`,
+    unanswered.length > 0 &&
+      `This computer also ordered ${describe(unanswered)}; ${isOne ? "its answer is" : "their answers are"} not known yet. Only a listed video without "ordered" can be ${isOne ? "it" : "one of them"}.`,
+  );
 }
 
 /** Also names the job, where it is known. */

@@ -2,7 +2,7 @@
 
 import { pause } from "../clock.ts";
 import { stateOf } from "../job.ts";
-import { BridgeError, type BridgeErrorFacts } from "../errors.ts";
+import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
 import { platformId } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
@@ -78,12 +78,11 @@ export function unusableError(
 }
 
 function unknownJobError(): BridgeError {
-  return notPublished({
-    code: "not_found",
-    message: "The service knows no job with this jobId, so nothing was published.",
-    nextStep: "Use a jobId that list_videos shows, unchanged.",
-    retryable: false,
-  });
+  return notPublished(
+    "not_found",
+    "The service knows no job with this jobId, so nothing was published.",
+    "Use a jobId that list_videos shows, unchanged.",
+  );
 }
 
 /** undefined for a job that is unknown or ready. With a final video it is ready, whatever its status. */
@@ -93,27 +92,25 @@ function jobError(job: Job | undefined): BridgeError | undefined {
     case "ready":
       return undefined;
     case "refunded":
-      return notPublished({
-        code: "not_ready",
-        message: "The render of this video failed, so there is nothing to publish.",
-        nextStep: "Tell the user. The video can be generated again if they still want it.",
-        retryable: false,
-      });
+      return notPublished(
+        "not_ready",
+        "The render of this video failed, so there is nothing to publish.",
+        "Tell the user. The video can be generated again if they still want it.",
+      );
     case "other":
-      return notPublished({
-        code: "not_ready",
-        message: `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,
-        nextStep:
-          "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
-        retryable: true,
-      });
+      return notPublished(
+        "not_ready",
+        `The service gives this video the status ${quote(job.status, 60)}, so it was not published.`,
+        "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
+        true,
+      );
     case "rendering":
-      return notPublished({
-        code: "not_ready",
-        message: "The video is still rendering, so it was not published.",
-        nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-        retryable: true,
-      });
+      return notPublished(
+        "not_ready",
+        "The video is still rendering, so it was not published.",
+        "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+        true,
+      );
   }
 }
 
@@ -123,12 +120,8 @@ function missingError(
 ): BridgeError | undefined {
   const missing = wanted.filter((id) => connected?.every(({ platform }) => platform !== id));
   if (missing.length === 0 || connected === undefined) return undefined;
-  return notPublished({
-    code: "not_connected",
-    message: `No ${inWords(missing)} account is connected, so nothing was published.`,
-    nextStep: describeConnected(missing, connected),
-    retryable: false,
-  });
+  const message = `No ${inWords(missing)} account is connected, so nothing was published.`;
+  return notPublished("not_connected", message, describeConnected(missing, connected));
 }
 
 /** Names the connected accounts, and what the caller probably meant by the missing ones. */
@@ -146,10 +139,10 @@ export function describeConnected(
     return other === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(other)}`];
   });
   return meant.length > 0
-    ? `${listed} ${inWords(meant)}: call again with the ids of those that the user means.`
+    ? `${listed} ${inWords(meant)}: call again with the ids the user means.`
     : `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
 }
 
-function notPublished(facts: Omit<BridgeErrorFacts, "outcome">): BridgeError {
-  return new BridgeError({ ...facts, outcome: "not_sent" });
+function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {
+  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable });
 }

@@ -6,7 +6,7 @@ import type { Published, PublicationPlan } from "../idempotency/publish-once.ts"
 import { accountName, platformId, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { describeAge, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
+import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
 import {
   describeConnected,
@@ -54,6 +54,9 @@ export const publishVideo = defineTool({
   async run({ jobId, platforms, confirmDuplicate }, context) {
     const { config, publishOnce, service, jobs, askUser, publishSuggested, signal, client } = context;
     publishSuggested.add(jobId);
+    const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
+    const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
+    const isFirst = posts.every(({ result }) => result === undefined);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {
@@ -65,7 +68,6 @@ export const publishVideo = defineTool({
         if (obstacle !== undefined) throw obstacle;
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        const { nowMs = 0 } = (await context.history()) ?? {};
         const { topic } = jobs.get(jobId) ?? {};
         return questionFor(plan, { topic, link, connected, nowMs, isSandbox: config.sandbox });
       });
@@ -79,7 +81,7 @@ export const publishVideo = defineTool({
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
     return {
-      ...describePublished(published, connected, confirmDuplicate),
+      ...describePublished(published, connected, { given: confirmDuplicate, isFirst }),
       result: { ...answer, results: [...results] },
     };
   },
@@ -104,7 +106,7 @@ function questionFor(
   // An id tells the user nothing: it is shown only where nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
-  const sentences = [
+  const message = inSentences(
     `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox
       ? "This is a sandbox, so nothing is posted."
@@ -116,10 +118,10 @@ function questionFor(
       `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
     // Whole, since a cut link can't be opened.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
-  ];
+  );
   return {
     key,
-    message: sentences.filter(Boolean).join(" "),
+    message,
     verb: "publish",
     yes:
       platforms.length <= MAX_NAMED
@@ -139,7 +141,7 @@ function describeAccounts(platform: string, connected: readonly ConnectedPlatfor
 function cannotAskError(): BridgeError {
   return new BridgeError({
     code: "declined",
-    message: "Here nothing is published without the user's yes, and this client can't ask for it.",
+    message: "Here nothing is published without the user's confirmation, and this client can't ask for it.",
     nextStep:
       "Publish from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
     isForUser: true,
@@ -149,11 +151,14 @@ function cannotAskError(): BridgeError {
   });
 }
 
-/** Says what became of each platform, and what to do about it. `connected` is read where one has failed. */
+/**
+ * Says what became of each platform, and what to do about it. `connected` is read where one has failed.
+ * `given`: the call's code. `isFirst`: the video was posted nowhere before.
+ */
 function describePublished(
   published: Published,
   connected: readonly ConnectedPlatform[] | undefined,
-  given: string | undefined,
+  { given, isFirst }: { readonly given: string | undefined; readonly isFirst: boolean },
 ): Guidance {
   const { results, unmentioned, code } = published;
   const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
@@ -161,7 +166,8 @@ function describePublished(
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
   const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
   const failed = results.filter(
-    (result) => !result.ok && !results.some((other) => other.ok && idOf(other) === idOf(result)),
+    ({ ok, platform }) =>
+      !ok && !results.some((other) => other.ok && platformId(other.platform) === platformId(platform)),
   );
   const isMissing = (result: { platform: string }) =>
     connected?.every(({ platform }) => platform !== result.platform.trim().toLowerCase()) === true;
@@ -169,18 +175,21 @@ function describePublished(
   const refused = failed.filter((result) => !isMissing(result));
   const linked = posted.filter(hasLink);
   const unlinked = posted.filter((result) => !hasLink(result));
-  const summary = [
+  const summary = inSentences(
     linked.length > 0 && `Posted to ${namesOf(linked)}.`,
-    unlinked.length > 0 && `The service says that it posted to ${namesOf(unlinked)}, and gave no link.`,
+    unlinked.length > 0 && `The service reports a post on ${namesOf(unlinked)} but gave no link.`,
     before.length > 0 &&
       `It was posted to ${namesOf(before)} by an earlier call, so it was not sent there again.`,
     unconnected.length > 0 && `Not posted to ${namesOf(unconnected)}: no such account is connected.`,
     ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
     unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
-  ];
-  const nextStep = [
+  );
+  const nextStep = inSentences(
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
     unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
+    isFirst &&
+      posted.length > 0 &&
+      "Tell them that the service documents no label for generated media, and the platform may want one.",
     unconnected.length > 0 &&
       describeConnected(
         unconnected.map(({ platform }) => platform.trim().toLowerCase()),
@@ -193,15 +202,8 @@ function describePublished(
     code !== undefined && given && "The confirmDuplicate code of this call is not valid.",
     code !== undefined &&
       `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
-  ];
-  return {
-    summary: summary.filter(Boolean).join(" "),
-    nextStep: nextStep.filter(Boolean).join(" ") || undefined,
-  };
-}
-
-function idOf({ platform }: { readonly platform: string }): string {
-  return platformId(platform);
+  );
+  return { summary, nextStep: nextStep || undefined };
 }
 
 function describeReason(result: Published["results"][number]): string {

@@ -17,7 +17,7 @@ import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { fitInto, MAX_RESULT_BYTES } from "../result-size.ts";
-import { cutText, inWords, quote } from "../text.ts";
+import { cutText, inSentences, inWords, quote } from "../text.ts";
 import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
@@ -128,14 +128,13 @@ export function withGuidance(
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
   const { value, leftOut } = fitInto({ ...result }, maxBytes);
   const isCut = leftOut !== undefined || "partsLeftOut" in value;
-  const sentences = [
-    guidance.summary,
-    isCut && describeLeftOut(leftOut?.items ?? new Map()),
-    config.sandbox && SANDBOX_NOTICE,
-  ];
   return {
     ...guidance,
-    summary: sentences.filter(Boolean).join(" "),
+    summary: inSentences(
+      guidance.summary,
+      isCut && describeLeftOut(leftOut?.items ?? new Map()),
+      config.sandbox && SANDBOX_NOTICE,
+    ),
     ...value,
     ...(isCut && { partsLeftOut: true }),
   };

@@ -130,11 +130,14 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       const other = await start({ FACELESS_API_KEY: "fl_example_two", FACELESS_BASE_URL });
       const again = await other.call("publish_video", both);
 
-      expect(first.structuredContent).toMatchObject({ results: [POSTED, failed] });
+      expect(first.structuredContent).toMatchObject({
+        nextStep: expect.stringContaining("documents no label for generated media"),
+        results: [POSTED, failed],
+      });
       expect(again.structuredContent).toEqual({
-        summary: expect.stringMatching(/posted to youtube, .* posted to tiktok by an earlier call/),
+        summary: expect.stringMatching(/a post on youtube .* posted to tiktok by an earlier call/),
         nextStep: expect.stringMatching(
-          / Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+          /^((?!label).)* Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
         ),
         results: [{ ...POSTED, alreadyPublished: true }, ...youtube.json.results],
       });

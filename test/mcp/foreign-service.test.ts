@@ -171,7 +171,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     // The service's word is quoted wherever it stands in a sentence of ours.
     const { resources } = await client.raw.listResources();
     const descriptions = resources.map(({ description }) => description);
-    expect(descriptions).toContain('Video job with the status "failed" when last seen.');
+    expect(descriptions).toContain('Video job, last seen as "failed".');
     expect(client.stderr()).toBe("");
   });
 

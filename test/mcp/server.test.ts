@@ -72,18 +72,22 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     );
   });
 
-  test("a client reads a job resource as the object that get_video_status returns", async () => {
+  test("a client reads a job resource as the object that get_video_status returns, with its whole topic", async () => {
     const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client);
+    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(20)}`.trim();
+    const jobId = await startVideo(client, topic);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("get_video_status", { jobId });
-    expect(structuredContent).toMatchObject({ done: true });
+    const cut = `${topic.slice(0, 499)}…`;
+    expect(structuredContent).toMatchObject({ done: true, arguments: { topic: cut } });
     const uri = `faceless://jobs/${jobId}`;
     const { contents } = await client.raw.readResource({ uri });
     const [content] = contents;
     if (content === undefined || !("text" in content)) throw new Error("The resource has no text.");
     expect(contents).toEqual([{ uri, mimeType: "application/json", text: content.text }]);
-    expect(JSON.parse(content.text)).toEqual(structuredContent);
+    const note = ` The topic is cut here: ${uri} has it whole.`;
+    const whole = JSON.stringify(structuredContent).replace(note, "").replace(cut, topic);
+    expect(JSON.parse(content.text)).toEqual(JSON.parse(whole));
   });
 
   test("a client lists recent jobs as resources and completes their ids", async () => {
@@ -117,7 +121,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("story, education") });
   });
 
-  test("a client completes prompt arguments and the ids of its jobs", async () => {
+  test("a client completes prompt arguments and finds its videos by their words", async () => {
     const client = await connect(FAST_SANDBOX);
     const complete = async (prompt: string, name: string, value: string) => {
       const ref = { type: "ref/prompt" as const, name: prompt };
@@ -126,7 +130,10 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(await complete("write_video_topic", "style", "d")).toEqual(["documentary"]);
     expect(await complete("write_video_topic", "subject", "")).toEqual([]);
     const jobId = await startVideo(client, "The tide");
-    expect(await complete("review_video", "jobId", jobId.slice(0, 4))).toEqual([jobId]);
+    const [video = ""] = await complete("localize_video", "video", "tide");
+    expect(video).toBe(`The tide (${jobId})`);
+    const { messages } = await client.raw.getPrompt({ name: "review_video", arguments: { jobId: video } });
+    expect(JSON.stringify(messages)).toContain(`Video: jobId \`${jobId}\``);
   });
 
   test("without settings every tool is listed, and each call says what to set", async () => {

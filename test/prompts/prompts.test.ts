@@ -76,11 +76,14 @@ test.each([
   ` ${JOB_ID.toUpperCase()} `,
   `FACELESS://JOBS/${JOB_ID.toUpperCase()}`,
   `https://videos.example/watch?job=${JOB_ID}`,
+  `A fox steals one sock a night. (${JOB_ID})`,
 ])("localize_video takes the jobId %j and reads the topic from its status", (video) => {
   expect(textOf("review_video", { jobId: video })).toContain(`jobId \`${JOB_ID}\``);
   const prompt = textOf("localize_video", { video });
 
   expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
-  expect(prompt).toContain("gives its whole topic and its settings as `arguments`");
-  expect(prompt).toContain("Without these, ask me for the topic");
+  expect(prompt).toContain(
+    "gives the video's topic and settings as `arguments`, free of charge. The resource",
+  );
+  expect(prompt).toContain("Without `arguments`, ask me for the topic");
 });

@@ -82,11 +82,28 @@ test("Posts are told apart: with a link, without one, and of unknown outcome", a
   );
 
   expect(summary).toContain("It was posted to tiktok and x. ");
-  expect(summary).toMatch(/The service says that .* vimeo, and gave no link\..* fb: .* not known\.$/);
+  expect(summary).toMatch(/The service reports a post on vimeo but gave no link\..* fb: .* not known\.$/);
   expect(summary).not.toContain("answer was lost");
   expect(nextStep).toBe(
     "Show the user the link, and those of the posts. Tell them to look for the post on vimeo and fb.",
   );
+});
+
+test("A topic over 500 characters is cut, and the job's resource has it whole", async () => {
+  const topic = "Tides. ".repeat(100).trim();
+  const order = { ...orderOf(JOB_ID), arguments: { topic, duration: 90 } };
+  const { call } = harnessOf(READY, historyOf([], order));
+  const { summary, arguments: args } = await call({ jobId: JOB_ID });
+
+  expect(summary).toMatch(
+    new RegExp(`: ${LINK} The topic is cut here: faceless://jobs/${JOB_ID} has it whole.$`),
+  );
+  expect(args).toEqual({ topic: `${topic.slice(0, 499)}…`, duration: 90 });
+  order.arguments.topic = topic.slice(0, 500);
+  expect(await call({ jobId: JOB_ID })).toMatchObject({
+    summary: `Your video is ready: ${LINK}`,
+    arguments: order.arguments,
+  });
 });
 
 test("Links of posts are asked for only where there are some", async () => {

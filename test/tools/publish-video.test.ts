@@ -41,6 +41,8 @@ function answering(results: { platform: string; ok: boolean }[], world: World = 
   return { context, computer, ...rest };
 }
 
+const LABEL =
+  "Tell them that the service documents no label for generated media, and the platform may want one.";
 const on = (...platforms: string[]) => ({ jobId: JOB_ID, platforms });
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
@@ -55,7 +57,7 @@ test("Links of posts are given to the user, and what else the service says is pa
 
   expect(await call(on("tiktok", "x"))).toEqual({
     summary: "Posted to tiktok and x.",
-    nextStep: "Give the user the links of the posts.",
+    nextStep: `Give the user the links of the posts. ${LABEL}`,
     results,
     batch: 7,
   });
@@ -65,9 +67,23 @@ test("A post without a link is the service's word, and the user is told to look 
   const { call } = answering([{ platform: "tiktok", ok: true }]);
 
   expect(await call(on("tiktok"))).toMatchObject({
-    summary: "The service says that it posted to tiktok, and gave no link.",
-    nextStep: "Tell the user to look for the post on tiktok.",
+    summary: "The service reports a post on tiktok but gave no link.",
+    nextStep: `Tell the user to look for the post on tiktok. ${LABEL}`,
   });
+});
+
+test.each<[string, "posted" | "unknown" | undefined, boolean, boolean]>([
+  ["with its first post", undefined, true, true],
+  ["with the first after one of unknown outcome", "unknown", true, true],
+  ["not with another post", "posted", true, false],
+  ["not after a post that failed", undefined, false, false],
+])("The missing label for generated media is told once for a video: %s", async (_, earlier, ok, isTold) => {
+  const { call, context } = answering([{ platform: "tiktok", ok }]);
+  const result = earlier === "posted" ? { platform: "x", ok: true } : undefined;
+  const posts = earlier === undefined ? [] : [{ platform: "x", atMs: 0, result }];
+  context.history = async () => ({ jobs: new Map([[JOB_ID, { posts }]]), orders: [], nowMs: 0 });
+
+  expect(String((await call(on("tiktok")))["nextStep"]).includes(LABEL)).toBe(isTold);
 });
 
 test("Each platform's outcome has its reason", async () => {
