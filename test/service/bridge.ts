@@ -17,7 +17,6 @@ export interface ServiceStart {
   /** Without a trailing slash, which config.ts removes. */
   readonly baseUrl: string;
   readonly proxies?: Proxies;
-  readonly isSandbox?: true;
   /** In [0, 1); called before each wait between attempts. 0 waits only as long as the service asks for. */
   readonly random?: () => number;
   /** The time that must remain to send a POST, for tests that can't wait for the real 10 s. */
@@ -51,15 +50,9 @@ export function connect({
   random = () => 0,
   minPostMs,
   clock = systemClock,
-  isSandbox,
 }: ServiceStart): Service {
   const service = new ServiceClient({
-    connect: async () => ({
-      apiKey: KEY,
-      baseUrl: new URL(baseUrl),
-      proxies,
-      ...(isSandbox === true && { isSandbox }),
-    }),
+    connect: async () => ({ apiKey: KEY, baseUrl: new URL(baseUrl), proxies }),
     version: "1.2.3",
     clock,
     random,
