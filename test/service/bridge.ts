@@ -6,12 +6,7 @@ import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
-import {
-  type Reply,
-  type ScriptedService,
-  type Scripts,
-  scriptedService,
-} from "../fixtures/scripted-service.ts";
+import { type Reply, type Scripts, scriptedService } from "../fixtures/scripted-service.ts";
 
 export interface ServiceStart {
   /** Without a trailing slash, which config.ts removes. */
@@ -62,15 +57,10 @@ export function connect({
   return service;
 }
 
-export interface Bridge {
-  readonly service: Service;
-  readonly rest: ScriptedService;
-}
-
 export async function bridge(
   scripts: Scripts = {},
   { prefix = "", ...options }: { prefix?: string } & Omit<ServiceStart, "baseUrl"> = {},
-): Promise<Bridge> {
+) {
   const rest = await scriptedService(scripts);
   return { rest, service: connect({ baseUrl: rest.url + prefix, ...options }) };
 }
