@@ -8,24 +8,18 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "./errors.ts";
 
-/** Rejects as Node's file system does. For reading, a missing folder is empty, and so is a missing file. */
-export interface PrivateFolder {
-  /** Where the folder is, for messages. */
-  readonly path: string;
-  /** The versions, which change with the files, of the files whose names match, by name. */
-  list(namePattern: RegExp): Promise<ReadonlyMap<string, string>>;
-  /** The file's bytes from `start` on. */
-  read(name: string, start: number): Promise<Buffer>;
-  /** Resolves when the text is on disk. Makes the file where it is missing, and the folder if it may. */
-  append(name: string, text: string): Promise<void>;
-  remove(name: string): Promise<void>;
-}
+export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
 
-/** The folder at an absolute path. One that the user has set is not made: its disk may not be mounted yet. */
-export function openPrivateFolder(path: string, { mayMake = true } = {}): PrivateFolder {
+/**
+ * The folder at an absolute path. One that the user has set is not made: its disk may not be mounted yet.
+ * Rejects as Node's file system does. For reading, a missing folder is empty, and so is a missing file.
+ */
+export function openPrivateFolder(path: string, { mayMake = true } = {}) {
   return {
+    /** For messages. */
     path,
-    async list(namePattern) {
+    /** The versions, which change with the files, of the files whose names match, by name. */
+    async list(namePattern: RegExp): Promise<ReadonlyMap<string, string>> {
       const versions = new Map<string, string>();
       const look = async (name: string) => {
         // A file may have gone since.
@@ -38,7 +32,8 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
       await Promise.all(names.filter((name) => namePattern.test(name)).map(look));
       return versions;
     },
-    read: (name, start) =>
+    /** The file's bytes from `start` on. */
+    read: (name: string, start: number): Promise<Buffer> =>
       orMissing(
         Buffer.alloc(0),
         withFile(join(path, name), constants.O_RDONLY, async (file) => {
@@ -47,7 +42,8 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
           return bytes.subarray(0, bytesRead);
         }),
       ),
-    async append(name, text) {
+    /** Resolves when the text is on disk. Makes the file where it is missing, and the folder if it may. */
+    async append(name: string, text: string): Promise<void> {
       if (mayMake) await fs.mkdir(path, { recursive: true, mode: 0o700 });
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
       await withFile(join(path, name), flags, async (file) => {
@@ -59,7 +55,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}): Privat
         await file.sync();
       });
     },
-    remove: (name) => fs.unlink(join(path, name)),
+    remove: (name: string): Promise<void> => fs.unlink(join(path, name)),
   };
 }
 

@@ -1,8 +1,7 @@
 // The composition root of the server: makes the state that outlives connections and wires it together.
 
-import type { Config } from "../config.ts";
 import { BridgeError } from "../errors.ts";
-import { type Clock, pause } from "../clock.ts";
+import { pause } from "../clock.ts";
 import { JobReader } from "../jobs/job-reader.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Poller } from "../jobs/poller.ts";
@@ -11,7 +10,6 @@ import { Schedule } from "../jobs/schedule.ts";
 import { VideoFolder } from "../saved-videos/video-folder.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import { lazy } from "../lazy.ts";
-import type { Log } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
@@ -20,22 +18,14 @@ import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
 import { generationFingerprint, generationsOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
-import type { Service } from "../service/client.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
 import { OrderCheck } from "../tools/check-order.ts";
 import { VERSION } from "../version.ts";
 import { openJournalStore } from "./open-journal.ts";
 
-export interface ApplicationOptions {
-  readonly config: Config;
-  readonly service: Service;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly redact: Redact;
-}
+type Given = Pick<Application, "config" | "service" | "clock" | "log"> & { readonly redact: Redact };
 
-export function createApplication(options: ApplicationOptions): Application {
-  const { config, service, clock, log, redact } = options;
+export function createApplication({ config, service, clock, log, redact }: Given): Application {
   const jobs = new JobStore(clock);
   let known: { readonly entries: unknown; readonly jobs: ReturnType<typeof jobHistories> } | undefined;
   const history = async () => {

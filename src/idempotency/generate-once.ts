@@ -13,7 +13,7 @@ import {
 } from "./errors.ts";
 import { LOOK_AFTER_MS } from "../time-budget.ts";
 import type { Guard, GuardedCall } from "./guard.ts";
-import type { GenerationEntry, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
+import type { GenerationEntry, Journal, JournalEntry } from "./journal.ts";
 import {
   argumentsOf,
   confirmationCode,
@@ -134,7 +134,10 @@ export class GenerateOnce {
       const known = jobs.ids();
       try {
         const answer = this.#send(request, begun.ahead, call);
-        const generation = await guard.finish(begun.own, answer, (started) => this.#add(started, request));
+        const generation = await guard.finish(begun.own, answer, ({ jobId, status }) => {
+          jobs.addStarted(jobId, request.topic, status);
+          return { outcome: "done", jobId };
+        });
         return { alreadyStarted: false, generation };
       } catch (error) {
         const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
@@ -171,11 +174,6 @@ export class GenerateOnce {
   ): Promise<Generation> {
     this.#checkLimit(ahead);
     return this.#options.service.generate(request, { signal, deadlineMs: leftMs() });
-  }
-
-  #add({ jobId, status }: Generation, { topic }: GenerationRequest): RequestOutcome {
-    this.#options.jobs.addStarted(jobId, topic, status);
-    return { outcome: "done", jobId };
   }
 
   /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */

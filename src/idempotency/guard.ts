@@ -34,13 +34,6 @@ export interface Settled<Entry> {
   readonly underWay: Entry | undefined;
 }
 
-/** A request that was recorded and must be finished. */
-export interface Begun {
-  readonly own: JournalEntry;
-  /** The entries that it gives way to. */
-  readonly ahead: readonly JournalEntry[];
-}
-
 const CANCELLED = "The call was cancelled before anything was sent.";
 /** How often a request that is under way is looked at. */
 const WAIT_STEP_MS = 250;
@@ -85,14 +78,15 @@ export class Guard {
   }
 
   /**
-   * Records a request that is about to be sent. Undefined if something newer is known of the same request
-   * than was seen: then nothing may be sent, and the call begins from the top. Throws a JournalError.
+   * Records a request, which must then be sent and finished, and gives the entries that it gives way to.
+   * Undefined if something newer is known of the same request than was seen: then nothing may be sent, and the
+   * call begins from the top. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
     { select, signal }: GuardedCall<Entry>,
     seen: Settled<Entry>,
     intent: Intent,
-  ): Promise<Begun | undefined> {
+  ): Promise<{ own: JournalEntry; ahead: readonly JournalEntry[] } | undefined> {
     const { journal } = this.#options;
     const begin = async () => {
       if (signal.aborted) throw cancelledError(CANCELLED);

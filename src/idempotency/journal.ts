@@ -3,51 +3,47 @@
 
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { lazyValue } from "../lazy.ts";
 import { UNDER_WAY_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";
 
-/** Made on first use, to keep the start fast. */
-const entrySchema = lazyValue(() => {
-  const common = {
-    id: z.string(),
-    /** When it was begun, in milliseconds since the epoch, as far as a Date reaches. */
-    atMs: z.number().min(-8.64e15).max(8.64e15),
-    /** None as long as it is not known. */
-    outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
-    /** The name and version of the MCP client that made the call, where it gave them. */
-    client: z.string().optional(),
-    /** Where the store keeps the entry's first line. Known once it was read, and not written. */
-    source: z.string().optional(),
-  };
-  const text = z.string().optional();
-  const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: text, reason: text });
-  const generation = z.object({
-    ...common,
-    operation: z.literal("generate"),
-    /** Hash of the arguments, equal for equal requests. */
-    fingerprint: z.string(),
-    arguments: z.record(z.string(), z.unknown()),
-    /** The job that it has started. */
-    jobId: z.string().optional(),
-  });
-  const publication = z.object({
-    ...common,
-    operation: z.literal("publish"),
-    jobId: z.string(),
-    platforms: z.array(z.string()),
-    /** What the service said of each platform, in short. */
-    results: z.array(platformResult).optional(),
-  });
-  return z.discriminatedUnion("operation", [generation, publication]);
+const common = {
+  id: z.string(),
+  /** When it was begun, in milliseconds since the epoch. */
+  atMs: z.number(),
+  /** None as long as it is not known. */
+  outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
+  /** The name and version of the MCP client that made the call, where it gave them. */
+  client: z.string().optional(),
+  /** Where the store keeps the entry's first line. Known once it was read, and not written. */
+  source: z.string().optional(),
+};
+const text = z.string().optional();
+const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: text, reason: text });
+const generation = z.object({
+  ...common,
+  operation: z.literal("generate"),
+  /** Hash of the arguments, equal for equal requests. */
+  fingerprint: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+  /** The job that it has started. */
+  jobId: z.string().optional(),
 });
+const publication = z.object({
+  ...common,
+  operation: z.literal("publish"),
+  jobId: z.string(),
+  platforms: z.array(z.string()),
+  /** What the service said of each platform, in short. */
+  results: z.array(platformResult).optional(),
+});
+const entrySchema = z.discriminatedUnion("operation", [generation, publication]);
 
-export type JournalEntry = Readonly<z.infer<ReturnType<typeof entrySchema>>>;
-export type GenerationEntry = Extract<JournalEntry, { operation: "generate" }>;
-export type PublicationEntry = Extract<JournalEntry, { operation: "publish" }>;
+export type JournalEntry = Readonly<z.infer<typeof entrySchema>>;
+export type GenerationEntry = Readonly<z.infer<typeof generation>>;
+export type PublicationEntry = Readonly<z.infer<typeof publication>>;
 
 /** What an entry keeps of the service's answer for one platform. */
-export type PlatformResult = NonNullable<PublicationEntry["results"]>[number];
+export type PlatformResult = z.infer<typeof platformResult>;
 
 /** A request that is about to be sent. */
 export type Intent =
@@ -157,7 +153,7 @@ export class Journal {
   /** Checks that every process will be able to read what is about to be written. */
   #toLine(fields: object): { readonly entry: JournalEntry; readonly line: string } {
     const line = this.#options.redact(JSON.stringify(fields));
-    return { entry: entrySchema().parse(JSON.parse(line)), line };
+    return { entry: entrySchema.parse(JSON.parse(line)), line };
   }
 
   #add(line: string, source: string): void {
@@ -168,7 +164,7 @@ export class Journal {
       // Empty, or torn by a crash.
       return;
     }
-    const read = entrySchema().safeParse(json);
+    const read = entrySchema.safeParse(json);
     if (!read.success) throw new JournalError("understood", source, "a line has another form");
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.

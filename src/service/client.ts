@@ -31,12 +31,6 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
   readonly connect: () => Promise<ServiceConfig>;
 }
 
-interface Connection {
-  readonly baseUrl: URL;
-  readonly requests: RequestSender;
-  readonly schemas: ReturnType<typeof responseSchemas>;
-}
-
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_DOCUMENT_CHARACTERS = 1024 * 1024;
@@ -177,7 +171,7 @@ export class ServiceClient {
     this.#requests?.close();
   }
 
-  readonly #connect = lazy(async (): Promise<Connection> => {
+  readonly #connect = lazy(async () => {
     try {
       const config = await this.#options.connect();
       const requests = await RequestSender.open({ ...this.#options, config });

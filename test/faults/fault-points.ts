@@ -1,5 +1,6 @@
 // Every point at which an exchange can fail, each with the expected failure: a request that cannot have been
 // sent may be sent again, a paid one that may have been sent never is.
+// What whole answers mean is tested in test/service.
 
 import type { Socket } from "node:net";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -34,9 +35,8 @@ export type ExpectedFailures = Readonly<Record<Method, Failure>>;
 
 export interface Failure {
   readonly code: string;
-  readonly outcome: "not_sent" | "rejected" | "unknown";
+  readonly outcome: "not_sent" | "unknown";
   readonly retryable: boolean;
-  readonly afterSeconds?: number;
   /** How many complete requests the server receives. */
   readonly received: number;
   /** What the text gives as the reason. test/contract/errors.txt has the whole texts. */
@@ -64,17 +64,9 @@ function sent(reason: RegExp, code = "network", attempts = 3): Record<Method, Fa
 const reset = (socket: Socket) => void socket.resetAndDestroy();
 const finish = (socket: Socket) => void socket.end();
 const stall = () => {};
-/** Every answer that can contain the key does. */
-const answerWith = (head: string, body: string) => (socket: Socket) =>
-  void socket.write(`HTTP/1.1 ${head}\r\nx-echo: ${CANARY}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-const htmlBody = `<html>Bad gateway ${CANARY}</html>`;
+const tooLarge = "x".repeat(4 * 1024 * 1024 + 1);
 /** Holds what each operation needs. */
-const anyAnswer = JSON.stringify({
-  jobId: JOB_ID,
-  status: "processing",
-  results: [{ platform: "tiktok", ok: true }],
-});
-const limitedBody = JSON.stringify({ error: { code: "slow_down", message: `Not with ${CANARY}` } });
+const anyAnswer = JSON.stringify({ jobId: JOB_ID, status: "processing" });
 const atOnce = (act: (socket: Socket) => void) => (socket: Socket) => (act(socket), "ignore" as const);
 const onHello = (act: (socket: Socket) => void) => (socket: Socket) => {
   socket.once("data", () => act(socket));
@@ -89,18 +81,6 @@ const REFUSED = /the proxy refused the connection/;
 const DROPPED =
   /the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: the connection was closed \(/;
 const WAIT = /it took longer than 3 s/;
-const failedWith = (status: number) => sent(new RegExp(`\\(HTTP ${status}\\)`), "service_failed");
-const limited = (afterSeconds: number, attempts: number): ExpectedFailures => {
-  const reason = /service code slow_down, HTTP 429.*"Not with \[redacted\]"/;
-  const no = { code: "rate_limited", outcome: "rejected", retryable: true, afterSeconds, reason } as const;
-  return { GET: { ...no, received: attempts }, POST: { ...no, received: 1 } };
-};
-const MOVED = {
-  code: "redirected",
-  retryable: false,
-  received: 1,
-  reason: /a redirect to "https:\/\/elsewhere\.example", which was not followed/,
-} as const;
 /** An answer that can't be used is requested once, because a second one would be the same. */
 const unusable = (reason: RegExp) => sent(reason, "bad_answer", 1);
 
@@ -208,57 +188,13 @@ export const POINTS: readonly Point[] = [
   },
   {
     name: "a body that is too large",
-    answer: answerWith("200 OK", "x".repeat(4 * 1024 * 1024 + 1)),
+    answer: (socket) =>
+      void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${tooLarge.length}\r\n\r\n${tooLarge}`),
     expected: unusable(/it is larger than 4 MB \(HTTP 200\)/),
   },
-  {
-    name: "a redirect",
-    answer: answerWith(
-      `307 Moved\r\nlocation: https://elsewhere.example/?key=${encodeURIComponent(CANARY)}`,
-      "",
-    ),
-    expected: {
-      GET: { ...MOVED, outcome: "rejected" },
-      POST: { ...MOVED, outcome: "unknown" },
-    },
-  },
-  { name: "502 as HTML", answer: answerWith("502 Bad Gateway", htmlBody), expected: failedWith(502) },
-  {
-    name: "503 with Retry-After",
-    answer: answerWith("503 Unavailable\r\nretry-after: 0", htmlBody),
-    expected: {
-      GET: { ...failedWith(503).GET, afterSeconds: 1 },
-      POST: failedWith(503).POST,
-    },
-  },
-  { name: "408", answer: answerWith("408 Timeout", htmlBody), expected: failedWith(408) },
   {
     name: "a whole answer before the connection breaks",
     answer: (socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n${anyAnswer}`),
     expected: "none",
-  },
-  { name: "429", answer: answerWith("429 Slow", limitedBody), deadlineMs: 4_000, expected: limited(5, 1) },
-  {
-    name: "429 for a moment",
-    answer: answerWith("429 Slow\r\nretry-after: 0", limitedBody),
-    expected: limited(1, 3),
-  },
-  {
-    name: "429 for an hour",
-    answer: answerWith("429 Slow\r\nretry-after: 3600", limitedBody),
-    expected: limited(3600, 1),
-  },
-  {
-    name: "200 as HTML",
-    answer: answerWith("200 OK", htmlBody),
-    expected: unusable(/it is not readable JSON/),
-  },
-  {
-    name: "200 without the required field",
-    answer: answerWith("200 OK", JSON.stringify({ note: CANARY })),
-    expected: {
-      GET: unusable(/status is missing or has another form/).GET,
-      POST: unusable(/jobId is missing or has another form/).POST,
-    },
   },
 ];

@@ -28,18 +28,7 @@ export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 type Changes = Partial<GenerateOnceOptions> & { readonly disk?: PrivateFolder | undefined };
 
 /** A server process. */
-export interface Process {
-  readonly journal: Journal;
-  readonly guard: Guard;
-  readonly generateOnce: GenerateOnce;
-  readonly publishOnce: PublishOnce;
-  generate(request: GenerationRequest, caller?: CallerOptions): ReturnType<GenerateOnce["run"]>;
-  publish(
-    platforms: readonly string[],
-    caller?: CallerOptions,
-    ask?: Publisher["ask"],
-  ): ReturnType<PublishOnce["run"]>;
-}
+export type Process = ReturnType<Computer["process"]>;
 
 export class Computer {
   readonly folder = temporaryFolder();
@@ -83,7 +72,7 @@ export class Computer {
   }
 
   /** Another process. */
-  process({ disk = openPrivateFolder(this.folder), ...changes }: Changes = {}): Process {
+  process({ disk = openPrivateFolder(this.folder), ...changes }: Changes = {}) {
     const { clock } = this;
     const journal = new Journal({
       store: new JournalFiles(disk, { ...systemClock, now: () => clock.epochMs }),
@@ -138,9 +127,12 @@ export class Computer {
       guard,
       generateOnce,
       publishOnce,
-      generate: (request, caller) => generateOnce.run(request, caller),
-      publish: (platforms, caller, ask = async () => {}) =>
-        publishOnce.run({ jobId: JOB, platforms }, { ask, explain: this.explain }, caller),
+      generate: (request: GenerationRequest, caller?: CallerOptions) => generateOnce.run(request, caller),
+      publish: (
+        platforms: readonly string[],
+        caller?: CallerOptions,
+        ask: Publisher["ask"] = async () => {},
+      ) => publishOnce.run({ jobId: JOB, platforms }, { ask, explain: this.explain }, caller),
     };
   }
 

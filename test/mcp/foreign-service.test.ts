@@ -7,7 +7,7 @@ import { BRIDGE_FIELDS } from "../../src/service/responses.ts";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { type RecordedRequest, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
+import { type RecordedRequest, scriptedService } from "../fixtures/scripted-service.ts";
 import { modernEndpoint } from "../service/mcp-endpoints.ts";
 
 const A_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -18,7 +18,7 @@ const FORGED = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Ob
 /** Fields that are not documented may be anything. */
 const ODD = { createdAt: 1_795_383_562_046, topic: { en: "Tides" } };
 
-async function foreignService(): Promise<ScriptedService> {
+async function foreignService() {
   const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat"] });
   return scriptedService({
     "GET /video/api/v1/openapi.json": {

@@ -23,8 +23,6 @@ const CLOCK = "cccccccc-0000-4000-8000-000000000003";
 /** Seconds between polls of a server in this process. The setting of the built file allows 0.1 or more. */
 const POLL_SECONDS = 0.02;
 
-export type JobService = Awaited<ReturnType<typeof jobService>>;
-
 /** `start` is how a server for it is started, with this environment besides. */
 export async function jobService(pollSeconds = POLL_SECONDS, env: Readonly<Record<string, string>> = {}) {
   const rest = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });

@@ -5,7 +5,7 @@ import { connectModern } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI, OTHER_STATUS, STATUS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
-import { completed, jobService, type JobService, processing, setUp } from "./job-service.ts";
+import { completed, jobService, processing, setUp } from "./job-service.ts";
 
 test("a modern client may name URIs that are not jobs, which are ignored", async () => {
   const { service, client } = await setUp(connectModern, completed);
@@ -43,13 +43,16 @@ test("a modern client is not notified of list changes unless it listens to them"
 });
 const STAMP = "io.modelcontextprotocol/subscriptionId";
 
-/** A client whose every message the test writes itself. */
-function connectWire({ start }: JobService) {
-  const { send, request, onMessage } = connectRaw(startLocal(start), "modern");
+/** A client whose every message the test writes itself, of a service with one running job and another one. */
+async function setUpWire(other: object = processing()) {
+  const service = await jobService();
+  service.become(JOB_ID, processing());
+  service.become(OTHER_JOB_ID, other);
+  const { send, request, onMessage } = connectRaw(startLocal(service.start), "modern");
   const received: unknown[] = [];
   onMessage((message) => received.push(message));
   const got = (message: object) => expect.poll(() => received).toContainEqual({ jsonrpc: "2.0", ...message });
-  return {
+  const wire = {
     send,
     request,
     listen: (id: string | number, ...uris: string[]) =>
@@ -65,13 +68,11 @@ function connectWire({ start }: JobService) {
       got({ method: "notifications/resources/updated", params: { uri, _meta: { [STAMP]: id } } }),
     refused: (id: string | number, code: number) => got({ id, error: expect.objectContaining({ code }) }),
   };
+  return { service, wire };
 }
 
 test('the ids 1 and "1" are two listens, and cancelling one keeps the other', async () => {
-  const service = await jobService();
-  service.become(JOB_ID, processing());
-  service.become(OTHER_JOB_ID, processing());
-  const wire = connectWire(service);
+  const { service, wire } = await setUpWire();
   wire.listen(1, JOB_URI);
   wire.listen("1", OTHER_JOB_URI);
   await wire.acknowledged(1, JOB_URI);
@@ -88,10 +89,7 @@ test('the ids 1 and "1" are two listens, and cancelling one keeps the other', as
 });
 
 test("after a listen that is cancelled before its acknowledgement nothing is polled", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, processing());
-  service.become(OTHER_JOB_ID, processing());
-  const wire = connectWire(service);
+  const { service, wire } = await setUpWire();
   wire.listen(1, JOB_URI);
   wire.cancel(1);
   wire.listen(2, OTHER_JOB_URI);
@@ -101,10 +99,7 @@ test("after a listen that is cancelled before its acknowledgement nothing is pol
 });
 
 test("after a refused listen or a legacy subscribe nothing is polled", async () => {
-  const service = await jobService();
-  service.become(JOB_ID, processing());
-  service.become(OTHER_JOB_ID, completed);
-  const wire = connectWire(service);
+  const { service, wire } = await setUpWire(completed);
   wire.listen(1, OTHER_JOB_URI);
   await wire.updated(1, OTHER_JOB_URI);
   const notAList = { notifications: { resourceSubscriptions: JOB_URI } };

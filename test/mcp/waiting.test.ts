@@ -65,16 +65,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
   });
 
-  test("a call without waitSeconds does not wait for a running job", async () => {
-    const { service, wait } = await setUp({ json: processing(1) }, 3600);
-    const notified: Progress[] = [];
-
-    const result = await wait({}, { onprogress: (one) => notified.push(one) });
-
-    expect(factsOf(result.structuredContent)).toEqual({ jobId: JOB_ID, done: false, ...processing(1) });
-    expect({ polls: service.polls(JOB_ID), notified }).toEqual({ polls: 1, notified: [] });
-  });
-
   test("a call gets progress for each change, and the answer when the job ends", async () => {
     const { service, wait, errors } = await setUp({ json: processing() });
     const notified: Progress[] = [];

@@ -6,18 +6,12 @@ import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
-import {
-  type Reply,
-  type ScriptedService,
-  type Scripts,
-  scriptedService,
-} from "../fixtures/scripted-service.ts";
+import { type Reply, type Scripts, scriptedService } from "../fixtures/scripted-service.ts";
 
 export interface ServiceStart {
   /** Without a trailing slash, which config.ts removes. */
   readonly baseUrl: string;
   readonly proxies?: Proxies;
-  readonly isSandbox?: true;
   /** In [0, 1); called before each wait between attempts. 0 waits only as long as the service asks for. */
   readonly random?: () => number;
   /** The time that must remain to send a POST, for tests that can't wait for the real 10 s. */
@@ -51,15 +45,9 @@ export function connect({
   random = () => 0,
   minPostMs,
   clock = systemClock,
-  isSandbox,
 }: ServiceStart): Service {
   const service = new ServiceClient({
-    connect: async () => ({
-      apiKey: KEY,
-      baseUrl: new URL(baseUrl),
-      proxies,
-      ...(isSandbox === true && { isSandbox }),
-    }),
+    connect: async () => ({ apiKey: KEY, baseUrl: new URL(baseUrl), proxies }),
     version: "1.2.3",
     clock,
     random,
@@ -69,15 +57,10 @@ export function connect({
   return service;
 }
 
-export interface Bridge {
-  readonly service: Service;
-  readonly rest: ScriptedService;
-}
-
 export async function bridge(
   scripts: Scripts = {},
   { prefix = "", ...options }: { prefix?: string } & Omit<ServiceStart, "baseUrl"> = {},
-): Promise<Bridge> {
+) {
   const rest = await scriptedService(scripts);
   return { rest, service: connect({ baseUrl: rest.url + prefix, ...options }) };
 }

@@ -4,7 +4,7 @@
 import { createServer, type Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
-import { listen } from "../fixtures/free-port.ts";
+import { closeWith, listen } from "../fixtures/free-port.ts";
 
 /** What to do with a new connection and with a complete request. */
 export interface Fault {
@@ -15,28 +15,15 @@ export interface Fault {
   readonly requested?: (socket: Socket, request: number, text: string) => void;
 }
 
-export interface FaultServer {
-  readonly url: string;
-  /** The complete requests: request line, headers and body. */
-  readonly received: readonly string[];
-  /** How many connections were accepted. */
-  accepted(): number;
-  /** How many are open. */
-  open(): number;
-}
-
 /** Closed when the test is over. */
-export async function faultServer(fault: Fault): Promise<FaultServer> {
+export async function faultServer(fault: Fault) {
   const server = await startFaultServer(fault);
   onTestFinished(() => server.close());
   return server;
 }
 
 /** The caller closes it. */
-export async function startFaultServer(
-  fault: Fault,
-): Promise<FaultServer & { readonly close: () => Promise<void> }> {
-  const { secureContext, accepted, requested } = fault;
+export async function startFaultServer({ secureContext, accepted, requested }: Fault) {
   const received: string[] = [];
   const sockets = new Set<Socket>();
   let count = 0;
@@ -63,14 +50,13 @@ export async function startFaultServer(
   const port = await listen(server);
   return {
     url: `${secureContext === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    /** The complete requests: request line, headers and body. */
     received,
+    /** How many connections were accepted. */
     accepted: () => count,
+    /** How many are open. */
     open: () => sockets.size,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    close: () => closeWith(server, sockets),
   };
 }
 

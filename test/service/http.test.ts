@@ -1,8 +1,10 @@
 import type { Socket } from "node:net";
+import { createSecureContext } from "node:tls";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
+import { CERTIFICATE, trustCertificate } from "../faults/tools-under-test.ts";
 import { type ScriptedAnswer, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { faultServer } from "./fault-server.ts";
@@ -38,6 +40,8 @@ async function failing(sending: Promise<unknown>) {
 const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
 const LIMIT = 4 * 1024 * 1024;
+/** The maximum that the pool opens. */
+const CONNECTIONS = 32;
 
 test("a POST whose header can't be written is known not to have been sent", async () => {
   const server = await faultServer({});
@@ -114,8 +118,8 @@ test("A POST that is cancelled before it has a connection is never sent", async 
   const asked: Socket[] = [];
   const server = await faultServer({ requested: (socket) => void asked.push(socket) });
   const client = http(server.url);
-  const filling = Array.from({ length: 32 }, () => client.send(request("GET", server.url)));
-  await until(() => asked.length === 32);
+  const filling = Array.from({ length: CONNECTIONS }, () => client.send(request("GET", server.url)));
+  await until(() => asked.length === CONNECTIONS);
   const cancel = new AbortController();
   const waiting = failing(
     client.send(request("POST", server.url, { signal: cancel.signal, finishOnceSent: true })),
@@ -127,7 +131,7 @@ test("A POST that is cancelled before it has a connection is never sent", async 
   await Promise.any(filling);
   // Enough turns for idle connections to be used.
   const after = client.send(request("GET", server.url));
-  await until(() => server.received.length > 32);
+  await until(() => server.received.length > CONNECTIONS);
   asked.at(-1)?.write(ANSWER);
   await after;
   last?.write(ANSWER);
@@ -192,3 +196,70 @@ test.each([
 
   expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
 });
+
+const TRUSTED = createSecureContext(CERTIFICATE);
+let distrust = () => {};
+beforeAll(() => {
+  distrust = trustCertificate();
+});
+afterAll(() => distrust());
+
+/** It has less than the 5 s after which undici gives up a connection. */
+const connecting = (url: string, extra: Partial<HttpRequest> = {}) =>
+  request("GET", url, { deadlineMs: 3_000, ...extra });
+
+test("a TLS handshake that times out does not delay later requests", async () => {
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection <= CONNECTIONS ? "ignore" : undefined),
+    requested: (socket) => void socket.write(ANSWER),
+  });
+  const client = http(server.url);
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => giveUp(client, server.url)));
+  await until(() => server.accepted() === CONNECTIONS);
+
+  expect((await client.send(connecting(server.url))).text).toBe("{}");
+});
+
+test("a TLS handshake that times out lets requests in flight finish", async () => {
+  const asked: Socket[] = [];
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
+    requested: (socket) => void asked.push(socket),
+  });
+  const client = http(server.url);
+  const before = client.send(connecting(server.url));
+  await until(() => asked.length === 1);
+  await giveUp(client, server.url, () => server.accepted() === 2);
+  const after = client.send(connecting(server.url));
+  await until(() => asked.length === 2);
+  for (const socket of asked) socket.write(ANSWER);
+
+  expect((await Promise.all([before, after])).map(({ text }) => text)).toEqual(["{}", "{}"]);
+  expect(server.accepted()).toBe(3);
+});
+
+test("a destroyed pool closes connections left by a timed-out TLS handshake", async () => {
+  const server = await faultServer({
+    secureContext: TRUSTED,
+    accepted: (_, connection) => (connection === 2 ? "ignore" : undefined),
+  });
+  const client = http(server.url);
+  const before = client.send(connecting(server.url)).catch((error: unknown) => error);
+  await until(() => server.received.length === 1);
+  await giveUp(client, server.url, () => server.accepted() === 2);
+
+  client.destroy();
+
+  expect(await before).toMatchObject({ facts: { kind: "network", sent: true } });
+});
+
+/** Cancels a request once the condition is true, and waits for its end. */
+async function giveUp(client: Http, url: string, condition: () => boolean = () => true): Promise<void> {
+  const cancel = new AbortController();
+  const sending = client.send(connecting(url, { signal: cancel.signal })).catch((error: unknown) => error);
+  await until(condition);
+  cancel.abort();
+  expect(await sending).toMatchObject({ facts: { kind: "cancelled", sent: false } });
+}

@@ -4,32 +4,21 @@ import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
-import { listen } from "../fixtures/free-port.ts";
+import { closeWith, listen } from "../fixtures/free-port.ts";
 
 /** `tunnelTo`: tunnels to that loopback port instead. A number: refuses each CONNECT with that status. */
 export type ProxyBehaviour = "tunnel" | { readonly tunnelTo: number } | "drop" | "reset" | "stall" | number;
 
-export interface ProxyServer {
-  readonly url: string;
-  /** Each CONNECT with its target and its Proxy-Authorization. */
-  readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
-  /** Every byte that was received outside of a tunnel. */
-  received(): string;
-  connections(): number;
-}
-
 /** Closed when the test is over. */
-export async function proxyServer(behaviour: ProxyBehaviour): Promise<ProxyServer> {
+export async function proxyServer(behaviour: ProxyBehaviour) {
   const proxy = await startProxyServer(() => behaviour);
   onTestFinished(() => proxy.close());
   return proxy;
 }
 
 /** Calls `next` for each CONNECT. The caller closes it. */
-export async function startProxyServer(
-  next: () => ProxyBehaviour,
-): Promise<ProxyServer & { readonly close: () => Promise<void> }> {
-  const asked: ProxyServer["asked"][number][] = [];
+export async function startProxyServer(next: () => ProxyBehaviour) {
+  const asked: { readonly target: string; readonly authorization: string | undefined }[] = [];
   const sockets = new Set<Socket>();
   let received = "";
   const server = createServer((_, response) => response.writeHead(400).end());
@@ -48,14 +37,12 @@ export async function startProxyServer(
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Each CONNECT with its target and its Proxy-Authorization. */
     asked,
+    /** Every byte that was received outside of a tunnel. */
     received: () => received,
     connections: () => sockets.size,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    close: () => closeWith(server, sockets),
   };
 }
 

@@ -1,5 +1,6 @@
 // Real sockets, and senders of all kinds.
 
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { receiveWebhooks } from "../../src/service/webhook-receiver.ts";
@@ -30,24 +31,17 @@ function holdDeadlines() {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-interface OpenConnection {
-  readonly socket: Socket;
-  received(): string;
-  /** Resolves when the receiver has closed it. */
-  readonly closed: Promise<void>;
-}
-
-/** A connection on which the test writes what it likes. */
-function open(port: number): Promise<OpenConnection> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    onTestFinished(() => void socket.destroy());
-    let text = "";
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
-    const closed = new Promise<void>((over) => void socket.on("close", () => over()));
-    socket.on("error", reject);
-    socket.on("connect", () => resolve({ socket, received: () => text, closed }));
-  });
+/** A connection on which the test writes what it likes. `closed` resolves when the receiver has closed it. */
+async function open(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+  const closed = new Promise<void>((over) => void socket.on("close", () => over()));
+  // One that is cut while it writes sees a reset.
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return { socket, received: () => text, closed };
 }
 
 test.each([
@@ -132,8 +126,6 @@ test("silent, slow and endless senders are cut after 5 s", async () => {
   const connections = await Promise.all(
     senders.map(async ([, act]) => {
       const connection = await open(port);
-      // Cut with a reset while it writes.
-      connection.socket.removeAllListeners("error").on("error", () => {});
       act(connection.socket);
       return connection;
     }),

@@ -5,16 +5,7 @@ import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
 import type { Start } from "./processes.ts";
 
-export interface Terminal {
-  /** Waits for a text after the last one waited for, and returns it. Rejects if the program ends first. */
-  waitFor(text: RegExp): Promise<string>;
-  type(keys: string): void;
-  /** Types keys every second until this is shown: a program may miss keys while it draws. */
-  typeUntil(keys: string, text: RegExp): Promise<string>;
-  readonly ended: Promise<void>;
-  /** Ends it at once. */
-  stop(): void;
-}
+export type Terminal = ReturnType<typeof startInTerminal>;
 
 export const ENTER = "\r";
 
@@ -23,7 +14,7 @@ const COLUMNS = 400;
 const ROWS = 60;
 const AGAIN_MS = 1_000;
 
-export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
+export function startInTerminal({ command, args, cwd, env }: Start) {
   const words = [command, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
   const line = `stty cols ${COLUMNS} rows ${ROWS}; exec ${words.join(" ")}`;
   const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
@@ -38,6 +29,7 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk: string) => (text += chunk));
   const ended = once(child, "exit").then(() => void (hasEnded = true));
+  /** Waits for a text after the last one waited for, and returns it. Rejects if the program ends first. */
   async function waitFor(wanted: RegExp): Promise<string> {
     for (;;) {
       const fresh = plain(text.slice(seen));
@@ -55,12 +47,14 @@ export function startInTerminal({ command, args, cwd, env }: Start): Terminal {
   return {
     waitFor,
     type,
-    async typeUntil(keys, wanted) {
+    /** Types keys every second until this is shown: a program may miss keys while it draws. */
+    async typeUntil(keys: string, wanted: RegExp) {
       type(keys);
       const timer = setInterval(() => type(keys), AGAIN_MS);
       return waitFor(wanted).finally(() => clearInterval(timer));
     },
     ended,
+    /** Ends it at once. */
     stop: () => void (hasEnded || process.kill(-Number(child.pid), "SIGKILL")),
   };
 }

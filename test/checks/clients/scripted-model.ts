@@ -1,7 +1,7 @@
 // A model server on loopback that answers by a script, over the APIs of real clients: Anthropic messages,
 // OpenAI chat completions and responses, Gemini. The script sees the tools and results that a model would.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { listen } from "../../fixtures/free-port.ts";
 import { DIALECTS } from "./dialects.ts";
@@ -28,21 +28,13 @@ export type Reply = { readonly say: string } | { readonly call: string; readonly
 /** Decides the answer of each turn in which tools are offered. */
 export type Script = (turn: Turn) => Reply;
 
-export interface ScriptedModel {
-  /** The address, without a path. */
-  readonly url: string;
-  /** The turns in which tools were offered, oldest first. */
-  readonly turns: readonly Turn[];
-  /** The requests that the server did not know, as "METHOD path". */
-  readonly unknown: readonly string[];
-  close(): Promise<void>;
-}
-
 /** Clients also ask for titles and the like, without offering tools. */
 const ASIDE: Reply = { say: "A video about the sea" };
 
-export async function startScriptedModel(script: Script): Promise<ScriptedModel> {
+export async function startScriptedModel(script: Script) {
+  /** Those in which tools were offered, oldest first. */
   const turns: Turn[] = [];
+  /** The requests that the server did not know, as "METHOD path". */
   const unknown: string[] = [];
   const server = createServer((request, response) => {
     void answer(request, response);
@@ -64,7 +56,11 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
   }
 
   const port = await listen(server);
-  return { url: `http://127.0.0.1:${port}`, turns, unknown, close: () => close(server) };
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}`, turns, unknown, close };
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
@@ -74,9 +70,4 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-async function close(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
 }

@@ -15,13 +15,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { json } from "node:stream/consumers";
 import { listen } from "../../fixtures/free-port.ts";
 
-export interface Bridge {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** Starts the server as often as the requests need it. Ends all of them when it is closed. */
-export async function startBridge(server: StdioServerParameters): Promise<Bridge> {
+export async function startBridge(server: StdioServerParameters) {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const processes: StdioClientTransport[] = [];
   const startServer = async () => {

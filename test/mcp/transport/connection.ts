@@ -25,22 +25,10 @@ export class StalledOutput extends Writable {
   }
 }
 
-export interface Connection {
-  readonly transport: StdioTransport;
-  readonly input: PassThrough;
-  /** The messages that the SDK has received. */
-  readonly received: JSONRPCMessage[];
-  readonly errors: string[];
-  readonly closed: () => boolean;
-  /** Writes each value as a line. */
-  send(...values: unknown[]): void;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** A started transport over this output. Messages go to `received`, unless `onmessage` is set later. */
-export async function connect(
-  output: Writable,
-  options: Partial<StdioTransportOptions> = {},
-): Promise<Connection> {
+export async function connect(output: Writable, options: Partial<StdioTransportOptions> = {}) {
   const input = new PassThrough();
   const transport = new StdioTransport({ input, output, ...options });
   const received: JSONRPCMessage[] = [];
@@ -55,13 +43,15 @@ export async function connect(
   return {
     transport,
     input,
+    /** The messages that the SDK has received. */
     received,
     errors,
     closed() {
       expect(closed).toBeLessThan(2);
       return closed === 1;
     },
-    send(...values) {
+    /** Writes each value as a line. */
+    send(...values: readonly unknown[]) {
       for (const value of values) input.write(`${JSON.stringify(value)}\n`);
     },
   };
