@@ -59,8 +59,12 @@ export function serve(
       tasks.hooks,
       toolHooks,
       subscriptions.hooks,
-      // A long journal takes seconds to read: it is begun before the first call needs it.
-      { "tools/list": { answered: () => void application.restoreJobs() } },
+      // Long files take seconds to read: it is begun before the first call needs them. A database is not asked.
+      {
+        "tools/list": {
+          answered: () => void (config.journalUrl === undefined && application.restoreJobs()),
+        },
+      },
     ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {
