@@ -53,7 +53,8 @@ export class JobReader {
   readonly #inFlight = new Map<string, InFlightRead>();
   /** The last request for the video list. */
   #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
-  #isListUnread = false;
+  /** Whether the video list, in which links are looked up, could not be read the last time. */
+  isListUnread = false;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -110,9 +111,9 @@ export class JobReader {
       const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => {
           store.updateFromPage(videos, { isFirstPage: true });
-          this.#isListUnread = false;
+          this.isListUnread = false;
         },
-        () => void (this.#isListUnread = true),
+        () => void (this.isListUnread = true),
       );
       this.#list = { startedMs, done };
     }
@@ -136,11 +137,6 @@ export class JobReader {
       },
       error,
     );
-  }
-
-  /** The video list, in which links are looked up, could not be read the last time. */
-  get isListUnread(): boolean {
-    return this.#isListUnread;
   }
 
   #send(jobId: string, background: boolean): InFlightRead {

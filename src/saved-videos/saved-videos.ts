@@ -45,6 +45,8 @@ interface PendingVideo {
   retryAtMs: number;
   /** Ends what is done for it. */
   readonly stop: AbortController;
+  /** Resolves when nothing is done for it any more. */
+  saving?: Promise<void>;
 }
 
 const MAX_PENDING = 500;
@@ -69,7 +71,6 @@ export class SavedVideos {
   /** The same parts of all names that it ever had: what the user removes is not saved again. */
   readonly #everSaved = new Set<string>();
   #folderRead: Promise<void> | undefined; // in progress
-  readonly #inProgress = new Set<Promise<void>>(); // what is being done for pending videos
   readonly #unsubscribe: Unsubscribe;
   #isClosed = false;
 
@@ -87,8 +88,7 @@ export class SavedVideos {
     if (this.#pending.size >= MAX_PENDING) this.#forget(oldest);
     const video: PendingVideo = { state: before?.state, retryAtMs: Infinity, stop: new AbortController() };
     this.#pending.set(jobId, video);
-    const saving = this.#save(jobId, video).finally(() => this.#inProgress.delete(saving));
-    this.#inProgress.add(saving);
+    video.saving = this.#save(jobId, video);
   }
 
   /** Brings `stateOf` up to date, and saves the video that a call has asked for. Takes a second at most. */
@@ -108,8 +108,9 @@ export class SavedVideos {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unsubscribe();
-    for (const jobId of Array.from(this.#pending.keys())) this.#forget(jobId);
-    await Promise.all(this.#inProgress);
+    const videos = [...this.#pending.values()];
+    for (const { stop } of videos) stop.abort();
+    await Promise.all(videos.flatMap(({ saving = [] }) => saving));
   }
 
   #forget(jobId: string): void {
@@ -119,22 +120,17 @@ export class SavedVideos {
 
   /** It failed long enough ago, or a call has found the link for which it waits. */
   #maySucceedNow(jobId: string, { state, retryAtMs }: PendingVideo): boolean {
-    return state === undefined ? this.#hasLink(jobId) : this.#options.clock.monotonicMs() >= retryAtMs;
+    if (state === undefined) return this.#linkOf(jobId) !== undefined;
+    return this.#options.clock.monotonicMs() >= retryAtMs;
   }
 
   #isReady(jobId: string): boolean {
     return stateOf(this.#options.store.get(jobId)?.status ?? "") === "ready";
   }
 
-  /** Whether its video is there to be downloaded. */
-  #hasLink(jobId: string): boolean {
-    return this.#isReady(jobId) && this.#linkOf(jobId) !== undefined;
-  }
-
+  /** The link of a video that is finished. */
   #linkOf(jobId: string): string | undefined {
-    const { job, finalVideoUrl } = this.#options.store.get(jobId) ?? {};
-    // The list's is the newer one after a lookup.
-    return finalVideoUrl ?? job?.finalVideoUrl;
+    return this.#isReady(jobId) ? this.#options.store.get(jobId)?.finalVideoUrl : undefined;
   }
 
   /** All that is done for a video, from its render to its file. Never rejects. */
@@ -144,7 +140,7 @@ export class SavedVideos {
     try {
       if (!this.#isReady(jobId)) await untilEnded(jobId, signal);
       await this.#findLink(jobId, video);
-      if (this.#hasLink(jobId) && !signal.aborted) await this.#writeFile(jobId, video);
+      if (this.#linkOf(jobId) !== undefined && !signal.aborted) await this.#writeFile(jobId, video);
       if (this.#pending.get(jobId) === video) this.#pending.delete(jobId);
     } catch (error) {
       if (signal.aborted) return;
@@ -161,7 +157,7 @@ export class SavedVideos {
     // A link that failed may have expired.
     if (state !== undefined) await lookUpLinks();
     for (let lookups = 0; lookups < LOOKUPS.max && !signal.aborted; lookups++) {
-      if (!this.#isReady(jobId) || this.#hasLink(jobId)) return;
+      if (!this.#isReady(jobId) || this.#linkOf(jobId) !== undefined) return;
       await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
       if (!signal.aborted) await lookUpLinks();
     }

@@ -102,6 +102,11 @@ export class Workbench {
     return inner !== null && outer !== null && inner.y + inner.height <= outer.y + outer.height;
   }
 
+  /** Resolves when the chat itself, without the card, shows this. */
+  showing(text: RegExp): Promise<void> {
+    return this.#page.locator(".interactive-session").filter({ hasText: text }).waitFor();
+  }
+
   /** What the chat shows. */
   shown(): Promise<string> {
     return this.#page.locator(".interactive-session").innerText();
