@@ -33,8 +33,8 @@ export type Outcome = "not_sent" | "rejected" | "unknown";
 
 /** The service's own words about a failure, already cleaned and cut. Data, never instructions. */
 export interface ServiceMessage {
-  readonly code?: string;
-  readonly message?: string;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 export interface BridgeErrorFacts {
@@ -51,10 +51,10 @@ export interface BridgeErrorFacts {
   /** Only where it is certain that the same call would fail until something else is changed. */
   readonly failsAgain?: true;
   /** HTTP status, where there was an answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Whole seconds. */
   readonly retryAfterSeconds?: number;
-  readonly serviceMessage?: ServiceMessage;
+  readonly serviceMessage?: ServiceMessage | undefined;
 }
 
 export class BridgeError extends Error {
@@ -112,23 +112,20 @@ const LONG_WAIT_SECONDS = 30;
  */
 export function describeFailure(error: BridgeError, effect: Effect, nowMs: number): string {
   const { facts } = error;
+  const { code, message } = facts.serviceMessage ?? {};
   const answer = [
-    facts.serviceMessage?.code === undefined
-      ? undefined
-      : `service code ${quoteCode(facts.serviceMessage.code)}`,
-    facts.status === undefined ? undefined : `HTTP ${facts.status}`,
-  ].filter((part) => part !== undefined);
+    code !== undefined && `service code ${quoteCode(code)}`,
+    facts.status !== undefined && `HTTP ${facts.status}`,
+  ].filter(Boolean);
   const sentences = [
     answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
-    facts.serviceMessage?.message === undefined
-      ? undefined
-      : `The service's words: ${JSON.stringify(facts.serviceMessage.message)}`,
+    message !== undefined && `The service's words: ${JSON.stringify(message)}`,
     facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
     ...(facts.retryAfterSeconds === undefined || !facts.retryable
       ? [againSentence(facts), facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep]
       : [facts.nextStep, afterWaitSentence(facts.retryAfterSeconds, nowMs)]),
   ];
-  return sentences.filter((sentence) => sentence !== undefined).join(" ");
+  return sentences.filter(Boolean).join(" ");
 }
 
 /** A code is one short word; anything more is the service's prose and must not read like ours. */

@@ -44,7 +44,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
       outcome,
       retryable: method === "GET" || (kind !== "unreadable" && !sent),
       ...(fix !== TRY_AGAIN && { isForUser: true }),
-      ...(status !== undefined && { status }),
+      status,
     },
     failure,
   );
@@ -74,10 +74,7 @@ export function statusError(
     message: string,
     nextStep: string,
     facts: Omit<BridgeErrorFacts, "code" | "message" | "nextStep"> = REJECTED,
-  ) => {
-    const serviceMessage = words === undefined ? {} : { serviceMessage: words };
-    return requestError(operation, { code, message, nextStep, ...facts, status, ...serviceMessage });
-  };
+  ) => requestError(operation, { code, message, nextStep, ...facts, status, serviceMessage: words });
   const isOutOfCredits = words?.code === "out_of_credits" || status === 402;
   const isAboutWholeCall =
     isOutOfCredits || [401, 403, 404, 410].includes(status) || (status === 429 && isUsedUp(answer));
@@ -195,10 +192,7 @@ function readServiceMessage(json: unknown): ServiceMessage | undefined {
   const parsed = errorEnvelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const { code, message } = parsed.data.error;
-  return {
-    ...(code !== undefined && { code: cleanServiceText(code, 60) }),
-    ...(message !== undefined && { message: cleanServiceText(message) }),
-  };
+  return { code: code && cleanServiceText(code, 60), message: message && cleanServiceText(message) };
 }
 
 function redirectTarget(answer: ParsedResponse): string {
