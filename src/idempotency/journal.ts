@@ -8,8 +8,8 @@ import { JournalError } from "./errors.ts";
 
 const common = {
   id: z.string(),
-  /** When it was begun, in milliseconds since the epoch. */
-  atMs: z.number(),
+  /** When it was begun, in milliseconds since the epoch, as far as a Date reaches. */
+  atMs: z.number().min(-8.64e15).max(8.64e15),
   /** None as long as it is not known. */
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
   /** The name and version of the MCP client that made the call, where it gave them. */
