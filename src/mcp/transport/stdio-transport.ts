@@ -50,6 +50,8 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests of the client that are neither answered nor cancelled. */
   readonly #inFlight = new Set<unknown>();
+  /** Requests that wait for `ready`. Not kept by id: a client may use one twice. */
+  readonly #held = new Set<JSONRPCMessage>();
   /** Requests that are not delivered yet, the oldest first, with the lengths of their lines. */
   readonly #waiting: { readonly request: JSONRPCRequest; readonly characters: number }[] = [];
   #waitingCharacters = 0;
@@ -183,9 +185,9 @@ export class StdioTransport implements Transport {
     const isRequest = "method" in message && "id" in message;
     const { ready } = this.#options;
     if (ready === undefined || !isRequest || SENT_FIRST.test(message.method)) return this.#passOn(message);
+    this.#held.add(message);
     void ready().then(() => {
-      // It may have been cancelled meanwhile.
-      if (this.#inFlight.has(message.id) && this.#receives) this.#passOn(message);
+      if (this.#held.delete(message) && this.#receives) this.#passOn(message);
     });
   }
 
@@ -201,8 +203,10 @@ export class StdioTransport implements Transport {
   }
 
   #trackInbound(message: JSONRPCMessage): void {
+    const cancelled = cancelledId(message);
     // The SDK doesn't answer a cancelled request.
-    this.#inFlight.delete(cancelledId(message));
+    this.#inFlight.delete(cancelled);
+    for (const held of this.#held) if ("id" in held && held.id === cancelled) this.#held.delete(held);
     // A listen request is answered when its subscription ends; the SDK limits how many there are.
     if ("method" in message && "id" in message && message.method !== "subscriptions/listen")
       this.#inFlight.add(message.id);

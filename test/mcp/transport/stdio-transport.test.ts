@@ -112,6 +112,11 @@ test("a hook sees valid messages of its method, and what it returns is delivered
 
 test.each<[string, (connection: Connection) => void, unknown[]]>([
   ["delivered when it is ready", () => {}, [request(1)]],
+  [
+    "delivered though another one of its id is answered",
+    ({ transport }) => void transport.send(result(1)),
+    [request(1)],
+  ],
   ["dropped if it was cancelled meanwhile", ({ send }) => send(cancelled(1)), [cancelled(1)]],
   ["dropped after stopReceiving", ({ transport }) => transport.stopReceiving(), []],
   ["dropped if the client has left", ({ transport }) => void transport.close(), []],
