@@ -1,4 +1,4 @@
-// npm run docs -- check: finds what the documents say that is not so. Links, headings, settings, files,
+// npm run docs -- check: finds false statements in the documents. Links, headings, settings, files,
 // scripts and commands must exist. Changes nothing.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -46,7 +46,7 @@ export function readDocument(name: string): string {
   return readFileSync(join(ROOT, name), "utf8");
 }
 
-/** What a document says that is not so, as sentences. `text` as it is on disk unless given. */
+/** A document's false statements, a sentence about each. `text` as it is on disk unless given. */
 export function findFaults(name: string, text = readDocument(name)): string[] {
   const links = findBrokenLinks(name, text);
   // A change may name what is gone.

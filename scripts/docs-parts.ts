@@ -4,7 +4,7 @@ import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
 import { cursorInstallLink, launch, NPX_ARGS, vscodeInstallLink } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
-import { describeSetting, type Setting, SETTINGS } from "../src/config.ts";
+import { type Setting, SETTINGS } from "../src/config.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
@@ -13,15 +13,11 @@ import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
-const DESCRIBED_SETTINGS = Object.values(SETTINGS).map((setting) => ({
-  name: setting.name,
-  description: describeSetting(setting),
-}));
 
 /** What the documents that a user meets first say until the first release. */
-const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, clone the repository, run \`npm ci\` and \`npm run build\` in it, and run
-\`node dist/bin.cjs\` wherever a document has \`npx … faceless-video-mcp\`. \`node dist/bin.cjs config CLIENT --installed\` prints an entry that
-works without npm. Links, plugins and the bundle come with the release.`;
+const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, run \`npm ci\` and \`npm run build\` in a clone, and there
+\`node dist/bin.cjs\` wherever a document has \`npx … faceless-video-mcp\`; for an entry, \`node dist/bin.cjs config CLIENT --installed\`.
+Links, plugins and the bundle come with the release.`;
 const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
@@ -37,7 +33,7 @@ export const PARTS = {
   "docs/plugin/README.md": NPM,
   "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
-  "llms.txt": { ...NPM, tools: list(TOOLS), prompts: list(PROMPTS), variables: list(DESCRIBED_SETTINGS) },
+  "llms.txt": { ...NPM, tools: list(TOOLS), prompts: list(PROMPTS) },
 };
 
 /** The document with the text between its marks replaced. Throws if it has no such marks. */
@@ -140,7 +136,7 @@ function commandsTable(): string {
 }
 
 function list(items: readonly { readonly name: string; readonly description: string }[]): string {
-  return items.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
+  return items.map(({ name, description }) => `- \`${name}\`: ${firstSentence(description)}`).join("\n");
 }
 
 function styleRules(): string {
