@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "rolldown";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
 import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { lateSchemas } from "./late-schemas.ts";
 import { notices } from "./notices.ts";
 import { unusedSchemas } from "./unused-schemas.ts";
 
@@ -76,6 +77,7 @@ export default {
       load: (id) => WORKED_OUT.get(id),
     },
     unusedSchemas,
+    lateSchemas,
     {
       name: "unused",
       load: (id) => (UNUSED.test(id) ? "module.exports = {};" : undefined),

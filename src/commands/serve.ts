@@ -1,7 +1,5 @@
 // The MCP server on stdio: makes the state that outlives connections and serves it.
 
-// eslint-disable-next-line import/no-unassigned-import -- first, since it is there for what it does
-import "./zod-settings.ts";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";

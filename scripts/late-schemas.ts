@@ -1,0 +1,57 @@
+// With the first message the SDK makes the schemas of all messages of its version of the protocol, a fifteenth of
+// the start. Here each is made when it is first used. Nor does zod compile a function from text for each schema:
+// parsing without them is hardly slower.
+
+import type { Plugin } from "rolldown";
+
+const SCHEMAS = /@modelcontextprotocol.server.dist.src-/;
+/** The functions that make the schemas of a version: constants, and an object of them. */
+const BUILDER = /^function (build(?:\$\d)?)\(\) \{\n([^]*?)\treturn \{\n([^]*?)\t\};\n\}\n/gm;
+const CONSTANT = /^\tconst (\S+) = ([^]*?);\n(?=\t(?:const |function |\/\*|\/\/)|$(?![^]))/gm;
+const MEMBER = /^\t\t(\w+): ([^]*?),?\n(?=\t\t\w+: |$(?![^]))/gm;
+const READ = /\b(?:s|buildSchemas\d+\(\))\.(\w+)/g;
+/** The members of the maps from methods to schemas. */
+const MAPPED = /^\t\t\t("?[\w/]+"?): (s\.\w+)(?=,?$)/gm;
+
+const ZOD = /zod.v4.core.core\.js$/;
+const ZODS_CONFIG = "__zod_globalConfig = {}";
+
+export const lateSchemas: Plugin = {
+  name: "late-schemas",
+  transform(code, id) {
+    if (ZOD.test(id)) {
+      if (!code.includes(ZODS_CONFIG)) throw new Error(`${id} has its configuration elsewhere.`);
+      return code.replace(ZODS_CONFIG, "__zod_globalConfig = { jitless: true }");
+    }
+    if (!SCHEMAS.test(id)) return undefined;
+    const read = new Set([...code.matchAll(READ)].map(([, name]) => name));
+    const parts = [BUILDER, MAPPED].map((pattern) => code.match(pattern)?.length ?? 0);
+    if (parts[0] !== 2 || parts[1] === 0) throw new Error(`${id} makes its schemas in another way.`);
+    const late = code
+      .replace(BUILDER, (_, name: string, constants: string, members: string) =>
+        makeLate(name, constants, members, (member) => read.has(member)),
+      )
+      .replace(MAPPED, "\t\t\tget $1() { return $2; }");
+    return `const late = (make) => { let made; return () => (made ??= make()); };\n${late}`;
+  },
+};
+
+function makeLate(
+  name: string,
+  constants: string,
+  members: string,
+  isRead: (member: string) => boolean,
+): string {
+  const names = [...constants.matchAll(CONSTANT)].map(([, constant = ""]) => constant);
+  const used = new RegExp(`(?<![\\w$.]|const )(${names.join("|").replaceAll("$", "\\$")})(?![\\w$:])`, "g");
+  const lateConstants = constants
+    .replace(used, "$1()")
+    .replace(CONSTANT, "\tconst $1 = /* @__PURE__ */ late(() => ($2));\n");
+  const lateMembers = members
+    .replace(/^\t\t(\w+)(?=,?$)/gm, "\t\t$1: $1")
+    .replace(used, "$1()")
+    .replace(MEMBER, (_, member: string, schema: string) =>
+      isRead(member) ? `\t\tget ${member}() { return made.${member} ??= ${schema}; },\n` : "",
+    );
+  return `function ${name}() {\n\tconst made = {};\n${lateConstants}\treturn {\n${lateMembers}\t};\n}\n`;
+}
