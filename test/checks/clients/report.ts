@@ -20,9 +20,14 @@ export interface Row {
 export function isGood({ first, unasked }: Row): boolean {
   if (first === undefined || first.failure !== undefined) return false;
   const { published, tools } = unasked ?? first;
-  const told = unasked === undefined || first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off");
+  const told = unasked === undefined || isReferred(first);
   const left = [...first.left, ...(unasked?.left ?? [])];
   return published && told && tools === TOOLS && !left.some(isServer);
+}
+
+/** Whether the model was told where the user reads what to do, and not which setting would do it. */
+function isReferred({ lastShown }: Outcome): boolean {
+  return lastShown.includes("docs/ERRORS.md") && !lastShown.includes("FACELESS_CONFIRM_PUBLISH");
 }
 
 /** Looks at the server's executable and file: other programs may have its name in their paths. */
@@ -63,9 +68,7 @@ function resultOf(first: Outcome, unasked: Outcome | undefined): string {
   if (first.failure !== undefined) return `**failed**: ${first.failure.split("\n")[0]}`;
   if (first.published) return first.asTask ? "published, after a task" : "published";
   if (unasked?.published === true)
-    return first.lastShown.includes("FACELESS_CONFIRM_PUBLISH=off")
-      ? "published with `FACELESS_CONFIRM_PUBLISH=off`; else not, and the model is told why"
-      : "published with `FACELESS_CONFIRM_PUBLISH=off`; else not, and the model is not told why";
+    return `published with \`FACELESS_CONFIRM_PUBLISH=off\`; else not, and the model is ${isReferred(first) ? "referred to [ERRORS.md](ERRORS.md)" : "**told something else**"}`;
   return "**not published**";
 }
 

@@ -23,18 +23,18 @@ export async function watchCard(
 export async function publishInCard(workbench: Workbench): Promise<void> {
   const { card } = workbench;
   // The model has published on the first account.
-  const platform = "youtube";
+  const platform = "YouTube";
   const publish = () => until(workbench.question, () => card.locator("#go").click());
 
   await card.getByRole("button", { name: platform }).click();
   await publish();
   await workbench.respond("Don't publish");
-  const declined = card.getByText("Not published: you did not say yes.");
+  const declined = card.locator("#outcome").filter({ hasText: /^Not published:/ });
   await declined.waitFor();
   if (!(await workbench.isWithinCard(declined))) throw new Error("VS Code cuts off what the card says.");
 
   await publish();
-  await workbench.respond(`Publish on ${platform}`);
+  await workbench.respond(`Publish on ${platform.toLowerCase()}`);
   await card.getByRole("button", { name: `${platform}: posted` }).waitFor();
 }
 

@@ -93,8 +93,8 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     await workbench.chooseModel(MODEL);
     await workbench.prompt(PROMPT);
     await workbench.allow();
-    // The progress of a task: VS Code shows nothing else of it, and writes it with no-break spaces.
-    await workbench.showing(/\d\sclips\sso\sfar|\d\sof\s\d\sclips/);
+    // VS Code shows nothing else of a task, and writes it with no-break spaces.
+    await workbench.showing(/[1-9]\sof\s\d\sclips/);
     await watchCard(workbench, serverRuns);
     await workbench.agreeUntil(JOB_IS_OVER);
     await publishInCard(workbench);
