@@ -44,8 +44,12 @@ function notice(folder: string, vendored?: string): string {
   const { name, version, license } = packageSchema.parse(
     JSON.parse(readFileSync(join(folder, "package.json"), "utf8")),
   );
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) throw new Error(`${name} is bundled, and its licence is not at hand.`);
-  const text = readFileSync(join(folder, file), "utf8").trim();
-  return `Name: ${name}\nVersion: ${vendored ?? version}\nLicense: ${license}\nLicense Text:\n===\n\n${text}\n`;
+  const read = (pattern: RegExp) => {
+    const file = readdirSync(folder).find((entry) => pattern.test(entry));
+    return file === undefined ? undefined : readFileSync(join(folder, file), "utf8");
+  };
+  // Some packages have theirs in the last section of the README.
+  const text = read(/^licen[cs]e/i) ?? /^## licen[cs]e$.*/ims.exec(read(/^readme/i) ?? "")?.[0];
+  if (text === undefined) throw new Error(`${name} is bundled, and its licence is not at hand.`);
+  return `Name: ${name}\nVersion: ${vendored ?? version}\nLicense: ${license}\nLicense Text:\n===\n\n${text.trim()}\n`;
 }

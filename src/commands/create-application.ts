@@ -13,7 +13,7 @@ import { lazy } from "../lazy.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
 import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
-import { Journal, memoryStore } from "../idempotency/journal.ts";
+import { Journal, type JournalEntry, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
 import { generationFingerprint, generationsOf, jobHistories } from "../idempotency/same-request.ts";
@@ -32,13 +32,18 @@ export function createApplication({ config, service, clock, log, redact }: Given
     try {
       const entries = await journal.entries();
       if (known?.entries !== entries) known = { entries, jobs: jobHistories(entries) };
-      return { jobs: known.jobs, orders: generationsOf(entries), nowMs: clock.now() };
+      return { jobs: known.jobs, orders: generationsOf(entries), nowMs: store.now() };
     } catch (error) {
       log.info("The journal can't be read.", error);
       return undefined;
     }
   };
-  const startedAtMs = async (jobId: string) => (await history())?.jobs.get(jobId.toLowerCase())?.order?.atMs;
+  /** When an entry was made by this computer's clock, which the store's may differ from. */
+  const localMs = (entry: JournalEntry) => clock.now() - journal.ageMs(entry);
+  const startedAtMs = async (jobId: string) => {
+    const order = (await history())?.jobs.get(jobId.toLowerCase())?.order;
+    return order && localMs(order);
+  };
   const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
   const schedule = new Schedule({
     ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
@@ -54,10 +59,11 @@ export function createApplication({ config, service, clock, log, redact }: Given
       );
     return Promise.race([read, pause(clock, LOOK_FIRST_MS).then(() => undefined)]);
   };
-  // A server that is not set up touches no file.
-  const store = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
+  // A server that is not set up touches neither a file nor a database.
+  const opened = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
+  const store = opened ?? memoryStore(clock);
   const journal = new Journal({
-    store: store ?? memoryStore(clock),
+    store,
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
@@ -69,13 +75,18 @@ export function createApplication({ config, service, clock, log, redact }: Given
     const { Downloader } = await import("../saved-videos/download.ts");
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION, clock });
   });
-  const restoreJobs = lazy(async () => {
-    const { orders = [] } = (await history()) ?? {};
-    const started = orders.flatMap(({ jobId, arguments: { topic }, atMs }) =>
-      jobId === undefined ? [] : [{ jobId, topic: String(topic), createdAtMs: atMs }],
+  let restored: Promise<void> | undefined;
+  const restore = async () => {
+    const read = await history();
+    // The next request tries again.
+    if (read === undefined) return void (restored = undefined);
+    const started = read.orders.flatMap((order) =>
+      order.jobId === undefined
+        ? []
+        : [{ jobId: order.jobId, topic: String(order.arguments["topic"]), createdAtMs: localMs(order) }],
     );
     jobs.restore(started.reverse());
-  });
+  };
   const savedVideos =
     config.saveDir === undefined
       ? NOTHING_SAVED
@@ -105,7 +116,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     finishPaidRequests: () => guard.close(),
     tryReadJob,
     history,
-    restoreJobs,
+    restoreJobs: () => (restored ??= restore()),
     canPublish: !config.readOnly && !config.noPublish,
     publishSuggested: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),

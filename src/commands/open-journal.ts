@@ -5,13 +5,15 @@ import type { Config } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
 import { Journal, type JournalStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
+import { JournalPostgres } from "../idempotency/journal-postgres.ts";
 import { openPrivateFolder } from "../private-folder.ts";
 
 /** Where the journal is kept; undefined where the settings keep none. */
 export function openJournalStore(
-  { stateDir, makesStateDir }: Pick<Config, "stateDir" | "makesStateDir">,
+  { journalUrl, stateDir, makesStateDir }: Pick<Config, "journalUrl" | "stateDir" | "makesStateDir">,
   clock: Clock,
 ): JournalStore | undefined {
+  if (journalUrl !== undefined) return new JournalPostgres(journalUrl, clock);
   if (stateDir === undefined) return undefined;
   return new JournalFiles(openPrivateFolder(stateDir, { mayMake: makesStateDir }), clock);
 }

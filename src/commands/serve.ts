@@ -65,8 +65,9 @@ export function serve(
         "tools/list": {
           answered() {
             onListed?.();
-            // A long journal takes seconds to read: it is begun before the first call needs it.
-            void application.restoreJobs();
+            // Long files take seconds to read: it is begun before the first call needs them. A database is not
+            // asked before.
+            if (config.journalUrl === undefined) void application.restoreJobs();
           },
         },
       },

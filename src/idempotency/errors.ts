@@ -87,17 +87,14 @@ export class JournalError extends BridgeError {
   /** What the user can do, as a clause. */
   readonly fix: string;
 
-  constructor(
-    use: "read" | "written" | "understood",
-    place: string,
-    reason: string,
-    fix = fixFor(use, reason),
-  ) {
+  /** `fixOfStore` is the fix where the journal is not kept in files. */
+  constructor(use: "read" | "written" | "understood", place: string, reason: string, fixOfStore?: string) {
     const problem = `can't be ${use} (${reason}: ${place})`;
+    const fix = use === "understood" ? UPDATE : (fixOfStore ?? fixFor(use, reason));
     super({
       code: use === "written" ? "journal_unwritable" : "journal_unreadable",
       message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
-      nextStep: `Tell the user: ${fix}, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.`,
+      nextStep: `Tell the user: ${fix}, then call again.${fixOfStore === undefined ? SWITCHED_OFF : ""}`,
       outcome: "not_sent",
       retryable: true,
     });
@@ -106,9 +103,12 @@ export class JournalError extends BridgeError {
   }
 }
 
+const UPDATE = "update this server, as a newer version has written it";
+const SWITCHED_OFF =
+  " FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.";
+
 /** What the user can do, by the code of the operating system or a reason of our own. */
-function fixFor(use: "read" | "written" | "understood", reason: string): string {
-  if (use === "understood") return "update this server, as a newer version has written it";
+function fixFor(use: "read" | "written", reason: string): string {
   switch (reason) {
     case "EACCES":
     case "EPERM":

@@ -59,10 +59,15 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
 export interface JournalStore {
   /** Where the lines are, for messages, without secrets. */
   readonly place: string;
+  /** What the user can do if it can't be read or written, as a clause. Not needed for files. */
+  readonly fix?: string;
   /** Milliseconds since the epoch by the clock that dates the entries. */
   now(): number;
-  /** Resolves when the line is kept for good. Throws a JournalError. */
-  append(line: string): Promise<void>;
+  /**
+   * Resolves when the line is kept for good. Throws a JournalError. A store that can be away for a time may
+   * go on trying to keep an outcome after that.
+   */
+  append(line: string, isOutcome?: boolean): Promise<void>;
   /**
    * Calls `onLine` for each line that was added since the last look, and says where it is kept. Lines of one
    * source come in the same order for all processes. Throws a JournalError where a line can't be read: it
@@ -104,7 +109,7 @@ export class Journal {
       await store.append(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", store.place, "what was written is gone");
+      throw new JournalError("written", store.place, "what was written is gone", store.fix);
     } catch (error) {
       // A part of it may be in the store, or come there later.
       await this.#end(own, { outcome: "not_sent" }).catch(() => {});
@@ -147,7 +152,7 @@ export class Journal {
     this.#awaited.delete(own.id);
     const { entry, line } = this.#toLine({ ...own, ...ended });
     this.#set({ ...entry, source: this.#entries.get(own.id)?.source });
-    await this.#options.store.append(line);
+    await this.#options.store.append(line, true);
   }
 
   /** Checks that every process will be able to read what is about to be written. */
@@ -165,7 +170,8 @@ export class Journal {
       return;
     }
     const read = entrySchema.safeParse(json);
-    if (!read.success) throw new JournalError("understood", source, "a line has another form");
+    if (!read.success)
+      throw new JournalError("understood", source, "a line has another form", this.#options.store.fix);
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
     if (known?.outcome !== undefined) return;

@@ -1,5 +1,5 @@
-// Checks the two folders that the server writes to: the journal's, and that of saved videos. Leaves nothing
-// behind.
+// Checks what the server writes to: the journal's folder or table, and the folder of saved videos. Leaves
+// nothing behind.
 
 import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,21 +8,21 @@ import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
+import { JournalPostgres } from "../../idempotency/journal-postgres.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { openJournalStore, readJournal } from "../open-journal.ts";
 import { type Check, fail, type HostInfo, pass, warn } from "./check.ts";
 
 const NAME = "journal";
 
-/** Checks whether the journal can be read and written, and by whom, without making its folder. */
+/** Checks whether the journal can be read and written, and by whom, without making its folder or table. */
 export async function checkJournal(
   config: Config,
   { platform, clock }: Pick<HostInfo, "platform"> & { readonly clock: Clock },
 ): Promise<Check> {
-  const { stateDir: folder, sandbox } = config;
   const store = openJournalStore(config, clock);
-  if (folder === undefined || store === undefined)
-    return sandbox
+  if (store === undefined)
+    return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
   const read = await readJournal(store);
@@ -32,23 +32,56 @@ export async function checkJournal(
       `it ${read.problem}. Nothing is paid for or posted, since it might have been done already`,
       `${read.fix[0]?.toUpperCase()}${read.fix.slice(1)}`,
     );
-  const problem = await findFolderProblem(folder);
-  if (problem !== undefined)
+  const { place } = store;
+  const isTable = store instanceof JournalPostgres;
+  const unwritable = isTable ? await findLackOfRights(store) : await findLackOfFolder(place);
+  if (unwritable !== undefined)
     return fail(
       NAME,
-      `${folder} can't be written: ${problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-      "Give yourself write permission for it, and make sure that the disk has space. FACELESS_STATE_DIR=off switches this guard off",
+      `${place} ${unwritable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+      unwritable.fix,
     );
-  if (platform !== "win32" && (await mayOthersWrite(folder)))
+  if (!isTable && platform !== "win32" && (await mayOthersWrite(place)))
     return warn(
       NAME,
-      `other users may write to ${folder}, so they could make this server refuse or forget requests`,
+      `other users may write to ${place}, so they could make this server refuse or forget requests`,
       "Run chmod go-w on this folder",
     );
   return pass(
     NAME,
-    `${folder} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
+    `${place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
   );
+}
+
+/** Why nothing can be written, as a predicate. */
+type Lack = { readonly problem: string; readonly fix: string } | undefined;
+
+async function findLackOfFolder(folder: string): Promise<Lack> {
+  const problem = await findFolderProblem(folder);
+  const fix =
+    "Give yourself write permission for it, and make sure that the disk has space. FACELESS_STATE_DIR=off switches this guard off";
+  return problem === undefined ? undefined : { problem: `can't be written: ${problem}`, fix };
+}
+
+/** What the user of a table that can be read, or is missing, lacks to write it. */
+async function findLackOfRights(table: JournalPostgres): Promise<Lack> {
+  const { role, isReadOnly, mayCreate, mayInsert } = await table.rights();
+  if (isReadOnly)
+    return {
+      problem: "can only be read",
+      fix: "Name a database in FACELESS_JOURNAL_URL that can be written",
+    };
+  if (mayInsert === false)
+    return {
+      problem: `can't be written: ${role} may not insert into it`,
+      fix: `As its owner, run: grant select, insert on public.faceless_journal to ${role}`,
+    };
+  if (mayInsert === null && !mayCreate)
+    return {
+      problem: `is missing, and ${role} may not make it`,
+      fix: `As the owner of the database, make it as docs/GATEWAYS.md shows, or run: grant create on schema public to ${role}`,
+    };
+  return undefined;
 }
 
 function mayOthersWrite(folder: string): Promise<boolean> {

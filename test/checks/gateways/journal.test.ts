@@ -1,0 +1,399 @@
+// The journal in a real Postgres: order, rights and faults that an embedded one doesn't have.
+
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { systemClock } from "../../../src/clock.ts";
+import { JournalError } from "../../../src/idempotency/errors.ts";
+import { JournalPostgres } from "../../../src/idempotency/journal-postgres.ts";
+import { createCertificate } from "../../faults/certificate.ts";
+import { BUILT_FILE, connectLegacy, textOf } from "../../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../../fixtures/constants.ts";
+import { temporaryFolder } from "../../fixtures/folder.ts";
+import { type Postgres, PASSWORD, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
+import { run } from "../../fixtures/run.ts";
+import { startRaw } from "../../fixtures/raw-server.ts";
+import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
+import { startTcpProxy } from "../../fixtures/tcp-proxy.ts";
+
+const JUMPING_CLOCK = fileURLToPath(new URL("../stress/jumping-clock.cjs", import.meta.url));
+const WRITERS = 20;
+const LINES = 50;
+const TIDES = { topic: "Tides" };
+const STARTED = { json: { jobId: JOB_ID, status: "processing" } };
+
+describe.each(POSTGRES_SERVERS)("with $name", (server) => {
+  let postgres: Postgres;
+
+  beforeAll(async () => {
+    postgres = await startPostgres(server);
+    return () => postgres.close();
+  });
+  beforeEach(async () => {
+    await postgres.start();
+    await postgres.sql("drop table if exists public.faceless_journal");
+  });
+
+  const openStore = (url = postgres.url()) => new JournalPostgres(new URL(url), systemClock);
+
+  test("no reader misses a row of twenty writers, and all see them in one order", async () => {
+    const names = (prefix: string) => Array.from({ length: LINES }, (_, index) => `${prefix} ${index}`);
+    let isWriting = true;
+    const read = async () => {
+      const [store, lines]: [JournalPostgres, string[]] = [openStore(), []];
+      const look = () => store.readNew((line) => lines.push(line));
+      while (isWriting) await look();
+      await look();
+      return lines;
+    };
+    await openStore().append("first");
+    const readers = [read(), read(), read()];
+    const written = Array.from({ length: WRITERS }, (_, writer) => names(`${writer}`));
+    await Promise.all(
+      written.map(async (lines) => {
+        const store = openStore();
+        for (const line of lines) await store.append(line);
+      }),
+    );
+    isWriting = false;
+
+    const seen = await Promise.all(readers);
+    const rows = await postgres.sql("select line from public.faceless_journal order by position");
+    const inOrder = rows.map(({ line }) => String(line));
+    expect(inOrder.toSorted()).toEqual(["first", ...written.flat()].toSorted());
+    for (const lines of seen) expect(lines).toEqual(inOrder);
+  });
+
+  test("a role that may only select and insert can keep a journal", async () => {
+    await openStore().append("first");
+    const store = openStore(await roleWith("grant select, insert on $T to $R"));
+    const lines: string[] = [];
+    await store.append("second");
+    await store.readNew((line) => lines.push(line));
+
+    expect(lines).toEqual(["first", "second"]);
+  });
+
+  test.each([
+    ["may not insert", "grant select on $T to $R", "written (permission denied for table faceless_journal"],
+    ["may not select", "grant insert on $T to $R", "read (permission denied for table faceless_journal"],
+    ["may not make the missing table", "drop table $T", "written (permission denied for schema public"],
+    [
+      "may only read",
+      "grant all on $T to $R; alter role $R set default_transaction_read_only = on",
+      "written (cannot execute INSERT in a read-only transaction",
+    ],
+    [
+      "has another password",
+      "alter role $R password 'another'",
+      'read (password authentication failed for user "',
+    ],
+    ["may not log in", "alter role $R nologin", 'read (role "'],
+  ])(
+    "a role that %s can't keep a journal, and the error says why without its password",
+    async (_, change, why) => {
+      await openStore().append("first");
+      const store = openStore(await roleWith(change));
+
+      const error: unknown = await store
+        .readNew(() => {})
+        .then(() => store.append("second"))
+        .catch((thrown: unknown) => thrown);
+      const { message } = z.instanceof(JournalError).parse(error);
+      expect(message).toContain(`can't be ${why}`);
+      expect(message).toContain(
+        ": the table faceless_journal of postgres on 127.0.0.1), so nothing was sent.",
+      );
+      expect(inspect(error, { depth: 9 })).not.toContain(PASSWORD);
+    },
+  );
+
+  test.each([
+    ["select, insert", "grant select, insert on $T to $R", ["ok", "keeps what was paid and posted"]],
+    [
+      "select",
+      "grant select on $T to $R",
+      ["fail", "$R may not insert into it", "grant select, insert on $T to $R"],
+    ],
+    [
+      "nothing",
+      "select 1",
+      ["fail", "can't be read (permission denied for table", "its user may select from"],
+    ],
+    [
+      "no table",
+      "drop table $T",
+      ["fail", "is missing, and $R may not make it", "grant create on schema public to $R"],
+    ],
+    ["no table, create", "drop table $T; grant create on schema public to $R", ["ok", "keeps what was paid"]],
+    [
+      "select, insert, read-only",
+      "grant all on $T to $R; alter role $R set default_transaction_read_only = on",
+      ["fail", "can only be read", "Name a database"],
+    ],
+    [
+      "another password",
+      "alter role $R password 'another'",
+      ["fail", "password authentication failed", "its user"],
+    ],
+  ])("doctor says what a role with %s lacks, and not its password", async (_, change, [status, ...texts]) => {
+    await openStore().append("{}");
+    await postgres.sql("delete from public.faceless_journal");
+    const url = await roleWith(change);
+    const { env } = await startService({});
+    const { stdout, stderr } = await run(process.execPath, [BUILT_FILE, "doctor", "--json"], {
+      env: env(url),
+    });
+
+    const { checks } = z
+      .object({ checks: z.array(z.looseObject({ name: z.string() })) })
+      .parse(JSON.parse(stdout));
+    const check = checks.find(({ name }) => name === "journal");
+    expect(check).toMatchObject({ status });
+    for (const text of texts)
+      expect(Object.values(check ?? {}).join("\n")).toContain(
+        text.replaceAll("$R", new URL(url).username).replaceAll("$T", "public.faceless_journal"),
+      );
+    expect(stdout + stderr).not.toContain(PASSWORD);
+    expect(await postgres.sql("select to_regclass('public.faceless_journal')::text as name")).toEqual([
+      { name: change.includes("drop") ? null : "faceless_journal" },
+    ]);
+  });
+
+  test("a server whose database is down starts and pays for nothing, and pays and knows all once it is up", async () => {
+    const { start, generations } = await startService({
+      [GENERATE]: [{ json: { jobId: OTHER_JOB_ID, status: "processing" } }, STARTED],
+    });
+    await (await start()).call("generate_video", { topic: "Earlier" });
+    await postgres.crash();
+    const client = await start();
+    const refused = await client.call("generate_video", TIDES);
+    expect(refused._meta?.["faceless/error"]).toMatchObject({
+      code: "journal_unreadable",
+      outcome: "not_sent",
+    });
+    expect(textOf(refused)).toContain(
+      `(connect ECONNREFUSED 127.0.0.1:${postgres.port}: the table faceless_journal of postgres on 127.0.0.1)`,
+    );
+    await postgres.start();
+
+    expect((await client.call("generate_video", TIDES)).structuredContent).toMatchObject({ jobId: JOB_ID });
+    expect(generations()).toBe(2);
+    const { resources } = await client.raw.listResources();
+    expect(resources.map(({ uri }) => uri)).toContain(`faceless://jobs/${OTHER_JOB_ID}`);
+    expect(client.stderr() + textOf(refused)).not.toContain(PASSWORD);
+  });
+
+  test("an answer that comes while the database is down is recorded once it is up", async () => {
+    const { start, generations } = await startService({
+      [GENERATE]: async () => {
+        await postgres.crash();
+        return STARTED;
+      },
+      [STATUS]: { json: { status: "processing", videoUrls: [] } },
+    });
+    const first = await (await start()).call("generate_video", TIDES);
+    expect(first.structuredContent).not.toHaveProperty("alreadyStarted");
+    await postgres.start();
+
+    const second = await (await start()).call("generate_video", TIDES);
+    expect(second.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+    expect(generations()).toBe(1);
+  });
+
+  test("what one computer orders and posts is known on another whose clock is wrong", async () => {
+    const ready = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
+    const { start, env, generations, rest } = await startService({
+      [GENERATE]: STARTED,
+      [STATUS]: { json: ready },
+      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } },
+    });
+    const post = { jobId: JOB_ID, platforms: ["tiktok"] };
+    const first = await start();
+    await first.call("generate_video", TIDES);
+    await first.call("publish_video", post);
+    const clock = join(temporaryFolder(), "clock");
+    // Three days ahead.
+    writeFileSync(clock, `0 ${3 * 86_400_000}`);
+    const other = await start(undefined, {
+      NODE_OPTIONS: `--require ${JUMPING_CLOCK}`,
+      CLOCK_FILE: clock,
+      FACELESS_MAX_GENERATIONS: "1",
+    });
+
+    expect((await other.call("generate_video", TIDES)).structuredContent).toMatchObject({
+      jobId: JOB_ID,
+      alreadyStarted: true,
+      summary: expect.stringMatching(/ordered (just now|\d+ seconds? ago)/),
+    });
+    expect((await other.call("publish_video", post)).structuredContent).toMatchObject({
+      results: [{ platform: "tiktok", ok: true, alreadyPublished: true, url: "https://tiktok.example/1" }],
+    });
+    expect((await other.call("get_video_status", { jobId: JOB_ID })).structuredContent).toMatchObject({
+      arguments: TIDES,
+      publishedTo: [{ platform: "tiktok", url: "https://tiktok.example/1" }],
+    });
+    expect(
+      (await other.call("generate_video", { topic: "Another" }))._meta?.["faceless/error"],
+    ).toMatchObject({
+      code: "limit_reached",
+    });
+    expect({ generations: generations(), posts: rest.lines(PUBLISH).length }).toEqual({
+      generations: 1,
+      posts: 1,
+    });
+    const { stdout } = await run(process.execPath, [BUILT_FILE, "history", "--json"], { env: env() });
+    expect(JSON.parse(stdout)).toMatchObject({
+      entries: [
+        { operation: "publish", jobId: JOB_ID },
+        { operation: "generate", jobId: JOB_ID, topic: "Tides" },
+      ],
+    });
+  });
+
+  test.each(["before", "answered"] as const)(
+    "a connection that is cut in the middle of the insert (%s) pays for nothing, and the next call pays once",
+    async (when) => {
+      const proxy = await startTcpProxy(postgres.port);
+      const { start, generations } = await startService({ [GENERATE]: STARTED });
+      await openStore().append("first");
+      const client = await start(postgres.url().replace(`${postgres.port}`, `${proxy.port}`));
+      proxy.cutAt = { text: "insert into", when };
+      const cut = await client.call("generate_video", TIDES);
+      expect(cut._meta?.["faceless/error"]).toMatchObject({
+        code: "journal_unwritable",
+        outcome: "not_sent",
+      });
+      expect(generations()).toBe(0);
+
+      expect((await client.call("generate_video", TIDES)).structuredContent).toMatchObject({ jobId: JOB_ID });
+      expect(generations()).toBe(1);
+    },
+  );
+
+  test("a database that hangs fails each look within 4 s, and does not hold up the end of the process", async () => {
+    const { start, generations, env } = await startService({ [GENERATE]: STARTED });
+    const client = await start();
+    const idle = startRaw({ env: env() });
+    await Promise.all([idle.open("legacy"), openStore().append("first")]);
+    await idle.ask("tools/call", { name: "list_videos", arguments: {} });
+    postgres.freeze();
+    onTestFinished(() => postgres.thaw());
+    const startMs = performance.now();
+    const call = idle.ask("tools/call", { name: "generate_video", arguments: TIDES });
+    const refused = await client.call("generate_video", TIDES);
+    const refusedMs = performance.now() - startMs;
+    expect(textOf(refused)).toContain(
+      "(no answer in 4 s: the table faceless_journal of postgres on 127.0.0.1)",
+    );
+    await call;
+    idle.send(idle.request("last", "tools/call", { name: "generate_video", arguments: TIDES }));
+    await sleep(500);
+    const endMs = performance.now();
+    idle.stdin.end();
+    const { code, atMs } = await idle.ended;
+
+    process.stdout.write(
+      `hanging: refused after ${Math.round(refusedMs)} ms, ended after ${Math.round(atMs - endMs)} ms\n`,
+    );
+    expect({ code, generations: generations() }).toEqual({ code: 0, generations: 0 });
+    expect(refusedMs).toBeLessThan(10_000);
+    expect(atMs - endMs).toBeLessThan(1_000);
+  });
+
+  test.runIf(process.getuid?.() === 0)("a full disk of the database pays for nothing", async () => {
+    const { start, generations } = await startService({ [GENERATE]: STARTED });
+    const disk = join(postgres.folder, "disk");
+    mkdirSync(disk);
+    expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=777", "tmpfs", disk]).status).toBe(0);
+    onTestFinished(async () => {
+      await postgres.sql("drop table public.faceless_journal");
+      await postgres.sql("drop tablespace small");
+      spawnSync("umount", [disk]);
+    });
+    mkdirSync(join(disk, "small"));
+    chownSync(join(disk, "small"), 65_534, 65_534);
+    await postgres.sql(`create tablespace small location '${join(disk, "small")}'`);
+    await openStore().append("first");
+    await postgres.sql("alter table public.faceless_journal set tablespace small");
+    // Its one page is filled too.
+    await postgres.sql(
+      "insert into public.faceless_journal (line) select repeat('x', 1900) from generate_series(1, 4)",
+    );
+    spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=1k"]);
+
+    const topic = Array.from({ length: 30 }, () => randomUUID()).join(" ");
+    const refused = await (await start()).call("generate_video", { topic });
+    expect(refused._meta?.["faceless/error"]).toMatchObject({
+      code: "journal_unwritable",
+      outcome: "not_sent",
+    });
+    expect(textOf(refused)).toMatch(/can't be written \(could not extend file .*: No space left on device/);
+    expect(generations()).toBe(0);
+  });
+
+  test("a connection is encrypted, and the server's certificate is checked unless sslmode=require", async () => {
+    const { key, cert } = createCertificate("127.0.0.1");
+    const folder = join(postgres.folder, "data");
+    for (const [name, text] of [
+      ["server.key", key],
+      ["server.crt", cert],
+    ] as const) {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      if (process.getuid?.() === 0) chownSync(join(folder, name), 65_534, 65_534);
+    }
+    await postgres.sql("alter system set ssl = on");
+    await postgres.sql("select pg_reload_conf()");
+    const { start } = await startService({ [GENERATE]: STARTED });
+    const client = await start(`${postgres.url()}?sslmode=verify-full`);
+    expect(textOf(await client.call("generate_video", TIDES))).toContain(
+      "can't be read (self-signed certificate: ",
+    );
+    const trusted = join(temporaryFolder(), "ca.pem");
+    writeFileSync(trusted, cert);
+
+    const trusting = await start(`${postgres.url()}?sslmode=verify-full`, { NODE_EXTRA_CA_CERTS: trusted });
+    expect((await trusting.call("generate_video", TIDES)).isError).not.toBe(true);
+    const store = openStore(`${postgres.url()}?sslmode=require`);
+    await store.append("line");
+    expect(
+      await postgres.sql(
+        "select count(*)::int from pg_stat_ssl join pg_stat_activity using (pid) where ssl and application_name = 'faceless-video-mcp'",
+      ),
+    ).toEqual([{ count: 2 }]);
+  });
+
+  /** Makes a role, and changes it: $R is the role and $T the table. */
+  async function roleWith(change: string): Promise<string> {
+    const role = `r${randomUUID().replaceAll("-", "")}`;
+    await postgres.sql("revoke create on schema public from public");
+    await postgres.sql(`create role ${role} login password '${PASSWORD}'`);
+    await postgres.sql(change.replaceAll("$R", role).replaceAll("$T", "public.faceless_journal"));
+    return postgres.url(role);
+  }
+
+  /** A service, and servers for it that have nothing in common but the database. */
+  async function startService(scripts: Scripts) {
+    const rest = await scriptedService({ [VIDEOS]: { json: { videos: [] } }, ...scripts });
+    const env = (url = postgres.url()) => ({
+      FACELESS_API_KEY: KEY,
+      FACELESS_BASE_URL: rest.url,
+      FACELESS_STATE_DIR: temporaryFolder(),
+      FACELESS_JOURNAL_URL: url,
+      FACELESS_LOG_LEVEL: "debug",
+    });
+    return {
+      rest,
+      env,
+      start: (url?: string, more: Record<string, string> = {}) =>
+        connectLegacy({ file: BUILT_FILE, env: { ...env(url), ...more } }),
+      generations: () => rest.lines(GENERATE).length,
+    };
+  }
+});

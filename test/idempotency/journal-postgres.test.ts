@@ -1,0 +1,284 @@
+// The journal in a database, on an embedded Postgres. test/checks/gateways has what only a real server shows.
+
+import { PGlite } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import { createServer } from "node:net";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { Journal } from "../../src/idempotency/journal.ts";
+import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
+import { createRedact } from "../../src/redact.ts";
+import { freePort, listen } from "../fixtures/free-port.ts";
+import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
+import { until } from "../fixtures/until.ts";
+import { DAY_MS, KEY, topics, VIDEO, withTopic } from "./open-journal.ts";
+
+const PLACE = "the table faceless_journal of videos on 127.0.0.1";
+const FIX =
+  "Tell the user: make sure that the database runs and can be reached from here, and that its user may select from this table and insert into it, then call again.";
+
+let database: PGlite;
+let port: number;
+
+beforeAll(async () => {
+  database = await PGlite.create();
+  port = await freePort();
+  const server = new PGLiteSocketServer({ db: database, port, maxConnections: 50 });
+  await server.start();
+  return async () => {
+    await server.stop();
+    await database.close();
+  };
+});
+beforeEach(() => database.exec("drop table if exists public.faceless_journal").then(() => {}));
+
+/** A server process on a computer of its own. */
+function openStore({
+  clock = systemClock,
+  at = port,
+  query = "",
+}: { clock?: Clock; at?: number; query?: string } = {}) {
+  return new JournalPostgres(new URL(`postgres://videos:canary@127.0.0.1:${at}/videos${query}`), clock);
+}
+
+function openJournal(options: Parameters<typeof openStore>[0] = {}) {
+  const warnings: string[] = [];
+  const journal = new Journal({
+    store: openStore(options),
+    redact: createRedact(KEY),
+    onUnwritable: (error) => void warnings.push(String(error)),
+  });
+  return { journal, warnings };
+}
+
+async function linesOf(store: JournalPostgres): Promise<string[]> {
+  const lines: string[] = [];
+  await store.readNew((line) => lines.push(line));
+  return lines;
+}
+
+/** Timers that run when the test says so. */
+function manualClock() {
+  const timers = new Set<{ readonly delayMs: number; readonly action: () => void }>();
+  const clock: Clock = {
+    ...systemClock,
+    after(delayMs, action) {
+      const timer = { delayMs, action };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  return {
+    clock,
+    delays: () => [...timers].map(({ delayMs }) => delayMs),
+    /** Runs those of this delay. */
+    pass(delayMs: number) {
+      for (const timer of timers)
+        if (timer.delayMs === delayMs) {
+          timers.delete(timer);
+          timer.action();
+        }
+    },
+  };
+}
+
+test("An entry is in the database before its request is sent, where other computers read it", async () => {
+  const { own } = await openJournal().journal.begin(VIDEO);
+
+  expect(await openJournal().journal.entries()).toEqual([{ ...own, source: PLACE }]);
+  const { rows } = await database.query<{ line: string }>("select line from public.faceless_journal");
+  expect(rows.map(({ line }) => JSON.parse(line))).toEqual([own]);
+});
+
+test("A look gives the rows that were added since the last one, in the order in which they were added", async () => {
+  const [own, other] = [openStore(), openStore()];
+  for (const line of ["1", "2"]) await own.append(line);
+  expect(await linesOf(other)).toEqual(["1", "2"]);
+  for (const line of ["3", "4"]) await other.append(line);
+
+  expect(await Promise.all([linesOf(other), linesOf(other)])).toEqual([["3", "4"], []]);
+  expect(await linesOf(own)).toEqual(["1", "2", "3", "4"]);
+});
+
+test("More rows than one query gives are all read, each once", async () => {
+  const store = openStore();
+  await store.append("0");
+  await database.exec(
+    "insert into public.faceless_journal (line) select i::text from generate_series(1, 4001) i",
+  );
+
+  expect(await linesOf(store)).toEqual(Array.from({ length: 4_002 }, (_, index) => `${index}`));
+});
+
+test("Rows of the last 90 days are read, and older ones are not", async () => {
+  const store = openStore();
+  for (const line of ["older", "old"]) await store.append(line);
+  const age = (line: string, days: number) =>
+    database.query(
+      `update public.faceless_journal set at = now() - interval '${days} days' where line = '${line}'`,
+    );
+  await age("older", 90.1);
+  await age("old", 89.9);
+
+  expect(await linesOf(store)).toEqual(["old"]);
+});
+
+test("Computers with wrong clocks agree on the age of an entry", async () => {
+  const fast = { ...systemClock, now: () => Date.now() + 400 * DAY_MS };
+  const slow = { ...systemClock, now: () => Date.now() - 400 * DAY_MS };
+  const first = openJournal({ clock: fast }).journal;
+  await first.entries();
+  await first.begin(VIDEO);
+
+  for (const clock of [fast, slow]) {
+    const { journal } = openJournal({ clock });
+    const [entry] = await journal.entries();
+    expect(journal.ageMs(entry ?? { atMs: 0 })).toBeLessThan(60_000);
+    expect(Math.abs((entry?.atMs ?? 0) - Date.now())).toBeLessThan(60_000);
+  }
+});
+
+test("Looking makes no table, and nothing that was read is forgotten when the table is gone or replaced", async () => {
+  const { journal } = openJournal();
+  expect(await journal.entries()).toEqual([]);
+  const { rows } = await database.query("select to_regclass('public.faceless_journal') as name");
+  expect(rows).toEqual([{ name: null }]);
+  await journal.begin(withTopic("first"));
+  await database.exec("drop table public.faceless_journal");
+  expect(await topics(journal)).toEqual(["first"]);
+  // Rows with the positions that were read before, as after the restoring of a backup.
+  for (const topic of ["second", "third"]) await openJournal().journal.begin(withTopic(topic));
+
+  expect(await topics(journal)).toEqual(["first", "second", "third"]);
+});
+
+test.each([
+  ["a row of another form", `insert into public.faceless_journal (line) values ('{"id":"new"}')`],
+  ["other columns", "alter table public.faceless_journal rename line to entry"],
+])("A table with %s makes the journal unreadable, and the error asks for an update", async (_, change) => {
+  const { journal } = openJournal();
+  await journal.begin(VIDEO);
+  await database.exec(change);
+
+  await expect(journal.entries()).rejects.toMatchObject({
+    facts: {
+      code: "journal_unreadable",
+      message: expect.stringContaining(PLACE),
+      nextStep: "Tell the user: update this server, as a newer version has written it, then call again.",
+    },
+  });
+});
+
+describe("a connection", () => {
+  test("is made by the first look, and closed when it was not used for a minute", async () => {
+    const proxy = await startTcpProxy(port);
+    const { clock, pass } = manualClock();
+    const store = openStore({ clock, at: proxy.port });
+    expect(proxy.clients.size).toBe(0);
+    for (const line of ["1", "2"]) await store.append(line);
+    expect(proxy.clients.size).toBe(1);
+    pass(60_000);
+    await until(() => proxy.clients.size === 0);
+
+    expect(await linesOf(store)).toEqual(["1", "2"]);
+    expect(proxy.clients.size).toBe(1);
+  });
+
+  test("that breaks is renewed by the next call", async () => {
+    const proxy = await startTcpProxy(port);
+    const { journal } = openJournal({ at: proxy.port });
+    await journal.begin(withTopic("first"));
+    proxy.cut();
+    await until(() => proxy.clients.size === 0);
+
+    await journal.begin(withTopic("second"));
+    expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
+  });
+
+  test.each(["before", "answered"] as const)(
+    "that is cut in the middle of an insert (%s) leaves nothing that counts as sent",
+    async (when) => {
+      const proxy = await startTcpProxy(port);
+      const { journal } = openJournal({ at: proxy.port });
+      await openStore().append(JSON.stringify({ ...VIDEO, id: "first", atMs: 0, outcome: "rejected" }));
+      await journal.entries();
+      proxy.cutAt = { text: "insert into", when };
+
+      await expect(journal.begin(VIDEO)).rejects.toMatchObject({
+        facts: {
+          code: "journal_unwritable",
+          outcome: "not_sent",
+          message: `The journal that guards against paying or posting twice can't be written (Connection terminated unexpectedly: ${PLACE}), so nothing was sent.`,
+          nextStep: FIX,
+        },
+      });
+      const { rows } = await database.query("select line from public.faceless_journal");
+      expect(rows).toHaveLength(when === "before" ? 2 : 3);
+      expect(await openJournal().journal.entries()).toEqual([]);
+    },
+  );
+
+  test("that hangs fails all that wait for it after 4 s, and the next call makes a new one", async () => {
+    const proxy = await startTcpProxy(port);
+    const { clock, pass, delays } = manualClock();
+    const store = openStore({ clock, at: proxy.port });
+    await store.append("line");
+    proxy.mode = "swallow";
+    const waiting = [linesOf(store), linesOf(store), store.append("never")];
+    await until(() => delays().filter((delayMs) => delayMs === 4_000).length === 2);
+    pass(4_000);
+
+    for (const result of await Promise.allSettled(waiting))
+      expect(result).toMatchObject({ reason: { problem: expect.stringContaining("(no answer in 4 s: ") } });
+    proxy.mode = "pass";
+    expect(await linesOf(store)).toEqual(["line"]);
+  });
+
+  test("that is back records the outcome that could not be recorded without it", async () => {
+    const proxy = await startTcpProxy(port);
+    const { clock, pass } = manualClock();
+    const { journal, warnings } = openJournal({ clock, at: proxy.port });
+    const { own } = await journal.begin(VIDEO);
+    proxy.mode = "refuse";
+    proxy.cut();
+    await journal.end(own, { outcome: "done", jobId: "job-1" });
+    expect(warnings).toHaveLength(1);
+    const others = openJournal().journal;
+    expect(await others.entries()).toMatchObject([{ id: own.id }]);
+    pass(5_000);
+    proxy.mode = "pass";
+
+    await expect
+      .poll(async () => (pass(5_000), others.entries()))
+      .toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
+  });
+
+  test.each([
+    ["127.0.0.1", "", false],
+    ["127.0.0.1", "?sslmode=require", true],
+    ["0.0.0.0", "", true],
+    ["0.0.0.0", "?sslmode=prefer", true],
+    ["0.0.0.0", "?sslmode=disable", false],
+  ])("to %s%s is encrypted: %s", async (host, query, isEncrypted) => {
+    let first: Buffer | undefined;
+    const server = createServer((socket) =>
+      socket.once("data", (bytes: Buffer) => ((first = bytes), socket.destroy())),
+    );
+    onTestFinished(() => void server.close());
+    const url = new URL(`postgres://u:canary@${host}:${await listen(server)}/videos${query}`);
+
+    await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow("can't be written");
+    // The request for encryption is eight bytes and holds neither user nor password.
+    expect(first?.includes("videos")).toBe(!isEncrypted);
+    expect(first?.length === 8).toBe(isEncrypted);
+  });
+});
+
+test.each([
+  ["postgres://user:p%40ss@db.test/videos", "the table faceless_journal of videos on db.test"],
+  ["postgres://user@%2Frun%2Fpostgresql", "the table faceless_journal of user on /run/postgresql"],
+  ["postgresql://[::1]:6432/my%20videos", "the table faceless_journal of my videos on ::1"],
+  ["postgres://user:p%zz@db.test/%zz", "the table faceless_journal of %zz on db.test"],
+])("The address %s names %s", (url, place) => {
+  expect(new JournalPostgres(new URL(url), systemClock).place).toBe(place);
+});
