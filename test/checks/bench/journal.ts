@@ -10,6 +10,9 @@ import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
 import type { GenerationRequest } from "../../../src/service/responses.ts";
 import { generationsOf } from "../../../src/idempotency/same-request.ts";
+import { Journal } from "../../../src/idempotency/journal.ts";
+import { JournalPostgres } from "../../../src/idempotency/journal-postgres.ts";
+import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
 import { median } from "./sample.ts";
@@ -22,24 +25,41 @@ const SIZES = [
   { count: 30_000, files: 1, characters: 700 },
 ];
 type Size = (typeof SIZES)[number];
+const ROWS = [1, 100_000];
 
 /** A table of the costs, by how much the journal holds. */
 export async function benchJournal(): Promise<string> {
   const rows: string[][] = [];
-  for (const size of SIZES) {
-    const folder = makeFolder();
-    const times = await measure(folder, size).finally(() => removeFolder(folder));
+  const add = (count: number, place: string, times: readonly number[]) =>
     rows.push([
-      `${size.count.toLocaleString("en")} in ${size.files}`,
+      `${count.toLocaleString("en")} in ${place}`,
       ...times.map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`),
     ]);
+  for (const size of SIZES) {
+    const folder = makeFolder();
+    await writeJournal(folder, size);
+    const { journal } = openJournal(openPrivateFolder(folder));
+    const times = await measure(journal).finally(() => removeFolder(folder));
+    add(size.count, size.files === 1 ? "1 file" : `${size.files} files`, times);
   }
-  return table(["requests in files", "first look", "paid call", "reading it for results"], rows);
+  const postgres = await startPostgres(POSTGRES_SERVERS[0]);
+  try {
+    for (const count of ROWS) {
+      await fillTable(postgres, count);
+      const store = new JournalPostgres(new URL(postgres.url()), systemClock);
+      add(
+        count,
+        "Postgres",
+        await measure(new Journal({ store, redact: (line) => line, onUnwritable() {} })),
+      );
+    }
+  } finally {
+    await postgres.close();
+  }
+  return table(["requests", "first look", "paid call", "reading it for results"], rows);
 }
 
-async function measure(folder: string, size: Size): Promise<number[]> {
-  await writeJournal(folder, size);
-  const { journal } = openJournal(openPrivateFolder(folder));
+async function measure(journal: Journal): Promise<number[]> {
   const guard = new Guard({ journal, clock: { ...systemClock, now: () => NOON } });
   const service = {
     generate: async ({ topic }: GenerationRequest) => ({ jobId: `job of ${topic}`, status: "processing" }),
@@ -68,6 +88,24 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
     }
     await writeFile(join(folder, `journal-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`), text);
   }
+}
+
+/** The same in a table. */
+async function fillTable(postgres: Postgres, count: number): Promise<void> {
+  await postgres.sql("drop table if exists public.faceless_journal");
+  await new JournalPostgres(new URL(postgres.url()), systemClock).append("");
+  const begun = {
+    ...VIDEO,
+    id: "$",
+    atMs: Date.now(),
+    fingerprint: "$",
+    arguments: { topic: "x".repeat(200) },
+  };
+  const done = { ...begun, outcome: "done", jobId: "job $" };
+  for (const line of [begun, done].map((entry) => JSON.stringify(entry)))
+    await postgres.sql(
+      `insert into public.faceless_journal (line) select replace('${line}', '$', i::text) from generate_series(1, ${count}) i`,
+    );
 }
 
 async function timeOf(work: () => unknown): Promise<number> {

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { answers } from "./answers.ts";
 import { exits } from "./exits.ts";
+import { manyComputers } from "./many-computers.ts";
 import { model } from "./model.ts";
 import { mutants } from "./mutants.ts";
 import { neverTwice } from "./never-twice.ts";
@@ -60,6 +61,7 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
     },
   ],
   twice: () => neverTwice(ROUNDS, Number(SEED)),
+  computers: () => manyComputers(ROUNDS, Number(SEED)),
   model,
   exits,
   soak,
