@@ -1,26 +1,37 @@
-// node orders.mjs add "Why the sea is salty"    takes an order
-// node orders.mjs list                          shows all orders
-// node orders.mjs unanswered                    shows the orders that may or may not be paid for, and videos without an order
-// node orders.mjs adopt ORDER JOB               the video of that job is this order's
-// node orders.mjs send-again ORDER              there is no such video: send the order again
+// node orders.mjs add "Why the sea is salty"     takes an order
+// node orders.mjs list                           shows all orders
+// node orders.mjs adopt ORDER JOB                the video of that job is this unanswered order's
+// node orders.mjs send-again ORDER [CODE]        there is no such video: order it once more, with the code in its problem
 
-import { runProgram } from "./program.mjs";
+import { randomUUID } from "node:crypto";
+import { openQueue, ORDERS } from "./queue.mjs";
 
-const [name, ...args] = process.argv.slice(2);
-const commands = {
-  add: { needs: ["a topic"], run: (backend) => backend.order({ topic: args.join(" ") }) },
-  list: { needs: [], run: (backend) => backend.orders() },
-  unanswered: { needs: [], run: (backend) => backend.unanswered() },
-  adopt: { needs: ["an order", "a job"], run: (backend) => backend.adopt(...args) },
-  "send-again": { needs: ["an order"], run: (backend) => backend.sendAgain(...args) },
-};
+const [command, ...args] = process.argv.slice(2);
+const boss = await openQueue();
+const COMMANDS = { add, list, adopt: resolve, "send-again": resolve };
+const run = COMMANDS[command] ?? (() => `Commands: ${Object.keys(COMMANDS).join(", ")}.`);
+console.log(JSON.stringify(await run(...args), undefined, 2));
+await boss.stop();
 
-await runProgram(async (open) => {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new Error(`Commands: ${Object.keys(commands).join(", ")}.`);
-  const { needs, run } = command;
-  if (args.length < needs.length) throw new Error(`${name} needs ${needs.join(" and ")}.`);
-  const backend = await open();
-  console.log(JSON.stringify((await run(backend)) ?? "done", undefined, 2));
-  await backend.close();
-});
+async function add(topic) {
+  const order = randomUUID();
+  await boss.send(ORDERS, { order, topic });
+  return order;
+}
+
+async function list() {
+  const jobs = await boss.findJobs(ORDERS);
+  // What a person decided is a newer job of the same order.
+  const newest = new Map(jobs.sort((a, b) => a.createdOn - b.createdOn).map((job) => [job.data.order, job]));
+  return [...newest.values()].map(({ data: { order, topic }, output }) => {
+    const { status, jobId, finalVideoUrl, candidates, problem = output?.message } = output ?? {};
+    return { order, topic, state: status ?? "waiting", jobId, finalVideoUrl, problem, candidates };
+  });
+}
+
+async function resolve(order, decision) {
+  const { topic } = (await list()).find((one) => one.order === order && one.state === "unanswered") ?? {};
+  if (topic === undefined) return "Only an unanswered order can be adopted or sent again.";
+  await boss.send(ORDERS, { order, topic, [command === "adopt" ? "jobId" : "confirmDuplicate"]: decision });
+  return "done";
+}
