@@ -75,16 +75,18 @@ export function createApplication({ config, service, clock, log, redact }: Given
     const { Downloader } = await import("../saved-videos/download.ts");
     return new Downloader({ service: config.service ?? SANDBOX, version: VERSION, clock });
   });
-  const restore = lazy(async () => {
-    const known = await history();
-    if (known === undefined) throw new Error("the journal can't be read");
-    const started = known.orders.flatMap((order) =>
+  let restored: Promise<void> | undefined;
+  const restore = async () => {
+    const read = await history();
+    // The next request tries again.
+    if (read === undefined) return void (restored = undefined);
+    const started = read.orders.flatMap((order) =>
       order.jobId === undefined
         ? []
         : [{ jobId: order.jobId, topic: String(order.arguments["topic"]), createdAtMs: localMs(order) }],
     );
     jobs.restore(started.reverse());
-  });
+  };
   const savedVideos =
     config.saveDir === undefined
       ? NOTHING_SAVED
@@ -114,8 +116,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     finishPaidRequests: () => guard.close(),
     tryReadJob,
     history,
-    // The next request tries again.
-    restoreJobs: () => restore().catch(() => {}),
+    restoreJobs: () => (restored ??= restore()),
     canPublish: !config.readOnly && !config.noPublish,
     publishSuggested: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),

@@ -41,7 +41,7 @@ const INSERT = `with locked as materialized (select set_config('lock_timeout', '
 const NOW = "select extract(epoch from clock_timestamp())::float8 * 1000 as now";
 // Gives the time even if there is no row.
 const SELECT = `select * from (${NOW}) as clock left join lateral (
-    select position, line from ${TABLE} where position >= $1 and at > clock_timestamp() - interval '90 days'
+    select position, line from ${TABLE} where position >= $1 and at > now() - interval '90 days'
     order by position limit ${ROWS_PER_QUERY}
   ) as rows on true order by position`;
 const RIGHTS = `select format('%I', current_user) as role, current_setting('transaction_read_only') = 'on' as "isReadOnly",

@@ -56,7 +56,7 @@ export async function benchJournal(): Promise<string> {
   } finally {
     await postgres.close();
   }
-  return table(["requests in files", "first look", "paid call", "reading it for results"], rows);
+  return table(["requests", "first look", "paid call", "reading it for results"], rows);
 }
 
 async function measure(journal: Journal): Promise<number[]> {

@@ -190,6 +190,18 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect(client.stderr() + textOf(refused)).not.toContain(PASSWORD);
   });
 
+  test("a client that only lists the tools opens no connection", async () => {
+    const proxy = await startTcpProxy(postgres.port);
+    const { start, generations } = await startService({ [GENERATE]: STARTED });
+    const client = await start(postgres.url().replace(`${postgres.port}`, `${proxy.port}`));
+    await client.raw.listTools();
+    await client.raw.ping();
+    expect(proxy.made).toBe(0);
+    await client.call("generate_video", TIDES);
+
+    expect({ made: proxy.made, generations: generations() }).toEqual({ made: 1, generations: 1 });
+  });
+
   test("an answer that comes while the database is down is recorded once it is up", async () => {
     const { start, generations } = await startService({
       [GENERATE]: async () => {
