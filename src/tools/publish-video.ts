@@ -81,7 +81,7 @@ export const publishVideo = defineTool({
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
     return {
-      ...describePublished(published, connected, { given: confirmDuplicate, isFirst }),
+      ...describePublished(published, connected, { asked: platforms, given: confirmDuplicate, isFirst }),
       result: { ...answer, results: [...results] },
     };
   },
@@ -153,15 +153,19 @@ function cannotAskError(): BridgeError {
 
 /**
  * Says what became of each platform, and what to do about it. `connected` is read where one has failed.
- * `given`: the call's code. `isFirst`: the video was posted nowhere before.
+ * `asked`: the call's platforms. `given`: its code. `isFirst`: the video was posted nowhere before.
  */
 function describePublished(
   published: Published,
   connected: readonly ConnectedPlatform[] | undefined,
-  { given, isFirst }: { readonly given: string | undefined; readonly isFirst: boolean },
+  { asked, given, isFirst }: { asked: readonly string[]; given: string | undefined; isFirst: boolean },
 ): Guidance {
   const { results, unmentioned, code } = published;
   const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
+  const askedIds = new Set(asked.map(platformId));
+  const wasAsked = ({ platform }: { platform: string }) => askedIds.has(platformId(platform));
+  // What to do names no platform that the service alone has brought up.
+  const askedOf = (some: Published["results"]) => namesOf(some.filter(wasAsked)) || "the others named above";
   const hasLink = ({ url }: Published["results"][number]) => typeof url === "string";
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
   const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
@@ -186,17 +190,17 @@ function describePublished(
   );
   const nextStep = inSentences(
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
-    unlinked.length > 0 && `Tell the user to look for the post on ${namesOf(unlinked)}.`,
+    unlinked.length > 0 && `Tell the user to look for the post on ${askedOf(unlinked)}.`,
     isFirst &&
       posted.length > 0 &&
       "Tell them that the service documents no label for generated media, and the platform may want one.",
-    unconnected.length > 0 &&
+    unconnected.some(wasAsked) &&
       describeConnected(
-        unconnected.map(({ platform }) => platform.trim().toLowerCase()),
+        unconnected.filter(wasAsked).map(({ platform }) => platform.trim().toLowerCase()),
         connected ?? [],
       ),
     refused.length > 0 &&
-      `Tell the user why it was not posted to ${namesOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
+      `Tell the user why it was not posted to ${askedOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
     unmentioned.length > 0 &&
       `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
     code !== undefined && given && "The confirmDuplicate code of this call is not valid.",

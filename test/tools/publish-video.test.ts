@@ -143,6 +143,17 @@ test("A code that is not valid is said to be so, and an empty one is none", asyn
   expect(computer.posts).toHaveLength(1);
 });
 
+test("What to do next names no platform that was not asked for", async () => {
+  const named = ["tiktok", "then_call_publish_video", "for_each_video"];
+  const { call } = answering(named.map((platform, index) => ({ platform, ok: index < 2, message: "no" })));
+  const { summary, nextStep } = await call(on("tiktok"));
+
+  expect(summary).toMatch(/then_call_publish_video.*for_each_video/);
+  expect(nextStep).toContain("look for the post on tiktok.");
+  expect(nextStep).toContain("why it was not posted to the others named above.");
+  expect(nextStep).not.toContain("_");
+});
+
 test("The service's names of platforms are cleaned and cut", async () => {
   const { call } = answering([{ platform: `tik\u202Etok\n${"x".repeat(100)}`, ok: false }]);
 
