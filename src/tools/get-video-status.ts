@@ -70,7 +70,7 @@ export const getVideoStatus = defineTool({
 /** Suggests publishing once: after that the user knows. */
 async function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
   const { canPublish, publishSuggested, savedVideos } = context;
-  await savedVideos.refresh(job.jobId);
+  await savedVideos.refresh([job.jobId]);
   const suggestsPublishing = canPublish && !publishSuggested.has(job.jobId);
   if (job.finalVideoUrl !== undefined) publishSuggested.add(job.jobId);
   return describeJob(job, context, { suggestsPublishing });
