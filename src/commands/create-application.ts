@@ -121,7 +121,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     // The next request tries again.
     restoreJobs: () => restore().catch(() => {}),
     canPublish: !config.readOnly && !config.noPublish,
-    publishSuggested: new Set(),
+    suggested: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
     clock,
     log,

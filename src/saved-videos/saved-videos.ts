@@ -1,6 +1,7 @@
 // Decides which finished videos are saved on this computer, when, and under which name, which is made of
 // this computer's date, the words it has ordered and the job's id. Knows neither HTTP nor the SDK.
 
+import { basename } from "node:path";
 import { JOB_ID, stateOf } from "../job.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
@@ -124,8 +125,10 @@ export class SavedVideos {
 
   /** undefined for a video that is not saved and need not be, or is not finished. */
   stateOf(jobId: string): SavedVideo | undefined {
-    const name = this.#everSaved.get(idOf(jobId));
-    if (name === undefined || !this.#names.has(name)) return this.#pending.get(jobId)?.state;
+    const state = this.#pending.get(jobId)?.state;
+    // A file is there a moment before it is recorded.
+    const name = this.#everSaved.get(idOf(jobId)) ?? (state?.state === "saving" ? basename(state.path) : "");
+    if (!this.#names.has(name)) return state;
     return { state: "saved", path: this.#options.folder.pathOf(name) };
   }
 

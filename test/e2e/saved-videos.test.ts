@@ -196,5 +196,6 @@ test("without a folder nothing is downloaded, and the service's savedTo is not p
   const listed = await client.call("list_videos");
 
   expect(`${textOf(waited)}${textOf(listed)}`).not.toContain("saved");
+  expect(textOf(waited)).toContain("The user can set FACELESS_SAVE_DIR to save videos");
   expect(service.lines("GET /final.mp4")).toEqual([]);
 });
