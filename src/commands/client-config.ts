@@ -78,6 +78,9 @@ export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl:
     ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
     ...(npxHint !== undefined && installation === undefined ? [npxHint] : []),
     ...(hint !== undefined && !sandbox ? [hint] : []),
+    ...(sandbox
+      ? []
+      : ["To save finished videos, add FACELESS_SAVE_DIR with a folder's path beside FACELESS_BASE_URL."]),
   ];
   return { text, notes: `${notes.join("\n")}\n` };
 }

@@ -93,6 +93,10 @@ export function createApplication({ config, service, clock, log, redact }: Given
       : new SavedVideos({
           folder: new VideoFolder({ path: config.saveDir, now: clock.now }),
           store: jobs,
+          topicOf: async (jobId) => {
+            const { arguments: order } = (await history())?.jobs.get(jobId.toLowerCase())?.order ?? {};
+            return order && String(order["topic"]);
+          },
           download: async function* (url, signal) {
             yield* (await downloader()).download(url, signal);
           },
@@ -118,7 +122,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     history,
     restoreJobs: () => (restored ??= restore()),
     canPublish: !config.readOnly && !config.noPublish,
-    publishSuggested: new Set(),
+    suggested: new Set(),
     elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
     clock,
     log,

@@ -5,6 +5,7 @@ import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../job.ts";
 import { toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
 import type { Job } from "../service/responses.ts";
+import { findByWords, firstSpokenWords } from "../spoken-words.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
 import { type ToolContext, withGuidance } from "../tools/tool.ts";
@@ -49,12 +50,9 @@ export function registerResources(server: McpServer, application: Application): 
       // resources/list is answered below.
       list: undefined,
       complete: {
-        jobId: async (prefix) => {
+        jobId: async (typed) => {
           await reader.refreshFromList(LIST_FRESH_MS);
-          return jobs
-            .recent(100)
-            .map(({ jobId }) => jobId)
-            .filter((jobId) => jobId.startsWith(prefix.toLowerCase()));
+          return findByWords(typed, jobs.recent(100)).map(({ jobId }) => jobId);
         },
       },
     }),
@@ -89,12 +87,18 @@ export function registerResources(server: McpServer, application: Application): 
     return {
       resources: [
         { uri: CATALOG_URI, name: "catalog", ...CATALOG },
-        ...jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => ({
-          ...JOB,
-          uri: jobUri(jobId),
-          name: topic === undefined ? `Video ${jobId}` : cleanServiceText(topic, 80),
-          description: status === "unknown" ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`,
-        })),
+        ...jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => {
+          const title =
+            topic === undefined ? `Video ${jobId}` : cleanServiceText(firstSpokenWords(topic), 80);
+          return {
+            ...JOB,
+            uri: jobUri(jobId),
+            name: title,
+            title,
+            description:
+              status === "unknown" ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`,
+          };
+        }),
       ],
     };
   });

@@ -1,10 +1,12 @@
 // Decides which finished videos are saved on this computer, when, and under which name, which is made of
-// this computer's date and the job's id alone. Knows neither HTTP nor the SDK.
+// this computer's date, the words it has ordered and the job's id. Knows neither HTTP nor the SDK.
 
-import { stateOf } from "../job.ts";
+import { basename } from "node:path";
+import { JOB_ID, stateOf } from "../job.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
 import { describeFolderError, type VideoFolder } from "./video-folder.ts";
 
 /** Whether a finished video is saved. */
@@ -25,8 +27,10 @@ export class DownloadFailure extends Error {
 }
 
 export interface SavedVideosOptions {
-  readonly folder: Pick<VideoFolder, "names" | "pathOf" | "write">;
+  readonly folder: Pick<VideoFolder, keyof VideoFolder>;
   readonly store: JobStore;
+  /** What this computer has ordered; undefined where that is not known. Never rejects. */
+  readonly topicOf: (jobId: string) => Promise<string | undefined>;
   /** Yields the file, or throws a DownloadFailure. */
   readonly download: (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Polls the job. Resolves when it has ended, by the signal, or when it is polled no more. Never rejects. */
@@ -45,6 +49,9 @@ interface PendingVideo {
   retryAtMs: number;
   /** Ends what is done for it. */
   readonly stop: AbortController;
+  /** Resolves when its file has a name, or when nothing is done for it any more. */
+  readonly named: Promise<void>;
+  readonly setNamed: () => void;
   /** Resolves when nothing is done for it any more. */
   saving?: Promise<void>;
 }
@@ -59,17 +66,23 @@ const RETRY_PAUSE_MS = 30_000;
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A slow disk must not hold up a user's call. */
 const FOLDER_DEADLINE_MS = 1_000;
-/** Characters: a file name has 255 at most. */
-const MAX_HEX = 100;
-const FILE_NAME = /^faceless-\d{4}-\d{2}-\d{2}-(.+)\.mp4$/;
+/** A list may show a hundred videos that are not saved yet. */
+const MAX_DOWNLOADS = 3;
+/** A link that is no older was looked up for the call that asks for the video. */
+const FRESH_LINK_MS = 10_000;
+/** Characters: with 40 letters of 4 bytes, the date and the ending of a partial file, 249 bytes of 255. */
+const MAX_ID = 50;
+const DATED = "faceless-2026-11-20".length;
 
 export class SavedVideos {
   readonly #options: SavedVideosOptions;
   readonly #pending = new Map<string, PendingVideo>(); // by jobId
-  /** Paths by the part of the name that identifies the job, as the folder was last read. */
-  #saved: ReadonlyMap<string, string> = new Map();
-  /** The same parts of all names that it ever had: what the user removes is not saved again. */
-  readonly #everSaved = new Set<string>();
+  /** The files that are there, as the folder was last read. */
+  #names: ReadonlySet<string> = new Set();
+  /** The file of each job that was ever saved, by `idOf`: what the user removes or moves is not saved again. */
+  readonly #everSaved = new Map<string, string>();
+  /** Each resolves when the last download that was given to it has ended. */
+  readonly #lanes = Array.from({ length: MAX_DOWNLOADS }, () => Promise.resolve());
   #folderRead: Promise<void> | undefined; // in progress
   readonly #unsubscribe: Unsubscribe;
   #isClosed = false;
@@ -86,22 +99,37 @@ export class SavedVideos {
     this.#forget(jobId);
     const [oldest = ""] = this.#pending.keys();
     if (this.#pending.size >= MAX_PENDING) this.#forget(oldest);
-    const video: PendingVideo = { state: before?.state, retryAtMs: Infinity, stop: new AbortController() };
+    let setNamed = () => {};
+    const named = new Promise<void>((resolve) => (setNamed = resolve));
+    const stop = new AbortController();
+    const video: PendingVideo = { state: before?.state, retryAtMs: Infinity, stop, named, setNamed };
     this.#pending.set(jobId, video);
-    video.saving = this.#save(jobId, video);
+    video.saving = this.#save(jobId, video).finally(setNamed);
   }
 
-  /** Brings `stateOf` up to date, and saves the video that a call has asked for. Takes a second at most. */
-  async refresh(jobId?: string): Promise<void> {
+  /** Brings `stateOf` up to date, and saves those of these videos that are finished. Takes a second at most. */
+  async refresh(jobIds: readonly string[] = []): Promise<void> {
     if (this.#isClosed) return;
-    if (jobId !== undefined && this.#isReady(jobId)) this.saveWhenFinished(jobId);
-    await Promise.race([this.#readFolder(), pause(this.#options.clock, FOLDER_DEADLINE_MS)]);
+    const { clock, log } = this.#options;
+    const read = this.#readFolder().catch((error: unknown) =>
+      log.debug("The folder of saved videos can't be read.", error),
+    );
+    const named = jobIds
+      .filter((jobId) => this.#isReady(jobId))
+      .map((jobId) => {
+        this.saveWhenFinished(jobId);
+        return this.#linkOf(jobId) === undefined ? undefined : this.#pending.get(jobId)?.named;
+      });
+    await Promise.race([Promise.all([read, ...named]), pause(clock, FOLDER_DEADLINE_MS)]);
   }
 
   /** undefined for a video that is not saved and need not be, or is not finished. */
   stateOf(jobId: string): SavedVideo | undefined {
-    const path = this.#saved.get(this.#idPart(jobId));
-    return path === undefined ? this.#pending.get(jobId)?.state : { state: "saved", path };
+    const state = this.#pending.get(jobId)?.state;
+    // A file is there a moment before it is recorded.
+    const name = this.#everSaved.get(idOf(jobId)) ?? (state?.state === "saving" ? basename(state.path) : "");
+    if (!this.#names.has(name)) return state;
+    return { state: "saved", path: this.#options.folder.pathOf(name) };
   }
 
   /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
@@ -153,9 +181,10 @@ export class SavedVideos {
 
   /** Resolves when a finished video has a link, when the list names none for long, or by the signal. */
   async #findLink(jobId: string, { state, stop: { signal } }: PendingVideo): Promise<void> {
-    const { lookUpLinks, clock } = this.#options;
+    const { store, lookUpLinks, clock } = this.#options;
     // A link that failed may have expired.
-    if (state !== undefined) await lookUpLinks();
+    const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
+    if (state !== undefined && clock.monotonicMs() - linkAtMs > FRESH_LINK_MS) await lookUpLinks();
     for (let lookups = 0; lookups < LOOKUPS.max && !signal.aborted; lookups++) {
       if (!this.#isReady(jobId) || this.#linkOf(jobId) !== undefined) return;
       await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
@@ -164,71 +193,85 @@ export class SavedVideos {
   }
 
   async #writeFile(jobId: string, video: PendingVideo): Promise<void> {
-    const { folder, clock } = this.#options;
+    const { folder, topicOf } = this.#options;
     const { signal } = video.stop;
+    const [id, topic] = [idOf(jobId), await topicOf(jobId)];
     await this.#readFolder();
-    if (this.#everSaved.has(this.#idPart(jobId))) return;
-    const nowMs = clock.now();
-    const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
-    const name = `faceless-${new Date(localMs).toISOString().slice(0, 10)}-${this.#idPart(jobId)}.mp4`;
+    if (this.#everSaved.has(id)) return;
+    const name = this.#nameOf(id, topic ?? "");
     video.state = { state: "saving", path: folder.pathOf(name) };
-    await this.#download(jobId, name, signal);
+    video.setNamed();
+    await this.#inLane(() => this.#download(jobId, name, signal));
+    await folder.record(id, name);
     // A read that began before has not seen the file.
     await this.#folderRead;
     await this.#readFolder();
+  }
+
+  /** Runs it when one of few others has ended. */
+  async #inLane(run: () => Promise<void>): Promise<void> {
+    const ended = (this.#lanes.shift() ?? Promise.resolve()).then(run);
+    this.#lanes.push(ended.catch(() => {}));
+    await ended;
+  }
+
+  /** A new file's name, or that of the job's file which is there but for another date. */
+  #nameOf(id: string, topic: string): string {
+    const { folder, clock } = this.#options;
+    const nowMs = clock.now();
+    const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
+    const start = `faceless-${new Date(localMs).toISOString().slice(0, 10)}`;
+    const saving = [...this.#pending.values()].flatMap(({ state }) =>
+      state?.state === "saving" ? state.path : [],
+    );
+    const others = new Set([...Array.from(this.#everSaved.values(), folder.pathOf), ...saving]);
+    const isFree = (name: string) => !others.has(folder.pathOf(name));
+    const end = (part: string) => `-${[...wordsOf(topic), part].join("-")}.mp4`;
+    const short = end(JOB_ID.test(id) ? id.slice(0, 8) : id);
+    const kept = [...this.#names].find((name) => name.slice(DATED) === short && isFree(name));
+    return kept ?? (isFree(start + short) ? start + short : start + end(id));
   }
 
   /** Starts over when the connection breaks, twice at most. */
   async #download(jobId: string, name: string, signal: AbortSignal): Promise<void> {
     const { folder, download, clock } = this.#options;
     for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted();
       try {
         return await folder.write(name, download(this.#linkOf(jobId) ?? "", signal));
       } catch (error) {
         const mayPass = error instanceof DownloadFailure && error.mayPass;
         if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
         await pause(clock, ATTEMPT_PAUSE_MS * attempt, signal);
-        signal.throwIfAborted();
       }
     }
   }
 
-  /** If the folder can't be read, what was known before stands. */
   #readFolder(): Promise<void> {
-    const { folder, log } = this.#options;
+    const { folder } = this.#options;
     const read = async () => {
-      try {
-        const names = await folder.names();
-        this.#saved = new Map(
-          names.sort().flatMap((name): [string, string][] => {
-            const id = FILE_NAME.exec(name)?.[1];
-            return id === undefined ? [] : [[id, folder.pathOf(name)]];
-          }),
-        );
-        for (const id of this.#saved.keys()) this.#everSaved.add(id);
-      } catch (error) {
-        log.debug("The folder of saved videos can't be read.", error);
-      }
+      for (const [id, name] of await folder.recorded()) this.#everSaved.set(id, name);
+      this.#names = new Set(await folder.names());
     };
     return (this.#folderRead ??= read().finally(() => (this.#folderRead = undefined)));
   }
+}
 
-  /**
-   * The part of the file's name that identifies the job: the first 8 digits of a UUID, unless an older job
-   * has them. UUIDs that begin with the time share these digits with those of the same minutes. They are used
-   * whole, and so is any other id.
-   */
-  #idPart(jobId: string): string {
-    const id = jobId.toLowerCase();
-    if (/^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)) {
-      const known = this.#options.store.recent(Infinity).map((job) => job.jobId.toLowerCase());
-      const oldest = known.findLast((other) => other.startsWith(id.slice(0, 8)));
-      return oldest === undefined || oldest === id ? id.slice(0, 8) : id;
-    }
-    if (/^[\da-z][\da-z-]{0,63}$/.test(jobId)) return jobId;
-    // Ids mostly differ at their end.
-    return Buffer.from(jobId).toString("hex").slice(-MAX_HEX);
-  }
+/** A job's id as names and the record of saved videos have it: safe whatever the service gives. */
+function idOf(jobId: string): string {
+  const id = jobId.toLowerCase();
+  if (JOB_ID.test(id) || (id === jobId && /^[\da-z][\da-z-]*$/.test(id) && id.length <= MAX_ID)) return id;
+  // Ids mostly differ at their end.
+  return Buffer.from(jobId).toString("hex").slice(-MAX_ID);
+}
+
+/** The first spoken words as a part of a file's name: letters and digits of any script, at most 40 characters. */
+function wordsOf(topic: string): string[] {
+  const text = firstSpokenWords(topic)
+    .normalize()
+    .replace(/[\p{Default_Ignorable_Code_Point}'’]/gu, "");
+  const words = (text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? []).join("-");
+  return /^(?:.{1,40}$|.{20,40}(?=-)|.{40})/u.exec(words) ?? [];
 }
 
 /** Used if no folder is set. */

@@ -15,6 +15,8 @@ export interface VideoFolderOptions {
 
 /** A file that is being written, or was when its process died. */
 const PART_NAME = /^faceless-.+\.mp4\.[\da-f]{8}\.part$/;
+/** Has a line for each video that was ever saved: its job's id and its file's name, which hold no spaces. */
+const RECORD = ".faceless-saved";
 /** Far longer than a download may stand still. */
 const ABANDONED_AFTER_MS = 60 * 60_000;
 
@@ -25,17 +27,28 @@ export class VideoFolder {
     this.#options = options;
   }
 
-  pathOf(name: string): string {
-    return join(this.#options.path, name);
+  readonly pathOf = (name: string): string => join(this.#options.path, name);
+
+  /** What `record` was told, by whichever process. */
+  async recorded(): Promise<(readonly [id: string, name: string])[]> {
+    if (!(await isThere(this.pathOf(RECORD)))) return [];
+    const lines = await fs.readFile(this.pathOf(RECORD), "utf8");
+    return Array.from(lines.matchAll(/^(\S+) (\S+)$/gm), ([, id = "", name = ""]) => [id, name] as const);
+  }
+
+  /** Remembers that a job's video was saved, also for when its file is no longer there. */
+  async record(id: string, name: string): Promise<void> {
+    await isThere(this.pathOf(RECORD));
+    await fs.appendFile(this.pathOf(RECORD), `${id} ${name}\n`);
   }
 
   /** The names of the regular files: no links, no folders. Empty where there is no folder. */
   async names(): Promise<string[]> {
     try {
       const entries = await fs.readdir(this.#options.path, { withFileTypes: true });
-      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name.normalize());
     } catch (error) {
-      if (errnoOf(error) === "ENOENT") return [];
+      if (isMissing(error)) return [];
       throw error;
     }
   }
@@ -83,10 +96,15 @@ async function isThere(path: string): Promise<boolean> {
   try {
     if ((await fs.lstat(path)).isFile()) return true;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
+    if (isMissing(error)) return false;
     throw error;
   }
   throw Object.assign(new Error("Not a regular file"), { code: "ENOTFILE" });
+}
+
+/** A path that leads through a file is said to do so by what makes the folder. */
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

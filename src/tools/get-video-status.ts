@@ -1,8 +1,10 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
+import { SETTINGS } from "../config.ts";
 import { BridgeError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
+import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describeJob, publishedToField, savedToField } from "./describe-job.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
@@ -11,6 +13,8 @@ import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 const MAX_WAIT_SECONDS = 50;
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
+const { name: SAVE_DIR } = SETTINGS.saveDir;
+const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
 
 const count = () => z.number().optional();
@@ -67,13 +71,17 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/** Suggests publishing once: after that the user knows. */
+/** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
 async function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
-  const { canPublish, publishSuggested, savedVideos } = context;
-  await savedVideos.refresh(job.jobId);
-  const suggestsPublishing = canPublish && !publishSuggested.has(job.jobId);
-  if (job.finalVideoUrl !== undefined) publishSuggested.add(job.jobId);
-  return describeJob(job, context, { suggestsPublishing });
+  const { config, canPublish, suggested, savedVideos } = context;
+  await savedVideos.refresh([job.jobId]);
+  const isWatchable = job.finalVideoUrl !== undefined;
+  const suggestsPublishing = canPublish && !suggested.has(job.jobId);
+  const keepsNone = config.saveDir === undefined && !config.sandbox;
+  const suggestsSaving = isWatchable && keepsNone && !suggested.has(SAVE_DIR);
+  if (isWatchable) suggested.add(job.jobId).add(SAVE_DIR);
+  const { summary, ...others } = await describeJob(job, context, { suggestsPublishing });
+  return { ...others, summary: inSentences(summary, suggestsSaving && HOW_TO_SAVE) };
 }
 
 /** The job as it was last seen, if reading it may work a little later; else rethrows the error. */

@@ -7,6 +7,7 @@ import type { JobHistory } from "../idempotency/same-request.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
+import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
@@ -59,12 +60,17 @@ export const listVideos = defineTool({
     const videos = page.videos.slice(0, query.limit);
     const hidden = page.videos.length - videos.length;
     const known = await history();
-    await savedVideos.refresh();
+    // What was ordered elsewhere is saved only when it is asked for.
+    const ordered = videos.filter(({ jobId }) => known?.jobs.get(jobId.toLowerCase())?.order !== undefined);
+    await savedVideos.refresh(
+      ordered.flatMap(({ jobId, finalVideoUrl }) => (finalVideoUrl === undefined ? [] : jobId)),
+    );
     return {
       summary: inSentences(
         describePage({ ...page, videos }, query, known),
         leftOut !== undefined &&
           `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
+        describeUnsaved(videos.map(({ jobId }) => savedVideos.stateOf(jobId))),
         hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
       ),
       ...(page.nextCursor !== undefined && {
@@ -98,6 +104,13 @@ function describePage(
       "Where they were posted is not known: this computer's journal can't be read.",
     isFirst && known !== undefined && describeUnlisted(videos, known, isWhole),
   );
+}
+
+function describeUnsaved(videos: readonly (SavedVideo | undefined)[]): string {
+  const problems = videos.flatMap((saved) => (saved?.state === "failed" ? saved.problem : []));
+  const [problem] = problems;
+  if (problem === undefined) return "";
+  return `${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later list_videos tries again.`;
 }
 
 /** The orders of this computer that the list's first page should show and doesn't. */

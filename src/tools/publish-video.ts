@@ -52,8 +52,8 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { config, publishOnce, service, jobs, askUser, publishSuggested, signal, client } = context;
-    publishSuggested.add(jobId);
+    const { config, publishOnce, service, jobs, askUser, suggested, signal, client } = context;
+    suggested.add(jobId);
     const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
     const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
     const isFirst = posts.every(({ result }) => result === undefined);

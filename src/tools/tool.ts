@@ -22,7 +22,7 @@ import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
-  readonly config: Pick<Config, "sandbox" | "confirmPublish" | "problems">;
+  readonly config: Pick<Config, "sandbox" | "confirmPublish" | "problems" | "saveDir">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread" | "explainNotFound">;
@@ -37,8 +37,8 @@ export interface ToolContext {
   readonly client: string | undefined;
   /** Whether the caller is offered publish_video. */
   readonly canPublish: boolean;
-  /** Jobs whose publication a result has suggested or a call has tried. By id. */
-  readonly publishSuggested: Set<string>;
+  /** What needs no suggestion any more: publishing a job, by its id, and settings, by their names. */
+  readonly suggested: Set<string>;
   /** Reads what this computer knows of orders and posts; undefined if its journal can't be read. */
   history(): Promise<History | undefined>;
   /** The job's state as the service has it, if that can be found out in a few seconds. */

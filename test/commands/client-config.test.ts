@@ -105,6 +105,7 @@ describe.each(CLIENTS)("For %s", (client) => {
     const { stdout, stderr } = await config([client], { env: {} });
 
     expect(stderr).toMatch(/^This goes into .*\.(json|toml|yaml)/);
+    expect(stderr).toContain("To save finished videos, add FACELESS_SAVE_DIR");
     expect(stderr.includes("fl_example with your key")).toBe(stdout.includes("fl_example"));
     const hasPlaceholder = !["vscode", "visual-studio"].includes(client);
     expect(stdout.includes(`"${PLACEHOLDER_URL}"`)).toBe(hasPlaceholder);

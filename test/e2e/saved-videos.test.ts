@@ -1,6 +1,6 @@
 // Finished videos on disk: in the sandbox, and with a service of which a test sees each request.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
@@ -12,7 +12,7 @@ import {
   type TestClient,
   textOf,
 } from "../fixtures/clients.ts";
-import { JOB_ID, JOB_URI, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
@@ -49,7 +49,9 @@ test.each(TEST_CLIENTS)(
     const path = join(folder, name);
     const { finalVideoUrl } = { finalVideoUrl: "", ...status.structuredContent };
     expect({ name, others }).toEqual({
-      name: expect.stringMatching(new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-${jobId.slice(0, 8)}\\.mp4$`)),
+      name: expect.stringMatching(
+        new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-Why-the-sea-is-salty-${jobId.slice(0, 8)}\\.mp4$`),
+      ),
       others: [],
     });
     const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
@@ -117,6 +119,54 @@ test.each<[string, ClientStart, (client: TestClient) => Promise<unknown>]>([
   expect(Object.values(filesIn(folder))).toEqual(["the video"]);
 });
 
+test("a list saves what this computer ordered and closed too early, once, and nothing else", async () => {
+  const { service, finalVideoUrl } = await finishedVideo();
+  const [folder, state] = [temporaryFolder(), temporaryFolder()];
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_STATE_DIR: state };
+  const open = (dir = folder) => connectModern({ env: { ...env, FACELESS_SAVE_DIR: dir } });
+  service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
+  const ended = (jobId: string) => ({ jobId, status: "completed", finalVideoUrl });
+  service.on(VIDEOS, { json: { videos: [ended(JOB_ID), ended(OTHER_JOB_ID)] } });
+  service.on(STATUS, { json: { status: "processing", videoUrls: [] } });
+  // Ordered where no folder was set, closed while it renders.
+  const first = await connectLegacy({ env });
+  await first.call("generate_video", { topic: "Why the sea is salty. [waves]" });
+  await first.raw.close();
+
+  const second = await open();
+  await second.call("list_videos");
+  await until(() => hasVideo(folder));
+  const listed = await second.call("list_videos");
+
+  const [name = ""] = Object.keys(filesIn(folder));
+  const path = join(folder, name);
+  expect(name).toMatch(/^faceless-\d{4}-\d\d-\d\d-Why-the-sea-is-salty-0f4b6f2e\.mp4$/);
+  expect(listed.structuredContent).toMatchObject({ videos: [{ jobId: JOB_ID, savedTo: path }, {}] });
+  expect(JSON.stringify(listed.structuredContent).match(/savedTo/g)).toHaveLength(1);
+  await second.raw.close();
+
+  // Moved away by the user.
+  rmSync(path);
+  const third = await open();
+  const again = [await third.call("list_videos"), await third.call("get_video_status", { jobId: JOB_ID })];
+  await third.raw.close();
+
+  expect(JSON.stringify(again)).not.toContain("saved");
+  expect({ downloads: service.lines("GET /final.mp4").length, files: filesIn(folder) }).toEqual({
+    downloads: 1,
+    files: {},
+  });
+
+  // A download that fails is said by the list too.
+  service.on("GET /final.mp4", { status: 404 });
+  const fourth = await open(temporaryFolder());
+  await fourth.call("list_videos");
+  await until(() => fourth.stderr().includes("was not saved"));
+  expect(textOf(await fourth.call("list_videos"))).toContain(
+    "A video could not be saved on this computer: its host answered HTTP 404. A later list_videos tries again.",
+  );
+});
+
 test("a download that fails is a sentence of the summary, and the call succeeds", async () => {
   const { service, finalVideoUrl } = await finishedVideo();
   service.on("GET /final.mp4", { status: 404 });
@@ -146,5 +196,6 @@ test("without a folder nothing is downloaded, and the service's savedTo is not p
   const listed = await client.call("list_videos");
 
   expect(`${textOf(waited)}${textOf(listed)}`).not.toContain("saved");
+  expect(textOf(waited)).toContain("The user can set FACELESS_SAVE_DIR to save videos");
   expect(service.lines("GET /final.mp4")).toEqual([]);
 });

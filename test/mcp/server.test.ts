@@ -90,23 +90,25 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(JSON.parse(content.text)).toEqual(JSON.parse(whole));
   });
 
-  test("a client lists recent jobs as resources and completes their ids", async () => {
+  test("a client lists recent jobs by their first spoken words, and finds their ids by any of them", async () => {
     const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client, "The tide");
+    const jobId = await startVideo(client, "[a grey beach] The tide comes in. [waves]");
     const { resources } = await client.raw.listResources();
     expect(resources).toEqual([
       expect.objectContaining({ uri: "faceless://catalog" }),
       expect.objectContaining({
         uri: `faceless://jobs/${jobId}`,
-        name: "The tide",
+        name: "The tide comes in.",
+        title: "The tide comes in.",
         mimeType: "application/json",
       }),
     ]);
-    const { completion } = await client.raw.complete({
-      ref: { type: "ref/resource", uri: "faceless://jobs/{jobId}" },
-      argument: { name: "jobId", value: jobId.slice(0, 4) },
-    });
-    expect(completion.values).toEqual([jobId]);
+    const complete = async (value: string) => {
+      const ref = { type: "ref/resource", uri: "faceless://jobs/{jobId}" } as const;
+      return (await client.raw.complete({ ref, argument: { name: "jobId", value } })).completion.values;
+    };
+    const found = await Promise.all([jobId.slice(0, 4), "tide", "comes TID", "beach"].map(complete));
+    expect(found).toEqual([[jobId], [jobId], [jobId], []]);
   });
 
   test("unknown jobs and prompts and invalid job ids are JSON-RPC errors", async () => {

@@ -82,7 +82,9 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const answer = await result;
 
     expect(factsOf(answer.structuredContent)).toEqual(ended);
-    expect(textOf(answer)).toMatch(/^Your video is ready: https:\/\/cdn\.example\/final\.mp4 Show the user/);
+    expect(textOf(answer)).toMatch(
+      /^Your video is ready: https:\/\/cdn\.example\/final\.mp4 .*Show the user/,
+    );
     expect([...notified, ...lateProgress(errors)]).toEqual([
       { progress: 0, total: 4, message: "0 of 3 clips" },
       { progress: 1, total: 4, message: "1 of 3 clips" },

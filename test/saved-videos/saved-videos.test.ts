@@ -14,7 +14,11 @@ class SavingWorld extends PolledWorld {
   /** Links in the order in which they were downloaded. */
   readonly downloads: string[] = [];
   /** Names of the files. */
-  readonly files = new Set<string>();
+  readonly files: Set<string>;
+  /** Names of files that were ever saved, by the id. */
+  readonly record: Map<string, string>;
+  /** What this computer has ordered, by the job. */
+  readonly topics = new Map<string, string>();
   lookups = 0;
   /** What a download waits for. */
   download: () => Promise<void> = async () => {};
@@ -22,8 +26,11 @@ class SavingWorld extends PolledWorld {
   reading = Promise.resolve();
   readonly saver: SavedVideos;
 
-  constructor() {
+  /** The folder may be another process's. */
+  constructor({ files = new Set<string>(), record = new Map<string, string>() } = {}) {
     super();
+    this.files = files;
+    this.record = record;
     this.saver = new SavedVideos({
       folder: {
         names: async () => {
@@ -36,7 +43,10 @@ class SavingWorld extends PolledWorld {
           for await (const _ of chunks);
           this.files.add(name);
         },
+        recorded: async () => [...this.record],
+        record: async (id, name) => void this.record.set(id, name),
       },
+      topicOf: async (jobId) => this.topics.get(jobId),
       store: this.store,
       download: (url) => this.#download(url),
       untilEnded: (jobId, signal) =>
@@ -72,7 +82,7 @@ class SavingWorld extends PolledWorld {
 
   /** Looks as a user's call does. */
   async look(jobId = JOB_ID): Promise<SavedVideo | undefined> {
-    const refreshed = this.saver.refresh(jobId);
+    const refreshed = this.saver.refresh([jobId]);
     await this.clock.runFor(0);
     await refreshed;
     await this.clock.runFor(0);
@@ -283,40 +293,118 @@ test("a folder that can't be read in time holds up no call", async () => {
   expect(looked).toBe(true);
 });
 
-const nameOf = async (jobId: string, createdAt?: string) => {
+test("a video that was moved away is not saved again after a restart, with or without its record", async () => {
+  const before = new SavingWorld();
+  before.topics.set(JOB_ID, "The sea.");
+  before.saveFinished();
+  await before.look();
+  const [name = ""] = before.files;
+  const restarted = async (folder: Pick<SavingWorld, "files" | "record">) => {
+    const world = new SavingWorld(folder);
+    world.topics.set(JOB_ID, "The sea.");
+    world.store.put(job(JOB_ID, { status: "completed", finalVideoUrl: LINK }));
+    const state = await world.look();
+    return { state, downloads: world.downloads, files: [...world.files] };
+  };
+
+  const path = `/videos/${name}`;
+  expect(await restarted({ files: new Set(), record: before.record })).toEqual({
+    state: undefined,
+    downloads: [],
+    files: [],
+  });
+  expect((await restarted(before)).state).toEqual({ state: "saved", path });
+  const older = "faceless-2026-11-18-The-sea-0f4b6f2e.mp4";
+  const kept = await restarted({ files: new Set([older]), record: new Map() });
+  expect(kept.state).toEqual({ state: "saved", path: `/videos/${older}` });
+  expect(kept.files).toEqual([older]);
+});
+
+test("of a whole list, three videos are downloaded at once", async () => {
   const world = new SavingWorld();
+  const finish: (() => void)[] = [];
+  world.download = () => new Promise((resolve) => finish.push(resolve));
+  const ids = Array.from({ length: 8 }, (_, index) => `${index}${JOB_ID.slice(1)}`);
+  world.store.updateFromPage(
+    ids.map((jobId) => ({ jobId, status: "completed", finalVideoUrl: LINK })),
+    { isFirstPage: true },
+  );
+  void world.saver.refresh(ids);
+  const counts: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    await world.clock.runFor(0);
+    counts.push(world.downloads.length);
+    for (const end of finish.splice(0)) end();
+  }
+
+  expect(counts).toEqual([3, 6, 8, 8]);
+  expect(world.files.size).toBe(8);
+});
+
+/** The name of a video's file, without its date. */
+const nameOf = async (topic: string | undefined, jobId = JOB_ID, createdAt?: string) => {
+  const world = new SavingWorld();
+  if (topic !== undefined) world.topics.set(jobId, topic);
   if (createdAt !== undefined)
     world.store.updateFromPage([{ jobId, status: "completed", createdAt }], { isFirstPage: true });
   world.saveFinished(jobId);
   await world.look(jobId);
-  return [...world.files][0];
+  const [name = ""] = world.files;
+  expect(Buffer.byteLength(`${name}.0badcafe.part`)).toBeLessThanOrEqual(255);
+  expect(name).toMatch(/^faceless-2026-11-20-.*\.mp4$/);
+  return name.slice("faceless-2026-11-20-".length, -".mp4".length);
 };
 
 test("a file's name has this computer's day, whatever the service says of the job", async () => {
-  expect(await nameOf(JOB_ID, "2026-11-18T23:59:59Z")).toBe("faceless-2026-11-20-0f4b6f2e.mp4");
+  expect(await nameOf(undefined, JOB_ID, "2026-11-18T23:59:59Z")).toBe("0f4b6f2e");
 });
 
-test("of two jobs that begin alike the younger one is saved under its whole id", async () => {
-  const world = new SavingWorld();
-  const younger = `${JOB_ID.slice(0, 8)}-0000-4000-8000-000000000000`;
-  world.saveFinished(JOB_ID);
-  expect(await world.look(JOB_ID)).toEqual({ state: "saved", path: PATH });
+test.each(["one after the other", "at once"])(
+  "of two jobs of the same words that begin alike, saved %s, one has its whole id in the name",
+  async (when) => {
+    const world = new SavingWorld();
+    const ids = [JOB_ID, `${JOB_ID.slice(0, 8)}-0000-7000-8000-000000000000`];
+    for (const jobId of ids) {
+      world.topics.set(jobId, "The sea");
+      world.saveFinished(jobId);
+      if (when !== "at once") await world.look(jobId);
+    }
+    const states = [await world.look(ids[0]), await world.look(ids[1])];
 
-  world.store.addStarted(younger, "The moon");
-  world.saveFinished(younger);
+    const paths = states.map((saved) => (saved?.state === "saved" ? saved.path : ""));
+    expect(paths).toContain("/videos/faceless-2026-11-20-The-sea-0f4b6f2e.mp4");
+    expect(ids.map((id) => `/videos/faceless-2026-11-20-The-sea-${id}.mp4`)).toContain(
+      paths.find((path) => path.length > 60),
+    );
+    expect(world.files.size).toBe(2);
+  },
+);
 
-  const path = `/videos/faceless-2026-11-20-${younger}.mp4`;
-  expect(await world.look(younger)).toEqual({ state: "saved", path });
-  expect(await world.look(JOB_ID)).toEqual({ state: "saved", path: PATH });
-  expect(world.downloads).toHaveLength(2);
+test.each([
+  ["0F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C", /^0f4b6f2e$/],
+  ["job-7", /^job-7$/],
+  ["../../etc/passwd", /^[0-9a-f]{6,50}$/],
+  ["a".repeat(300), /^[0-9a-f]{50}$/],
+])("the name of the file of job %j has only digits and small letters of its id", async (jobId, part) => {
+  expect(await nameOf(undefined, jobId)).toMatch(part);
 });
 
 test.each([
-  ["0F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C", "0f4b6f2e"],
-  // Begins with the time: all of one minute begin alike.
-  ["0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c", "0199a6f2-3c1d-7e5a-9b7c-8d6e5f4a3b2c"],
-  ["../../etc/passwd", "[0-9a-f]{6,100}"],
-  ["a".repeat(300), "[0-9a-f]{6,100}"],
-])("the name of the file of job %j has only digits and small letters of its id: %s", async (jobId, part) => {
-  expect(await nameOf(jobId)).toMatch(new RegExp(`^faceless-2026-11-20-${part}\\.mp4$`));
+  ["Why the sea is salty. [waves]\nRivers bring it.", "Why-the-sea-is-salty-Rivers-bring-it"],
+  [
+    "He didn’t time the sea, only the salt that passed through it",
+    "He-didnt-time-the-sea-only-the-salt-that",
+  ],
+  ["../..\\windows\\..", "windows"],
+  ["CON", "CON"],
+  ['a/b:c*d?e"f<g>h|i\0j\u001bk', "a-b-c-d-e-f-g-h-i-j-k"],
+  ["\u202egnp.exe\u2066 \u200bh\u200did\ufe0fden\u3164", "gnp-exe-hidden"],
+  ["\ud800 . … [-] ❤️", ""],
+  ["海はなぜ塩辛いのか。川は岩から塩を運ぶ。", "海はなぜ塩辛いのか-川は岩から塩を運ぶ"],
+  ["समुद्र खारा क्यों है", "समुद्र-खारा-क्यों-है"],
+  ["e\u0301te\u0301 1½", "été-1½"],
+  ["𠀀".repeat(70), "𠀀".repeat(40)],
+  [`a ${"b".repeat(60)}`, `a-${"b".repeat(38)}`],
+])("the name of the file of %j has the words %j", async (topic, words) => {
+  expect(await nameOf(topic)).toBe(words === "" ? "0f4b6f2e" : `${words}-0f4b6f2e`);
 });

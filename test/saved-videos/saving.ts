@@ -82,6 +82,7 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
     folder: new VideoFolder({ path: folder, now: Date.now }),
     store,
     download: (url, signal) => downloader.download(url, signal),
+    topicOf: async () => undefined,
     untilEnded: async () => {},
     lookUpLinks: async () => {},
     clock: impatientClock,
@@ -100,11 +101,12 @@ export function saving({ link, baseUrl = "http://127.0.0.1", proxies = {}, ...mo
   return { folder, path: join(folder, FILE_NAME), saver, save };
 }
 
-/** "the video", "folder", "link", or the content, by name. Empty without a folder. */
+/** "the video", "folder", "link", or the content, by name; without the record. Empty without a folder. */
 export function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder) || !lstatSync(folder).isDirectory()) return {};
   return Object.fromEntries(
     readdirSync(folder).flatMap((name) => {
+      if (name === ".faceless-saved") return [];
       const found = contentOf(join(folder, name));
       return found === undefined ? [] : [[name, found]];
     }),

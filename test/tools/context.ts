@@ -36,7 +36,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
-    config: { sandbox: false, confirmPublish: "on", problems: [] },
+    config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
@@ -49,7 +49,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     clock: systemClock,
     client: "test-client 1.0.0",
     canPublish: true,
-    publishSuggested: new Set(),
+    suggested: new Set(),
     history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
     tryReadJob: async () => undefined,
     waitForEnd: notUsed,

@@ -54,9 +54,24 @@ test("A ready video's link comes first, and publishing is suggested once", async
   expect(second).toEqual({ ...first, nextStep: "Show the user the link." });
 });
 
+test("That videos can be saved is said once in a process, where no folder is set and the service is real", async () => {
+  const said = async (config: Partial<ToolContext["config"]>) => {
+    const { call } = harnessOf(READY, {
+      config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: undefined, ...config },
+    });
+    const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
+    return texts.map(({ summary }) => String(summary).replace(`Your video is ready: ${LINK}`, "").trim());
+  };
+  const hint = "The user can set FACELESS_SAVE_DIR to save videos on the computer that runs this server.";
+
+  expect(await said({})).toEqual([hint, ""]);
+  expect(await said({ saveDir: "/videos" })).toEqual(["", ""]);
+  expect(`${await said({ sandbox: true })}`).not.toContain("FACELESS_SAVE_DIR");
+});
+
 test.each<[string, Partial<ToolContext>]>([
   ["a server that can't publish", { canPublish: false }],
-  ["a call to publish it", { publishSuggested: new Set([JOB_ID]) }],
+  ["a call to publish it", { suggested: new Set([JOB_ID]) }],
   ["an unreadable journal", { history: async () => undefined }],
 ])("Publishing is not suggested after %s", async (_, more) => {
   expect((await guidanceFor(READY, undefined, more))[1]).toBe("Show the user the link.");
