@@ -18,7 +18,7 @@ const FOLLOW = "Follow it with get_video_status.";
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
-  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic.`,
+  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic. Keep a text that they dictate word for word.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
