@@ -188,7 +188,7 @@ function nextStepWhenReady(
   const unseen = namesOf(publishedTo ?? [], ({ url }) => url === undefined);
   if (unseen !== "") return `Show the user the link${links} Tell them to look for the post on ${unseen}.`;
   return suggestsPublishing && publishedTo?.length === 0
-    ? "Show the user the link. If they have not said yet, ask whether and where to publish it."
+    ? "Show the user the link. If they haven't said yet, ask whether and where to publish it."
     : `Show the user the link${links}`;
 }
 
