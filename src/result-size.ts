@@ -29,8 +29,8 @@ export interface LeftOut {
 }
 
 /**
- * The value itself if its JSON has at most `maxBytes`, else a copy that has. Wanted texts and numbers stay: who
- * reads them from the service limits their length.
+ * The value itself if its JSON has at most `maxBytes`, else a copy that has. Wanted links, numbers and texts of
+ * at most 500 characters stay: who reads links from the service limits their length.
  */
 export function fitInto<Value extends Record<string, unknown>>(
   value: Value,
@@ -65,9 +65,16 @@ export function fitInto<Value extends Record<string, unknown>>(
 /** The fields of an object that are not wanted, and all that are more than a text or a number, but `kept`. */
 function partsOf(owner: object, kept: readonly string[], sizeOf: (value: unknown) => number): Part[] {
   return Object.entries<unknown>({ ...owner })
-    .filter(([name, value]) => !kept.includes(name) && (!WANTED.has(name) || isObject(value)))
+    .filter(
+      ([name, value]) =>
+        !kept.includes(name) && (!WANTED.has(name) || isObject(value) || isLongText(name, value)),
+    )
     .map(([name, value]) => ({ owner, name, bytes: sizeOf({ [name]: value }) - 1 }));
 }
+
+/** No documented text but a link is as long. */
+const isLongText = (name: string, value: unknown) =>
+  typeof value === "string" && value.length > 500 && !/url$/i.test(name);
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { JobStore } from "../../src/jobs/job-store.ts";
-import type { Job, Video } from "../../src/service/responses.ts";
+import { MAX_JOB_BYTES, memoryOf } from "../../src/result-size.ts";
+import { type Job, responseSchemas, type Video } from "../../src/service/responses.ts";
 import { createVirtualClock } from "../checks/bench/virtual-clock.ts";
 import { job } from "./polled-service.ts";
 
@@ -262,4 +263,26 @@ test.each([
   list([{ ...video("a"), createdAt }]);
 
   expect(store.get("a")?.createdAtMs).toBe(createdAtMs);
+});
+
+test("What is kept of hostile answers is bounded in bytes: 2,000 jobs of 65 kB", () => {
+  const store = new JobStore(createVirtualClock(NOW));
+  const { jobStatus, videoPage } = responseSchemas(new URL("https://videos.example"));
+  // The longest texts that are let through, of three bytes a character.
+  const [id, text] = ["\u8a9e".repeat(500), "\u8a9e".repeat(2_000)];
+  const link = `https://cdn.example/${"\u8a9e".repeat(4_076)}`;
+  const names = "topic createdAt platform at url unknown ok platforms results videos nextCursor other";
+  const texts = Object.fromEntries(names.split(" ").map((name) => [name, text]));
+  const answer = { ...texts, status: id, videoUrls: [link, link], audioUrl: link, finalVideoUrl: link };
+  const read = jobStatus.parse(answer);
+  const idOf = (index: number) => `${index}`.padStart(4, "0") + id.slice(4);
+  for (let index = 0; index < 2_100; index++) store.put({ ...read, jobId: idOf(index), done: false });
+  const listed = Array.from({ length: 2_100 }, (_, index) => ({ ...answer, jobId: idOf(index) }));
+  store.updateFromPage(videoPage.parse({ videos: listed }).videos, { isFirstPage: true });
+
+  expect(memoryOf(read)).toBeLessThanOrEqual(MAX_JOB_BYTES + 100);
+  expect(memoryOf(read)).toBeGreaterThan(30_000);
+  const kept = store.recent(Infinity);
+  expect(kept.length).toBe(2_000);
+  expect(Math.max(...[kept[0], kept.at(-1)].map(memoryOf))).toBeLessThan(65_000);
 });
