@@ -3,9 +3,8 @@
 import { clientEntry } from "../src/commands/client-config.ts";
 import { FORMATS } from "../src/commands/client-formats.ts";
 import { cursorInstallLink, launch, NPX_ARGS, vscodeInstallLink } from "../src/commands/server-entry.ts";
-import { CLIENTS, type ClientName, COMMANDS, OPTION_VALUES } from "../src/command-line.ts";
+import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { type Setting, SETTINGS } from "../src/config.ts";
-import { PROMPTS } from "../src/prompts/catalog.ts";
 import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
@@ -28,12 +27,12 @@ export const PARTS = {
     links: installLinks(),
     tools: toolsTable(),
   },
-  "docs/SETTINGS.md": { variables: variablesTable(), commands: commandsTable() },
-  "docs/CLIENTS.md": { ...NPM, files: CLIENTS.map(clientItem).join("\n") },
+  "docs/SETTINGS.md": { variables: variablesTable() },
+  "docs/CLIENTS.md": { ...NPM, clients: `${CLIENTS.map(nameOf).join(", ")}.` },
   "docs/plugin/README.md": NPM,
   "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
-  "llms.txt": { ...NPM, tools: list(TOOLS), prompts: list(PROMPTS) },
+  "llms.txt": NPM,
 };
 
 /** The document with the text between its marks replaced. Throws if it has no such marks. */
@@ -80,16 +79,9 @@ function installLinks(): string {
   ].join("\n");
 }
 
-/** Where a client's entry goes, and its notes but for what the document says of all. */
-function clientItem(client: ClientName): string {
-  const { notes } = clientEntry(client, { windows: false, sandbox: false }, undefined);
-  const saidOnce = /^Replace |^The key is taken .* starts from\.$|^Or open this link|^Add --installed/;
-  const lines = notes
-    .trimEnd()
-    .split("\n")
-    .filter((note) => !saidOnce.test(note))
-    .map((note) => note.replace(/^This goes into /, "").replace(/\\(?=[^\w\s])/g, "\\\\"));
-  return `- **${FORMATS[client].title}** (\`${client}\`): ${lines.join(" ")}`;
+/** What there is to know of a client, `config` says. */
+function nameOf(client: ClientName): string {
+  return `${FORMATS[client].title} (\`${client}\`)`;
 }
 
 function toolsTable(): string {
@@ -117,26 +109,6 @@ function variablesTable(): string {
 
 If a value can't be used, every call fails with an error that names the fix. For ${harmless.slice(0, -1).join(", ")} and ${harmless.at(-1)},
 the default is used instead, with a warning on stderr.`;
-}
-
-/** The commands with their options, as --help has them. */
-function commandsTable(): string {
-  return table(
-    ["command", "what it does", "options"],
-    COMMANDS.map(({ name, argument, summary, options }) => [
-      name === "" ? "none" : `\`${`${name} ${argument}`.trim()}\``,
-      summary.replace(/: .*/, ""),
-      Object.entries(options)
-        .map(
-          ([option, meaning]) => `\`${`--${option} ${OPTION_VALUES[option] ?? ""}`.trimEnd()}\`: ${meaning}`,
-        )
-        .join("; "),
-    ]),
-  );
-}
-
-function list(items: readonly { readonly name: string; readonly description: string }[]): string {
-  return items.map(({ name, description }) => `- \`${name}\`: ${firstSentence(description)}`).join("\n");
 }
 
 function styleRules(): string {
