@@ -134,7 +134,7 @@ export class JournalPostgres implements JournalStore {
     for (;;) {
       const last = this.#last;
       const rows = await this.#read(last?.position ?? "0");
-      if (last !== undefined && (rows[0]?.position !== last.position || rows[0].line !== last.line)) {
+      if (last !== undefined && rows[0]?.line !== last.line) {
         // The table was emptied or is another one, such as a backup's: positions mean other rows now.
         this.#last = undefined;
         continue;
@@ -156,7 +156,7 @@ export class JournalPostgres implements JournalStore {
       );
       this.#offsetMs = answer[0].now - this.#clock.monotonicMs();
       return answer.flatMap(({ position, line }) =>
-        typeof position === "string" && typeof line === "string" ? [{ position, line }] : [],
+        typeof line === "string" ? [{ position: String(position), line }] : [],
       );
     } catch (error) {
       throw this.#toJournalError(errnoOf(error) === UNDEFINED_COLUMN ? "understood" : "read", error);
@@ -181,17 +181,15 @@ export class JournalPostgres implements JournalStore {
   /** Runs a statement after those before it. Rejects when the time is over, the wait for these included. */
   #run(text: string, values: readonly string[] = []): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
-      let state: "waiting" | "running" | "over" = "waiting";
+      let isLate = false;
       const cancel = this.#clock.after(MAX_DISK_MS, () => {
-        if (state === "running") this.#disconnect();
-        state = "over";
+        isLate = true;
+        // Those before this one are late, too.
+        this.#connection?.socket.destroy();
         reject(new Error(`no answer in ${MAX_DISK_MS / 1000} s`));
       });
       this.#statements = this.#statements.then(async () => {
-        if (state === "over") return;
-        state = "running";
-        await this.#query(text, values).then(resolve, reject);
-        state = "over";
+        if (!isLate) await this.#query(text, values).then(resolve, reject);
         cancel();
       });
     });
@@ -199,19 +197,20 @@ export class JournalPostgres implements JournalStore {
 
   async #query(text: string, values: readonly string[]): Promise<unknown[]> {
     this.#cancelIdle();
-    const { socket, client } = (this.#connection ??= this.#connect());
+    if (this.#connection?.socket.destroyed !== false) this.#connection = this.#connect();
+    const { socket, client } = this.#connection;
     try {
       // Only a command that waits for an answer keeps the process running.
       socket.ref();
       const { rows }: { rows: unknown[] } = await (await client).query(text, [...values]);
       return rows;
     } catch (error) {
-      // After an error of the statement alone, the connection is as good as before.
-      if (!(error instanceof Error && "severity" in error && error.severity === "ERROR")) this.#disconnect();
+      // What the connection is good for is not known. What waits for it rejects.
+      socket.destroy();
       throw error;
     } finally {
       socket.unref();
-      this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => this.#disconnect());
+      this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());
     }
   }
 
@@ -221,25 +220,17 @@ export class JournalPostgres implements JournalStore {
       const { Client } = await import("pg");
       const client = new Client({ ...this.#address, stream: () => socket });
       // A connection that breaks while nothing waits for it is renewed by the next statement.
-      client.on("error", () => {
-        if (this.#connection?.socket === socket) this.#disconnect();
-      });
+      client.on("error", () => socket.destroy());
       await client.connect();
       return client;
     };
     return { socket, client: connect() };
   }
 
-  /** What waits for the connection rejects. */
-  #disconnect(): void {
-    this.#connection?.socket.destroy();
-    this.#connection = undefined;
-  }
-
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
-    const reason = error instanceof Error ? error.message || errnoOf(error) : undefined;
-    const shown = cleanServiceText(reason ?? "unknown reason", MAX_REASON_CHARACTERS);
-    return new JournalError(use, this.place, shown, FIX);
+    // Where an address has several, their failures have no text of their own.
+    const reason = (error instanceof Error && error.message) || String(errnoOf(error));
+    return new JournalError(use, this.place, cleanServiceText(reason, MAX_REASON_CHARACTERS), FIX);
   }
 }
 
@@ -250,7 +241,7 @@ function readAddress({ hostname, port, username, password, pathname, searchParam
   const mode = searchParams.get("sslmode") ?? (isSocket || isLoopback(host) ? "disable" : "verify-full");
   const user = decode(username);
   return {
-    host: host.replace(/^\[(.*)\]$/, "$1"),
+    host: host.replace(/[[\]]/g, ""),
     port: Number(port === "" ? 5432 : port),
     ...(user !== "" && { user }),
     // The driver would look for an empty one elsewhere.

@@ -3,11 +3,13 @@
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { createServer } from "node:net";
+import { TLSSocket } from "node:tls";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
 import { createRedact } from "../../src/redact.ts";
+import { createCertificate } from "../faults/certificate.ts";
 import { freePort, listen } from "../fixtures/free-port.ts";
 import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
 import { until } from "../fixtures/until.ts";
@@ -96,8 +98,12 @@ test("A look gives the rows that were added since the last one, in the order in 
   expect(await linesOf(other)).toEqual(["1", "2"]);
   for (const line of ["3", "4"]) await other.append(line);
 
-  expect(await Promise.all([linesOf(other), linesOf(other)])).toEqual([["3", "4"], []]);
-  expect(await linesOf(own)).toEqual(["1", "2", "3", "4"]);
+  const [first, second] = [linesOf(other), linesOf(other)];
+  expect(await first).toEqual(["3", "4"]);
+  await own.append("5");
+  const third = linesOf(other);
+  expect([...(await second), ...(await third)]).toEqual(["5"]);
+  expect(await linesOf(own)).toEqual(["1", "2", "3", "4", "5"]);
 });
 
 test("More rows than one query gives are all read, each once", async () => {
@@ -146,10 +152,28 @@ test("Looking makes no table, and nothing that was read is forgotten when the ta
   await journal.begin(withTopic("first"));
   await database.exec("drop table public.faceless_journal");
   expect(await topics(journal)).toEqual(["first"]);
-  // Rows with the positions that were read before, as after the restoring of a backup.
-  for (const topic of ["second", "third"]) await openJournal().journal.begin(withTopic(topic));
-
+  // Rows with the positions that were read before, as after a backup was restored.
+  const replace = async (...names: readonly string[]) => {
+    await database.exec("drop table if exists public.faceless_journal");
+    for (const name of names) await openJournal().journal.begin(withTopic(name));
+  };
+  await replace("second", "third");
   expect(await topics(journal)).toEqual(["first", "second", "third"]);
+  await replace("fourth", "fifth", "sixth");
+
+  expect(await topics(journal)).toEqual(["first", "second", "third", "fourth", "fifth", "sixth"]);
+});
+
+test("what its user may do is known of a table, and where there is none", async () => {
+  const store = openStore();
+  const owner = { role: "postgres", isReadOnly: false, mayCreate: true };
+  expect(await store.rights()).toEqual({ ...owner, mayInsert: null });
+  await store.append("line");
+
+  expect(await store.rights()).toEqual({ ...owner, mayInsert: true });
+  await expect(openStore({ at: await freePort() }).rights()).rejects.toThrow(
+    /can't be read \(connect ECONNREFUSED/,
+  );
 });
 
 test.each([
@@ -184,12 +208,13 @@ describe("a connection", () => {
     expect(proxy.clients.size).toBe(1);
   });
 
-  test("that breaks is renewed by the next call", async () => {
+  test("that breaks is renewed by the next calls", async () => {
     const proxy = await startTcpProxy(port);
     const { journal } = openJournal({ at: proxy.port });
     await journal.begin(withTopic("first"));
     proxy.cut();
-    await until(() => proxy.clients.size === 0);
+    // The process may not have noticed yet.
+    await until(() => journal.entries().then(Boolean, () => false));
 
     await journal.begin(withTopic("second"));
     expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
@@ -228,15 +253,34 @@ describe("a connection", () => {
     await until(() => delays().filter((delayMs) => delayMs === 4_000).length === 2);
     pass(4_000);
 
-    for (const result of await Promise.allSettled(waiting))
-      expect(result).toMatchObject({ reason: { problem: expect.stringContaining("(no answer in 4 s: ") } });
+    const failed = (use: string) => ({ reason: { problem: `can't be ${use} (no answer in 4 s: ${PLACE})` } });
+    expect(await Promise.allSettled(waiting)).toMatchObject([
+      failed("read"),
+      failed("read"),
+      failed("written"),
+    ]);
+    // Only an outcome is tried again.
+    expect(delays()).not.toContain(5_000);
     proxy.mode = "pass";
     expect(await linesOf(store)).toEqual(["line"]);
+    await store.append("next");
+    expect(await linesOf(store)).toEqual(["next"]);
+  });
+
+  test("that can't be made fails one call, and not those after it", async () => {
+    const proxy = await startTcpProxy(port);
+    proxy.mode = "refuse";
+    const store = openStore({ at: proxy.port });
+    await expect(linesOf(store)).rejects.toThrow("can't be read");
+    proxy.mode = "pass";
+
+    expect(await linesOf(store)).toEqual([]);
+    expect(proxy.clients.size).toBe(1);
   });
 
   test("that is back records the outcome that could not be recorded without it", async () => {
     const proxy = await startTcpProxy(port);
-    const { clock, pass } = manualClock();
+    const { clock, pass, delays } = manualClock();
     const { journal, warnings } = openJournal({ clock, at: proxy.port });
     const { own } = await journal.begin(VIDEO);
     proxy.mode = "refuse";
@@ -245,7 +289,9 @@ describe("a connection", () => {
     expect(warnings).toHaveLength(1);
     const others = openJournal().journal;
     expect(await others.entries()).toMatchObject([{ id: own.id }]);
+    const { made } = proxy;
     pass(5_000);
+    await until(() => proxy.made > made && delays().includes(5_000));
     proxy.mode = "pass";
 
     await expect
@@ -279,6 +325,44 @@ test.each([
   ["postgres://user@%2Frun%2Fpostgresql", "the table faceless_journal of user on /run/postgresql"],
   ["postgresql://[::1]:6432/my%20videos", "the table faceless_journal of my videos on ::1"],
   ["postgres://user:p%zz@db.test/%zz", "the table faceless_journal of %zz on db.test"],
+  ["postgres://db.test", "the table faceless_journal of postgres on db.test"],
 ])("The address %s names %s", (url, place) => {
   expect(new JournalPostgres(new URL(url), systemClock).place).toBe(place);
 });
+
+test.each([
+  ["?sslmode=require", true],
+  ["?sslmode=verify-full", false],
+  ["?sslmode=prefer", false],
+])(
+  "a database is told user, name and password, behind a certificate of its own with %s: %s",
+  async (query, isTold) => {
+    const told: string[] = [];
+    const { key, cert } = createCertificate("127.0.0.1");
+    const server = createServer((socket) => {
+      socket.once("data", () => {
+        socket.write("S");
+        const secure = new TLSSocket(socket, { isServer: true, key, cert });
+        secure.on("error", () => {});
+        // Asks for a password in plain text.
+        secure.once("data", (bytes: Buffer) => {
+          told.push(bytes.toString("utf8", 8));
+          secure.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]));
+          secure.once("data", (answer: Buffer) => (told.push(answer.toString("utf8", 5)), secure.destroy()));
+        });
+      });
+    });
+    onTestFinished(() => void server.close());
+    const url = new URL(`postgres://user:p%40ss@127.0.0.1:${await listen(server)}/videos${query}`);
+
+    await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow(
+      isTold
+        ? "can't be written (Connection terminated unexpectedly: "
+        : "can't be written (self-signed certificate: ",
+    );
+    const startup = expect.stringMatching(
+      /user\0user\0database\0videos\0application_name\0faceless-video-mcp\0/,
+    );
+    expect(told).toEqual(isTold ? [startup, "p@ss\0"] : []);
+  },
+);
