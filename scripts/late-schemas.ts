@@ -1,6 +1,6 @@
 // With the first message the SDK makes the schemas of all messages of its version of the protocol, a fifteenth of
-// the start. Here each is made when it is first used. Nor does zod compile a function from text for each schema:
-// parsing without them is hardly slower.
+// the start. Here each is made when it is first used. Nor does zod compile a function from text for each schema,
+// until the server has listed its tools and allows it.
 
 import type { Plugin } from "rolldown";
 
@@ -13,16 +13,22 @@ const READ = /\b(?:s|buildSchemas\d+\(\))\.(\w+)/g;
 /** The members of the maps from methods to schemas. */
 const MAPPED = /^\t\t\t("?[\w/]+"?): (s\.\w+)(?=,?$)/gm;
 
-const ZOD = /zod.v4.core.core\.js$/;
-const ZODS_CONFIG = "__zod_globalConfig = {}";
+/** Zod's own code, and what stands there instead. */
+const OF_ZOD: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  "core.js": [["__zod_globalConfig = {}", "__zod_globalConfig = { jitless: true }"]],
+  // Decided at each use, and not when a schema is made.
+  "schemas.js": [
+    ["const fastEnabled = jit && allowsEval.value;", ""],
+    ["if (jit && fastEnabled &&", "if (!core.globalConfig.jitless && allowsEval.value &&"],
+  ],
+};
 
 export const lateSchemas: Plugin = {
   name: "late-schemas",
   transform(code, id) {
-    if (ZOD.test(id)) {
-      if (!code.includes(ZODS_CONFIG)) throw new Error(`${id} has its configuration elsewhere.`);
-      return code.replace(ZODS_CONFIG, "__zod_globalConfig = { jitless: true }");
-    }
+    const changes = OF_ZOD[/zod.v4.core.(\w+\.js)$/.exec(id)?.[1] ?? ""];
+    if (changes !== undefined)
+      return changes.reduce((changed, [from, to]) => replaceOnce(id, changed, from, to), code);
     if (!SCHEMAS.test(id)) return undefined;
     const read = new Set([...code.matchAll(READ)].map(([, name]) => name));
     const parts = [BUILDER, MAPPED].map((pattern) => code.match(pattern)?.length ?? 0);
@@ -35,6 +41,11 @@ export const lateSchemas: Plugin = {
     return `const late = (make) => { let made; return () => (made ??= make()); };\n${late}`;
   },
 };
+
+function replaceOnce(id: string, code: string, from: string, to: string): string {
+  if (code.split(from).length !== 2) throw new Error(`${id} does not have this once: ${from}`);
+  return code.replace(from, to);
+}
 
 function makeLate(
   name: string,

@@ -73,6 +73,8 @@ const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\
  * tabs, and joiners, variation selectors and tags where emoji or a script need them. Linear and idempotent.
  */
 export function stripUnsafeCharacters(text: string): string {
+  // Most texts are plain ASCII.
+  if (/^[\t\n -~]*$/.test(text)) return text;
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")

@@ -185,15 +185,24 @@ function hasChanged(before: Job | undefined, after: Job): boolean {
   if (before === undefined) return after.done;
   // The start of a job names no total: the first one that is named is no change.
   const { total = after.progress?.total } = before.progress ?? {};
+  return !before.done && (!isSameContent(before, after) || total !== (after.progress?.total ?? total));
+}
+
+/** By the documented fields: a service may stamp every answer, and sign its links anew each time. */
+function isSameContent(before: Job, after: Job): boolean {
+  const [one, other] = [contentOf(before), contentOf(after)];
   return (
-    !before.done && (contentOf(before) !== contentOf(after) || total !== (after.progress?.total ?? total))
+    one.length === other.length &&
+    one.every((value, index) => value === other[index] || unsigned(value) === unsigned(other[index]))
   );
 }
 
-/** The documented fields: a service may stamp every answer, and sign its links anew each time. */
-function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job): string {
-  const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
-  return JSON.stringify([status, progress?.completed ?? 0, progress?.failed ?? 0, ...links]);
+function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job) {
+  return [status, progress?.completed ?? 0, progress?.failed ?? 0, audioUrl, finalVideoUrl, ...videoUrls];
+}
+
+function unsigned(value: string | number | undefined): string | number | undefined {
+  return typeof value === "string" ? value.split(/[?#]/, 1)[0] : value;
 }
 
 /** Reads an undocumented field, so any other shape of it is no error. */

@@ -98,7 +98,9 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
   return {
     ...application,
     signal,
-    client: clientName(server, mcpReq),
+    get client() {
+      return clientName(server, mcpReq);
+    },
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {

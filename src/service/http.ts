@@ -118,6 +118,8 @@ const DECODERS = new Map<string, (body: Buffer, options: ZlibOptions) => Buffer>
   ["br", brotliDecompressSync],
 ]);
 
+const UTF8 = new TextDecoder();
+
 type Reason = Omit<TransportFacts, "sent" | "status">;
 
 const SHUTTING_DOWN: Reason = {
@@ -246,7 +248,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     if (decode === undefined)
       return unreadable(`its encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`);
     try {
-      return new TextDecoder().decode(decode(Buffer.from(this.#body, "latin1"), options));
+      return UTF8.decode(decode(Buffer.from(this.#body, "latin1"), options));
     } catch (error) {
       const isTooLarge = errnoOf(error) === "ERR_BUFFER_TOO_LARGE";
       return unreadable(isTooLarge ? "it is larger than 4 MB" : `its ${encoding} encoding is damaged`);

@@ -203,5 +203,6 @@ function readDate(value: ResponseHeaders[string]): number | undefined {
 
 /** The first value of a repeated header; an empty text, which reads as malformed, for an absent one. */
 function textOf(value: ResponseHeaders[string]): string {
-  return ([value].flat()[0] ?? "").trim();
+  const first = typeof value === "string" ? value : value?.[0];
+  return first?.trim() ?? "";
 }

@@ -31,8 +31,8 @@ const MAX_DEPTH = 20;
 
 /** Everything that the service says passes here before anything is checked, cut or shown. */
 export function jsonReader(redact: Redact) {
-  // Most texts are plain ASCII. Invisible characters go first, since they could hide the key.
-  const cleanText = (text: string) => redact(/^[\t\n -~]*$/.test(text) ? text : stripUnsafeCharacters(text));
+  // Invisible characters go first, since they could hide the key.
+  const cleanText = (text: string) => redact(stripUnsafeCharacters(text));
   /** The same JSON without nulls (properties and array elements), invisible characters and the key. */
   const clean = (value: unknown) => cleanJson(value, cleanText);
   /** The parsed text, cleaned; undefined if it is not JSON or has far too many values. */
@@ -310,7 +310,7 @@ function withSafeLinks<Fields extends object>(
     if (kept.includes(name)) continue;
     const passed = omitted.has(name) ? undefined : passOn(value, LINK_FIELDS.has(name));
     if (passed === undefined) Reflect.deleteProperty(safe, name);
-    else Reflect.set(safe, name, passed);
+    else if (passed !== value) Reflect.set(safe, name, passed);
   }
   return safe;
 }
@@ -318,10 +318,14 @@ function withSafeLinks<Fields extends object>(
 /** Safe is https, and http to this computer if the service runs on it too; never with a user or password. */
 function isSafeLink(link: string, isLocal: boolean): boolean {
   // Prose after a link would reach the model as our own words.
-  if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link) || !URL.canParse(link)) return false;
-  const { protocol, hostname, username, password } = new URL(link);
-  if (username !== "" || password !== "") return false;
-  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+  if (link.length > MAX_LINK_CHARACTERS || /\s/.test(link)) return false;
+  try {
+    const { protocol, hostname, username, password } = new URL(link);
+    if (username !== "" || password !== "") return false;
+    return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+  } catch {
+    return false;
+  }
 }
 
 /** A link as browsers read it: without tabs, line breaks and outer blanks, which could hide its scheme. */
