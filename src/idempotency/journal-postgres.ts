@@ -204,10 +204,6 @@ export class JournalPostgres implements JournalStore {
       socket.ref();
       const { rows }: { rows: unknown[] } = await (await client).query(text, [...values]);
       return rows;
-    } catch (error) {
-      // What the connection is good for is not known. What waits for it rejects.
-      socket.destroy();
-      throw error;
     } finally {
       socket.unref();
       this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());
@@ -219,12 +215,14 @@ export class JournalPostgres implements JournalStore {
     const connect = async () => {
       const { Client } = await import("pg");
       const client = new Client({ ...this.#address, stream: () => socket });
-      // A connection that breaks while nothing waits for it is renewed by the next statement.
+      // Where the connection breaks, or can't be made, the next statement makes a new one.
       client.on("error", () => socket.destroy());
       await client.connect();
       return client;
     };
-    return { socket, client: connect() };
+    const client = connect();
+    client.catch(() => socket.destroy());
+    return { socket, client };
   }
 
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
