@@ -29,6 +29,51 @@ test("a GET in the background is never retried", async () => {
   expect(rest.lines()).toEqual([STATUS]);
 });
 
+test("how long to wait is what an answer says that is no 429, or is not known", async () => {
+  const answers = [{ status: 503, headers: { "retry-after": "7" } }, { status: 503 }];
+  const { service } = await bridge({ [STATUS]: answers });
+  const read = () => failureOf(service.getJob(JOB_ID, { background: true }));
+
+  expect(await read()).toMatchObject({ retryAfterSeconds: 7 });
+  expect((await read()).retryAfterSeconds).toBeUndefined();
+});
+
+test.each([
+  [299, "completed"],
+  [400, "rejected"],
+])("an answer with the status %i is %s", async (status, end) => {
+  const { service } = await bridge({ [STATUS]: { ...DONE, status } });
+  const read = service.getJob(JOB_ID).then(
+    (job) => job.status,
+    () => "rejected",
+  );
+
+  expect(await read).toBe(end);
+});
+
+test.each([
+  [[], "it is not an object"],
+  [{ status: 5 }, "status is missing or has another form"],
+])("the answer %j is refused with what is wrong with it", async (json, problem) => {
+  const { service } = await bridge({ [STATUS]: { json } });
+
+  expect((await failureOf(service.getJob(JOB_ID, { background: true }))).message).toContain(`: ${problem}.`);
+});
+
+test("a GET is not sent after a wait that leaves less than 250 ms", async () => {
+  const clock = jumpingClock();
+  const { service, rest } = await usedUp(10, clock);
+
+  expect(await failureOf(service.getJob(JOB_ID, { deadlineMs: 11_249 }))).toMatchObject({
+    code: "rate_limited",
+    outcome: "not_sent",
+  });
+  expect(clock.slept).toEqual([]);
+  await service.getJob(JOB_ID, { deadlineMs: 11_250 });
+  expect(clock.slept).toEqual([11_000]);
+  expect(rest.lines()).toHaveLength(2);
+});
+
 test("a GET waits between attempts with jitter, or as long as Retry-After says", async () => {
   const clock = jumpingClock();
   const answers = [{ status: 503 }, { status: 503, headers: { "retry-after": "3" } }, DONE];
