@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Clock } from "../../src/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { GENERATE, JOB_ID, KEY, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
@@ -72,6 +72,23 @@ test("a GET is not sent after a wait that leaves less than 250 ms", async () => 
   await service.getJob(JOB_ID, { deadlineMs: 11_250 });
   expect(clock.slept).toEqual([11_000]);
   expect(rest.lines()).toHaveLength(2);
+});
+
+test("a fault of ours leaves it unknown whether a POST was carried out, and nothing else", async () => {
+  let calls = 0;
+  const monotonicMs = () => {
+    calls += 1;
+    // The first of three calls begins the request, and the second asks the rate limiter.
+    if (calls % 3 === 2) throw new TypeError("a fault");
+    return 0;
+  };
+  const { service } = await bridge({}, { clock: { ...systemClock, monotonicMs } });
+
+  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ code: "internal", outcome: "rejected" });
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
+    code: "internal",
+    outcome: "unknown",
+  });
 });
 
 test("a GET waits between attempts with jitter, or as long as Retry-After says", async () => {
