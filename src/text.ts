@@ -127,6 +127,13 @@ export function quoteName(text: string): string {
   return /^[a-z0-9_]{1,20}$/.test(name) ? name : JSON.stringify(name);
 }
 
+/** The seconds of "45", "45s", "45 sec", "45 seconds" and "1.5 min". */
+export function readSeconds(text: string): number | undefined {
+  const [, number, minutes] =
+    /^(-?\d{1,9}(?:\.\d{1,9})?)\s?(?:(m|mins?|minutes?)|s|secs?|seconds?)?\.?$/i.exec(text.trim()) ?? [];
+  return number === undefined ? undefined : Number(number) * (minutes === undefined ? 1 : 60);
+}
+
 /** "just now", "40 seconds ago", "110 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */
 export function describeAge(ms: number): string {
   const units = [

@@ -5,7 +5,7 @@ import { readJobId } from "../job.ts";
 import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
 import { findByWords, firstSpokenWords } from "../spoken-words.ts";
-import { cleanServiceText } from "../text.ts";
+import { cleanServiceText, readSeconds } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 
 /** Characters that are kept. */
@@ -108,11 +108,8 @@ export const newDuration = {
   suggest: suggest([ORIGINAL_LENGTH, ...DURATIONS]),
 };
 
-/** "45", "45s", "45 sec", "45 seconds" and "1.5 min". */
 function readDuration(text: string): number | undefined {
-  const [, number, minutes] =
-    /^(\d{1,4}(?:\.\d{1,4})?)\s?(?:(m|min|mins|minutes?)|s|sec|secs|seconds?)?\.?$/i.exec(text) ?? [];
-  const seconds = Number(number) * (minutes === undefined ? 1 : 60);
+  const seconds = readSeconds(text) ?? 0;
   return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
 }
 

@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { JOB_ID, readJobId } from "../job.ts";
+import { readSeconds } from "../text.ts";
 
 export const jobIdArgument = () =>
   z
@@ -15,9 +16,9 @@ export const confirmDuplicateArgument = () =>
 
 // Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.
 
-/** Reads "30", "30s" and "30 seconds" as 30. */
+/** Reads "30", "30s", "30 seconds" and "0.5 min" as 30. */
 export function asSeconds(value: unknown): unknown {
-  return asNumber(typeof value === "string" ? value.replace(/\s*(s|secs?|seconds?)\s*$/i, "") : value);
+  return typeof value === "string" ? (readSeconds(value) ?? value) : value;
 }
 
 /** Reads "30" as 30. */
