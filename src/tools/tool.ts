@@ -192,18 +192,22 @@ function inputError(tool: Tool, error: z.ZodError): BridgeError {
     const where = String(issue.path[0] ?? "arguments");
     return issue.input === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue)}`;
   });
-  // Without it, the call would pay for or post what the user did not mean.
-  const isWish = unknown.length > 0 && tool.effect !== "reads";
   return new BridgeError({
     code: "invalid_input",
     message: `The arguments of ${tool.name} can't be used: ${problems.join("; ")}.`,
-    nextStep: isWish
-      ? `What ${isOne ? "it asks" : "they ask"} for is not possible here: tell the user, and call without ${isOne ? "it" : "them"} only if they still want that.`
-      : "Correct them, then call again.",
+    nextStep: adviceFor(tool.effect, unknown.length > 0),
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
   });
+}
+
+/** The next call must not pay for or post what the user did not mean. */
+function adviceFor(effect: Effect, hasUnknown: boolean): string {
+  if (effect === "reads") return "Correct them, then call again.";
+  return hasUnknown
+    ? "Where one of its arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
+    : "Call again only with what the user wants. If that is not allowed here, tell them and ask.";
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -179,13 +179,14 @@ test.each([
   [{}, "topic is missing"],
   [{ topic: "  " }, "topic is missing"],
   [{ topic: ["Tides"] }, "topic: must be a string"],
+  [{ topic: "Tides", duration: 180 }, "duration: 180 must be from 10 to 90 seconds"],
 ])("generate_video refuses %j before anything is sent", async (args, problem) => {
   const { call, computer } = harness();
 
   expect(await errorOf(call(args))).toEqual({
     code: "invalid_input",
     message: `The arguments of generate_video can't be used: ${problem}.`,
-    nextStep: "Correct them, then call again.",
+    nextStep: "Call again only with what the user wants. If that is not allowed here, tell them and ask.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,

@@ -133,20 +133,20 @@ test.each([
   [generateVideo, { topic: "Tides" }, ["captions"]],
   [generateVideo, { topic: "Tides", duration: "half a minute" }, ["price"]],
   [publishVideo, { jobId: JOB_ID, platforms: ["tiktok"] }, ["caption", "scheduleAt"]],
-  [publishVideo, { jobId: JOB_ID, platforms: ["tiktok"] }, ["title", "hashtags", "privacy"]],
+  [publishVideo, { jobId: JOB_ID }, ["platform"]],
 ])("%o says of a wish beside %j that it can't be fulfilled: %j", async (tool, args, wishes) => {
   const { call, computer } = createHarness(tool);
   const error = await errorOf(call({ ...args, ...Object.fromEntries(wishes.map((name) => [name, "x"])) }));
 
-  const [are, ask, them] =
-    wishes.length === 1 ? ["is not an argument", "it asks", "it"] : ["are not arguments", "they ask", "them"];
+  const are = wishes.length === 1 ? "is not an argument" : "are not arguments";
   const known = Object.keys(tool.input().shape).join(", ");
   expect(error).toEqual({
     code: "invalid_input",
     message: expect.stringContaining(
       `${wishes.map((name) => `"${name}"`).join(", ")} ${are} of ${tool.name} (its arguments: ${known})`,
     ),
-    nextStep: `What ${ask} for is not possible here: tell the user, and call without ${them} only if they still want that.`,
+    nextStep:
+      "Where one of its arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
