@@ -47,7 +47,7 @@ function doubtLanguage({ topic, language }: GenerationRequest, spoken: string): 
   const name = languageName(DEFAULTS.language);
   if (foreign * 2 <= all) return undefined;
   return [
-    `Not sent: no language was given, so the voice would speak ${name}, but ${foreign} of the topic's ${all} letters are of another script.`,
+    `Not sent: no language was given, so the voice would speak ${name}, but its words are of another script (${foreign} of ${all} letters).`,
     `Call again with the topic's language, or write it in ${name}.`,
   ];
 }
@@ -64,6 +64,6 @@ function doubtLength(
   const most = duration < DURATION.max ? ` ${DURATION.max} seconds, the most, ${hold(DURATION.max)}` : "";
   return [
     `Not sent: about ${count} ${unit} of the topic would be spoken, and ${duration} seconds of ${languageName(language)} ${hold(duration)}${most}`,
-    "Shorten it with the user, or plan several videos, each paid for.",
+    `Shorten it with the user, or ${count <= perSecond * DURATION.max ? "agree on a longer duration" : "plan several videos, each paid for"}.`,
   ];
 }

@@ -106,20 +106,24 @@ test.each<[string, GenerationRequest]>([
 test("a doubt says what was found and what would fit, and the same call made again is sent", async () => {
   const { call, computer } = createHarness(generateVideo);
   const japanese = { topic: SENTENCES.ja };
-  const article = { topic: "word ".repeat(151), pacing: "fast" };
+  const page = { topic: "word ".repeat(225) };
+  const article = { topic: "word ".repeat(226), pacing: "fast" };
 
   expect(await errorOf(call(japanese))).toMatchObject({
     code: "check_order",
     outcome: "not_sent",
     retryable: false,
     message:
-      "Not sent: no language was given, so the voice would speak English, but 19 of the topic's 19 letters are of another script.",
+      "Not sent: no language was given, so the voice would speak English, but its words are of another script (19 of 19 letters).",
     nextStep:
       "Call again with the topic's language, or write it in English. The same call made again orders it as it is.",
   });
+  expect((await errorOf(call(page))).nextStep).toMatch(
+    /^Shorten it with the user, or agree on a longer duration\./,
+  );
   expect(await errorOf(call(article))).toMatchObject({
     message:
-      "Not sent: about 151 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
+      "Not sent: about 226 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
     nextStep:
       "Shorten it with the user, or plan several videos, each paid for. The same call made again orders it as it is.",
   });
