@@ -179,18 +179,23 @@ function describePublished(
   const refused = failed.filter((result) => !isMissing(result));
   const linked = posted.filter(hasLink);
   const unlinked = posted.filter((result) => !hasLink(result));
+  const linkedBefore = before.filter(hasLink);
+  const unlinkedBefore = before.filter((result) => !hasLink(result));
   const summary = inSentences(
     linked.length > 0 && `Posted to ${namesOf(linked)}.`,
     unlinked.length > 0 && `The service reports a post on ${namesOf(unlinked)} but gave no link.`,
-    before.length > 0 &&
-      `It was posted to ${namesOf(before)} by an earlier call, so it was not sent there again.`,
+    linkedBefore.length > 0 &&
+      `It was posted to ${namesOf(linkedBefore)} by an earlier call, so it was not sent there again.`,
+    unlinkedBefore.length > 0 &&
+      `The service reported a post on ${namesOf(unlinkedBefore)} to an earlier call but gave no link, so it was not sent there again.`,
     unconnected.length > 0 && `Not posted to ${namesOf(unconnected)}: no such account is connected.`,
     ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
     unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
   );
   const nextStep = inSentences(
     results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
-    unlinked.length > 0 && `Tell the user to look for the post on ${askedOf(unlinked)}.`,
+    unlinked.length + unlinkedBefore.length > 0 &&
+      `Tell the user to look for the post on ${askedOf([...unlinked, ...unlinkedBefore])}.`,
     isFirst &&
       posted.length > 0 &&
       "Tell them that the service documents no label for generated media, and the platform may want one.",

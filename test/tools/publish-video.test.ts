@@ -70,6 +70,11 @@ test("A post without a link is the service's word, and the user is told to look 
     summary: "The service reports a post on tiktok but gave no link.",
     nextStep: `Tell the user to look for the post on tiktok. ${LABEL}`,
   });
+  expect(await call(on("tiktok"))).toMatchObject({
+    summary:
+      "The service reported a post on tiktok to an earlier call but gave no link, so it was not sent there again.",
+    nextStep: expect.stringMatching(/^Tell the user to look for the post on tiktok\. Only if/),
+  });
 });
 
 test.each<[string, "posted" | "unknown" | undefined, boolean, boolean]>([
