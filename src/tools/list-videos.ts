@@ -67,7 +67,7 @@ export const listVideos = defineTool({
     );
     return {
       summary: inSentences(
-        describePage({ ...page, videos }, query, known),
+        describePage({ ...page, videos }, query, known, jobs),
         leftOut !== undefined &&
           `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
         describeUnsaved(videos.map(({ jobId }) => savedVideos.stateOf(jobId))),
@@ -91,6 +91,7 @@ function describePage(
   { videos, nextCursor }: VideoPage,
   { cursor, limit }: VideosQuery,
   known: History | undefined,
+  jobs: Pick<JobStore, "get">,
 ): string {
   const isFirst = cursor === undefined;
   const isWhole = nextCursor === undefined && videos.length !== limit;
@@ -102,7 +103,7 @@ function describePage(
     videos.length > 0 &&
       known === undefined &&
       "Where they were posted is not known: this computer's journal can't be read.",
-    isFirst && known !== undefined && describeUnlisted(videos, known, isWhole),
+    isFirst && known !== undefined && describeUnlisted(videos, known, isWhole, jobs),
   );
 }
 
@@ -114,7 +115,12 @@ function describeUnsaved(videos: readonly (SavedVideo | undefined)[]): string {
 }
 
 /** The orders of this computer that the list's first page should show and doesn't. */
-function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, isWhole: boolean): string {
+function describeUnlisted(
+  videos: readonly Video[],
+  { orders, nowMs }: History,
+  isWhole: boolean,
+  jobs: Pick<JobStore, "get">,
+): string {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
   const ageOf = ({ atMs }: GenerationEntry) => Math.max(0, nowMs - atMs);
   const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
@@ -128,11 +134,13 @@ function describeUnlisted(videos: readonly Video[], { orders, nowMs }: History, 
       ageOf(order) < Math.min(UNLISTED_MS, oldestMs) &&
       !ids.has(order.jobId.toLowerCase()),
   );
+  // Another process may have started it with another key.
+  const isElsewhere = started.some(({ jobId = "" }) => jobs.get(jobId)?.job === undefined);
   const unanswered = orders.filter((order) => order.jobId === undefined && ageOf(order) < UNANSWERED_MS);
   const isOne = unanswered.length === 1;
   return inSentences(
     started.length > 0 &&
-      `This computer also started ${describe(started)}, which the service does not list yet.`,
+      `This computer also started ${describe(started)}, which the service does not list yet${isElsewhere ? ", or not with this key" : ""}.`,
     unanswered.length > 0 &&
       `This computer also ordered ${describe(unanswered)}; ${isOne ? "its answer is" : "their answers are"} not known yet. Only a listed video without "ordered" can be ${isOne ? "it" : "one of them"}.`,
   );

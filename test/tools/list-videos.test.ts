@@ -43,7 +43,9 @@ test.each<[string, object, GenerationEntry[], RegExp]>([
     "a job of the last ten minutes",
     {},
     [order(JOB_ID, 10 * MINUTE_MS - 1)],
-    new RegExp(`started "Tides" \\(job ${JOB_ID}\\) 9 minutes ago, which the service does not list yet\\.$`),
+    new RegExp(
+      `started "Tides" \\(job ${JOB_ID}\\) 9 minutes ago, which the service does not list yet, or not with this key\\.$`,
+    ),
   ],
   ["an older job, which may be gone", {}, [order(JOB_ID, 10 * MINUTE_MS)], /no videos\.$/],
   [
@@ -83,13 +85,20 @@ test.each<[string, object, GenerationEntry[], RegExp]>([
     "a job that is newer than one on the page",
     { videos: [video(OTHER_JOB_ID)], nextCursor: "c" },
     [order(OTHER_JOB_ID, 2_000), order(JOB_ID, 1_000)],
-    /not list yet\.$/,
+    /not list yet, or not with this key\.$/,
   ],
 ])("The list says of %s that this computer ordered what is not listed", async (_, page, orders, said) => {
   const { summaryOf } = harness(page, knowing(...orders));
 
   expect(await summaryOf()).toMatch(said);
   expect(await summaryOf({ cursor: "c" })).not.toMatch(/this computer/i);
+});
+
+test("A video that this process has started is with its key, but not listed yet", async () => {
+  const { jobs, summaryOf } = harness({}, knowing(order(JOB_ID, 0)));
+  jobs.addStarted(JOB_ID, "Tides");
+
+  expect(await summaryOf()).toMatch(/which the service does not list yet\.$/);
 });
 
 test("An unreadable journal is named beside videos, whose posts it knows", async () => {
