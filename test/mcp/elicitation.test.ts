@@ -144,7 +144,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
     expect(refused._meta?.["faceless/error"]).toEqual(DECLINED);
     expect(textOf(refused)).toMatch(
-      /Tell the user: .* Only you can change this, in this server's settings\.$/,
+      /The same call would fail again\. Tell the user: .* Only you can change this, in this server's settings\.$/,
     );
     expect(posts()).toBe(0);
   });

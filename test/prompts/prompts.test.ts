@@ -26,14 +26,31 @@ test("without arguments the service's defaults apply, and the model chooses the 
   }
 });
 
-test("length is measured in characters or syllables where words are not separated", () => {
-  const japanese = text({ style: "story", language: "ja" });
-  const thai = text({ style: "story", language: "th" });
+test.each([
+  ["en", "64 to 71 words"],
+  ["en-GB", "64 to 71 words"],
+  ["de", "57 to 62 words"],
+  ["fi", "41 to 45 words"],
+  ["pl", "51 to 57 words"],
+  ["ja", "128 to 142 characters"],
+  ["zh-Hant-TW", "102 to 114 characters"],
+  ["th", "77 to 85 syllables"],
+])("thirty seconds of %s hold %s", (language, length) => {
+  expect(text({ style: "story", language })).toContain(`Length: ${length} spoken`);
+});
 
-  expect(japanese).toContain("128 to 142 characters spoken");
+test("where words are not separated, nothing is counted in words", () => {
+  const [japanese = "", thai = ""] = ["ja", "th"].map((language) => text({ style: "story", language }));
+
   expect(japanese).toContain("First line: eight to fourteen characters");
-  expect(thai).toContain("77 to 85 syllables spoken");
   expect(japanese + thai).not.toMatch(/(\d|six) words/);
+});
+
+test.each([
+  ["brainrot", "71 to 78"],
+  ["asmr", "at most 39"],
+])("the style %s has its own pacing and pauses", (style, length) => {
+  expect(text({ style })).toContain(`Length: ${length} words spoken`);
 });
 
 test.each(STYLES)("write_video_topic has the brief of %s and none of another style", (style) => {

@@ -119,25 +119,6 @@ test("Each platform's outcome has its reason", async () => {
   });
 });
 
-test("A client that can't ask is refused where only a yes publishes", async () => {
-  const { call, context, computer } = answering([]);
-  Object.assign(context, { config: { ...context.config, confirmPublish: "always" } });
-
-  expect(await errorOf(call(on("tiktok")))).toMatchObject({
-    code: "declined",
-    message: expect.stringContaining("this client can't ask"),
-    nextStep: expect.not.stringContaining("FACELESS_"),
-    isForUser: true,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
-  expect(computer.posts).toEqual([]);
-  context.askUser = async () => true;
-  await call(on("tiktok"));
-  expect(computer.posts).toHaveLength(1);
-});
-
 test("A code that is not valid is said to be so, and an empty one is none", async () => {
   const { call, computer } = harness();
   await call(on("tiktok"));
@@ -336,17 +317,6 @@ test("A repeat and another video are other questions", async () => {
     undefined,
   ]);
   expect(new Set(questions.map(({ key }) => key)).size).toBe(5);
-});
-
-test.each([
-  [{ jobId: "7", platforms: ["x"] }, 'jobId: "7" must be the UUID of a job, as list_videos shows it'],
-  [on(), "platforms: must name at least one platform"],
-  [on(...many(21)), "platforms: must name at most 20 platforms"],
-])("%j is a wrong call", async (args, problem) => {
-  const { call, computer, questions } = harness();
-
-  expect((await errorOf(call(args))).message).toContain(`: ${problem}.`);
-  expect([computer.posts, questions]).toEqual([[], []]);
 });
 
 test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(

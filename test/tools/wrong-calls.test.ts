@@ -60,13 +60,18 @@ test.each<[object, string]>([
   [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
   [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
   [{ confirmDuplicate: true }, "confirmDuplicate: true must be a string"],
+  [{ topic: "  " }, "topic is missing"],
+  [{ topic: ["Tides"] }, "topic: must be a string"],
 ])("generate_video refuses, with what is allowed, %j", async (given, problem) => {
   const { call, computer } = createHarness(generateVideo);
 
-  expect(await errorOf(call({ topic: "Tides", ...given }))).toMatchObject({
+  expect(await errorOf(call({ topic: "Tides", ...given }))).toEqual({
     code: "invalid_input",
     message: `The arguments of generate_video can't be used: ${problem}.`,
+    nextStep: "Call again only with what the user wants. If that is not allowed here, tell them and ask.",
     outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
   });
   expect(computer.generations).toEqual([]);
 });
@@ -78,10 +83,15 @@ test("a duration of very many blanks is refused at once", async () => {
   expect(error.message).toContain("must be a number");
 });
 
-test.each([[5], ["tiktok", 5]])("publish_video refuses platforms %j by its value", async (...platforms) => {
-  const error = await errorOf(createHarness(publishVideo).call({ jobId: JOB_ID, platforms }));
+test.each([
+  [["tiktok", 5], "5 must be a string"],
+  [[], "must name at least one platform"],
+  [Array.from({ length: 21 }, (_, index) => `p${index}`), "must name at most 20 platforms"],
+])("publish_video refuses platforms %j", async (platforms, problem) => {
+  const { call, computer } = createHarness(publishVideo);
 
-  expect(error.message).toMatch(/: platforms: 5 must be a string\.$/);
+  expect((await errorOf(call({ jobId: JOB_ID, platforms }))).message).toContain(`: platforms: ${problem}.`);
+  expect(computer.posts).toEqual([]);
 });
 
 test.each<[unknown, unknown, string[]]>([
