@@ -178,7 +178,8 @@ function readLog(place: string): string[] {
 
 function run(agent: string, task: string): Promise<unknown> {
   const child = spawn(agent, { shell: true, stdio: ["pipe", "inherit", "inherit"] });
-  child.stdin.end(task);
+  // It may end, or not be there, without reading its task.
+  child.stdin.on("error", () => {}).end(task);
   return new Promise((end) => child.on("close", end));
 }
 
