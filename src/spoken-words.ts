@@ -22,7 +22,7 @@ export function spokenTextOf(topic: string): string {
 export function firstSpokenWords(topic: string): string {
   const start = topic.slice(0, NAMED_BY);
   const spoken = spokenTextOf(start);
-  const words = (hasWords(spoken) ? spoken : start).replace(/\s+/g, " ").trim();
+  const words = (/[\p{L}\p{N}]/u.test(spoken) ? spoken : start).replace(/\s+/g, " ").trim();
   const characters = Array.from(words.slice(0, 2 * NAME_CHARACTERS));
   if (characters.length <= NAME_CHARACTERS && words.length <= 2 * NAME_CHARACTERS) return words;
   const [next = ""] = characters.splice(NAME_CHARACTERS - 1);
@@ -42,10 +42,6 @@ export function findByWords<Video extends { readonly jobId: string; readonly top
     const name = firstSpokenWords(topic).toLowerCase();
     return words.every((word) => name.includes(word) || jobId.toLowerCase().startsWith(word));
   });
-}
-
-function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
 }
 
 /** What is counted: words or, in scripts without spaces between words, characters or syllables. */

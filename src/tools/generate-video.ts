@@ -93,7 +93,7 @@ export const generateVideo = defineTool({
       isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
     };
     const started = await generateOnce.run(request, {
-      confirmDuplicate: confirmDuplicate || undefined,
+      confirmDuplicate,
       signal,
       client,
       ask,

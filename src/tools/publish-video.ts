@@ -76,7 +76,7 @@ export const publishVideo = defineTool({
     const published = await publishOnce.run(
       { jobId, platforms },
       { ask, explain: (failure, request) => explainRefusal(failure, request, context) },
-      { confirmDuplicate: confirmDuplicate || undefined, signal, client },
+      { confirmDuplicate, signal, client },
     );
     const { answer, results } = published;
     const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);

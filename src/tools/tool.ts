@@ -171,14 +171,12 @@ export async function runTool(
 /** Models write numbers as texts, and null or a blank for no value: what has one meaning is accepted. */
 function readArguments({ readers = {} }: Tool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  const given = Object.entries(args).filter(([, value]) => value !== null && !isBlank(value));
+  const given = Object.entries<unknown>({ ...args }).filter(
+    ([, value]) => value !== null && (typeof value !== "string" || value.trim() !== ""),
+  );
   return Object.fromEntries(
     given.map(([name, value]) => [name, Object.hasOwn(readers, name) ? readers[name]?.(value) : value]),
   );
-}
-
-function isBlank(value: unknown): boolean {
-  return typeof value === "string" && value.trim() === "";
 }
 
 function inputError(tool: Tool, error: z.ZodError): BridgeError {
