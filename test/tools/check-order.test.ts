@@ -44,14 +44,6 @@ test("no topic of a trial is doubted, nor is a wish that is ordered as it is", a
   expect(orders.filter((_, index) => doubted[index])).toEqual([]);
 });
 
-test("a topic in another script is doubted where no language is given, and only there", async () => {
-  const topics = topicsOfTrials().filter(({ language }) => language === "ja");
-  expect(topics.length).toBeGreaterThan(0);
-  const doubted = await Promise.all(topics.map(({ topic, duration }) => isDoubted({ topic, duration })));
-
-  expect(doubted).not.toContain(false);
-});
-
 const SENTENCES = {
   ja: "キツネは毎晩ひとつずつ靴下を盗んでいく。",
   ru: "Лиса каждую ночь крадёт по одному носку.",

@@ -333,13 +333,3 @@ test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
     expect(computer.posts).toEqual([]);
   },
 );
-
-test.each(["tiktok", "TikTok", " youtube ", "x", "my.site_2-b", "x".repeat(64)])(
-  "%j is a platform's id",
-  async (platform) => {
-    const { call, computer } = harness();
-    await call(on(platform));
-
-    expect(computer.posts).toEqual([{ jobId: JOB_ID, platforms: [platform.trim().toLowerCase()] }]);
-  },
-);

@@ -97,6 +97,7 @@ test.each([
 test.each<[unknown, unknown, string[]]>([
   [JOB_ID, "tiktok", ["tiktok"]],
   [JOB_ID, "TikTok, youtube", ["tiktok", "youtube"]],
+  [JOB_ID, [" X ", "my.site_2-b", "x".repeat(64)], ["x", "my.site_2-b", "x".repeat(64)]],
   [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
   [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
   [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
