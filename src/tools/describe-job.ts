@@ -156,7 +156,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
 }
 
 function describeCompleted(job: Job, facts: StatusFacts): Guidance {
-  const { publishedTo, saved, isLinkUnread = false } = facts;
+  const { publishedTo, saved, isLinkUnread = false, ageMs = 0 } = facts;
   const link = job.finalVideoUrl;
   const isMissing = link === undefined && !hasUnsafeLinks(job);
   return {
@@ -172,7 +172,7 @@ function describeCompleted(job: Job, facts: StatusFacts): Guidance {
       describeUnsafe(job),
     ),
     nextStep: isMissing
-      ? isLinkUnread
+      ? isLinkUnread || ageMs >= LONG_RENDER_MS
         ? "Tell the user that it is ready. Look for the link with get_video_status when they ask for it."
         : "Call get_video_status again in a few seconds for that link. If the video is an older one, look for the link with list_videos."
       : nextStepWhenReady(link, facts),

@@ -198,14 +198,16 @@ test("Clips that failed are named in a video that is ready", async () => {
   expect((await guidanceFor(job))[0]).toContain(" 1 of 3 clips failed.");
 });
 
-test("A link that could not be looked up orders no loop", async () => {
-  const { finalVideoUrl: _, ...job } = READY;
-  const { call } = harnessOf(job, { reader: { ...readerOf(async () => job), isListUnread: true } });
+test.each<[string, boolean, number]>([
+  ["The link of the final video could not be looked up.", true, 0],
+  ["The service has not listed the link of the final video yet.", false, 10 * MINUTE_MS],
+])("A link that may never be listed orders no loop: %s", async (said, isListUnread, ageMs) => {
+  const reader = { ...readerOf(async () => WITHOUT_LINK), isListUnread };
 
-  expect(await call({ jobId: JOB_ID })).toMatchObject({
-    summary: "The video is ready: 2 clips. The link of the final video could not be looked up.",
-    nextStep: "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
-  });
+  expect(await guidanceFor(WITHOUT_LINK, ageMs, { reader })).toEqual([
+    `The video is ready: 2 clips. ${said}`,
+    "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
+  ]);
 });
 
 test.each([
