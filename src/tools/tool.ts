@@ -204,7 +204,7 @@ function inputError(tool: Tool, error: z.ZodError): BridgeError {
 function adviceFor(effect: Effect, hasUnknown: boolean): string {
   if (effect === "reads") return "Correct them, then call again.";
   return hasUnknown
-    ? "Where one of its arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
+    ? "Where one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
     : "Call again only with what the user wants. If that is not allowed here, tell them and ask.";
 }
 

@@ -157,7 +157,7 @@ test.each([
       `${wishes.map((name) => `"${name}"`).join(", ")} ${are} of ${tool.name} (its arguments: ${known})`,
     ),
     nextStep:
-      "Where one of its arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
+      "Where one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
