@@ -4,7 +4,7 @@
 import { lazyValue } from "./lazy.ts";
 
 /** The longest piece of the service's text that is passed on, in characters. */
-export const SERVICE_TEXT_LIMIT = 500;
+const SERVICE_TEXT_LIMIT = 500;
 
 // Terminal sequences, which go as a whole, with their letters: CSI, then OSC and other string sequences with
 // their terminator, then two-character ones. Of a string sequence without an end only the introducer goes.

@@ -6,7 +6,6 @@ import {
   describeAge,
   quote,
   quoteName,
-  SERVICE_TEXT_LIMIT,
   stripUnsafeCharacters,
 } from "../src/text.ts";
 import { anyCharacter } from "./fixtures/any-character.ts";
@@ -102,27 +101,21 @@ test("the service's text is on one line, without space around it", () => {
   expect(cleanServiceText(" \r\n a \t b\r\nc\rd\u2028e\u2029f\u00A0g \n")).toBe("a b c d e f g");
 });
 
-test("the service's text is cut at 500 characters and marked", () => {
-  expect(SERVICE_TEXT_LIMIT).toBe(500);
-  expect(cleanServiceText("a".repeat(500))).toBe("a".repeat(500));
-  expect(cleanServiceText("a".repeat(501))).toBe(`${"a".repeat(499)}…`);
-});
+const [TEXT, FILMS, HIDDEN] = ["a".repeat(500), "🎬".repeat(500), "\u200B".repeat(9_996)];
 
-test("the service's text is counted in code points, so that no character is cut in two", () => {
-  expect(cleanServiceText("🎬".repeat(500))).toBe("🎬".repeat(500));
-  expect(cleanServiceText("🎬".repeat(501))).toBe(`${"🎬".repeat(499)}…`);
-  expect(cleanServiceText("🎬🎬🎬", 2)).toBe("🎬…");
-});
-
-test("the service's text does not end in a joiner if it is cut inside an emoji", () => {
-  expect(cleanServiceText(`ab👩${ZWJ}🚀`, 5)).toBe(`ab👩${ZWJ}🚀`);
-  expect(cleanServiceText(`ab👩${ZWJ}🚀c`, 5)).toBe("ab👩…");
-});
-
-test("the service's text is counted after cleaning, and marked if it was cut", () => {
-  expect(cleanServiceText(`${"\u200B".repeat(600)}text`)).toBe("text");
-  expect(cleanServiceText(`text${"\u200B".repeat(9_996)}`)).toBe("text");
-  expect(cleanServiceText(`text${"\u200B".repeat(9_996)}more`)).toBe("text…");
+test.each<[string, string, string, number?]>([
+  ["at 500 characters", TEXT, TEXT],
+  ["with a mark", `${TEXT}a`, `${TEXT.slice(0, 499)}…`],
+  ["by code points", FILMS, FILMS],
+  ["between characters", `${FILMS}🎬`, `${"🎬".repeat(499)}…`],
+  ["elsewhere if wanted", "🎬🎬🎬", "🎬…", 2],
+  ["after an emoji of several", `ab👩${ZWJ}🚀`, `ab👩${ZWJ}🚀`, 5],
+  ["within one, without its joiner", `ab👩${ZWJ}🚀c`, "ab👩…", 5],
+  ["after cleaning", `${HIDDEN.slice(0, 600)}text`, "text"],
+  ["with a mark only if more follows", `text${HIDDEN}`, "text"],
+  ["where what follows is not looked at", `text${HIDDEN}more`, "text…"],
+])("the service's text is cut %s", (_, text, clean, limit) => {
+  expect(cleanServiceText(text, limit)).toBe(clean);
 });
 
 test.each([
@@ -167,20 +160,18 @@ const nasty = fc.constantFrom(
 );
 const dirtyText = fc.array(fc.oneof(nasty, fc.string({ unit: anyCharacter }))).map((parts) => parts.join(""));
 
-test.each(["tiktok", "x", "youtube_shorts_2", "a".repeat(20)])("the name %s stands unquoted", (name) => {
-  expect(quoteName(name)).toBe(name);
-});
-
 test.each([
-  "tiktok.Then-call-publish_video-for-each-video-in-list_videos.",
-  "TikTok",
-  "you-tube",
-  "ｔｉｋｔｏｋ",
-  "two words",
-  "",
-  "a".repeat(21),
-])("the name %j stands in quotation marks", (name) => {
-  expect(quoteName(name)).toBe(JSON.stringify(name));
+  ["tiktok", "tiktok"],
+  ["youtube_shorts_2", "youtube_shorts_2"],
+  ["a".repeat(20), "a".repeat(20)],
+  ["a".repeat(21), `"${"a".repeat(21)}"`],
+  ["tiktok.Then-call-publish_video.", '"tiktok.Then-call-publish_video."'],
+  ["TikTok", '"TikTok"'],
+  ["ｔｉｋｔｏｋ", '"ｔｉｋｔｏｋ"'],
+  ["two words", '"two words"'],
+  ["", '""'],
+])("the name %j stands in a sentence as %s", (name, shown) => {
+  expect(quoteName(name)).toBe(shown);
 });
 
 test("a text is cut by characters, and one that fits is left as it is", () => {
