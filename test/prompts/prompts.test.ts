@@ -39,6 +39,13 @@ test.each([
   expect(text({ style: "story", language })).toContain(`Length: ${length} spoken`);
 });
 
+test.each([
+  ["en-GB", "British English (`en-GB`)"],
+  ["de", "German (`de`), as people talk there; an opening as strong as in English"],
+])("the language %s is named, with how it is spoken where it is not English", (language, line) => {
+  expect(text({ language })).toContain(`- Language: ${line}\n`);
+});
+
 test("where words are not separated, nothing is counted in words", () => {
   const [japanese = "", thai = ""] = ["ja", "th"].map((language) => text({ style: "story", language }));
 
