@@ -56,8 +56,8 @@ export async function explainRefusal(
   if (code !== "refused") return refusal;
   const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
   if (found?.obstacle === undefined) return refusal;
-  const { message, nextStep, retryable } = found.obstacle.facts;
-  return new BridgeError({ ...refusal.facts, message, nextStep, retryable, outcome: "rejected" }, refusal);
+  const { facts } = found.obstacle;
+  return new BridgeError({ ...refusal.facts, ...facts, code, outcome: "rejected" }, refusal);
 }
 
 /** Some of the platforms that the call names can't be ids. */
@@ -65,16 +65,13 @@ export function unusableError(
   unusable: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
-  return new BridgeError({
-    code: "invalid_input",
-    message: `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
-    nextStep:
-      connected === undefined
-        ? "Use the ids that list_connected_platforms gives, such as tiktok."
-        : describeConnected(unusable, connected),
-    outcome: "not_sent",
-    retryable: false,
-  });
+  return notPublished(
+    "invalid_input",
+    `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
+    connected === undefined
+      ? "Use the ids that list_connected_platforms gives, such as tiktok."
+      : describeConnected(unusable, connected),
+  );
 }
 
 function unknownJobError(): BridgeError {
@@ -144,5 +141,6 @@ export function describeConnected(
 }
 
 function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {
-  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable });
+  const again = retryable ? { retryable } : { retryable, failsAgain: true as const };
+  return new BridgeError({ code, message, nextStep, outcome: "not_sent", ...again });
 }

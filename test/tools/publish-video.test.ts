@@ -179,12 +179,15 @@ test.each<[string, World, string, RegExp]>([
   ["no account is connected", { connected: [] }, "not_connected", /^Tell the user to connect/],
 ])("Nothing is asked or sent where %s", async (_, world, code, step) => {
   const { call, computer, questions } = harness(world);
+  const mayChange = world.job === RENDERING || world.job === QUEUED;
 
-  expect(await errorOf(call(on("tiktok")))).toMatchObject({
+  expect(await errorOf(call(on("tiktok")))).toEqual({
     code,
     message: expect.stringContaining(world.job === QUEUED ? '"queued"' : "publish"),
     nextStep: expect.stringMatching(step),
     outcome: "not_sent",
+    retryable: mayChange,
+    ...(!mayChange && { failsAgain: true }),
   });
   expect([computer.posts, questions]).toEqual([[], []]);
 });
@@ -329,6 +332,7 @@ test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
       message: expect.stringMatching(/^platforms: ".*" can't be a platform's id\.$/u),
       nextStep: expect.stringMatching(/^Connected: tiktok and youtube\. /),
       outcome: "not_sent",
+      failsAgain: true,
     });
     expect(computer.posts).toEqual([]);
   },
