@@ -137,7 +137,7 @@ export function describeConnected(
   });
   return meant.length > 0
     ? `${listed} ${inWords(meant)}: call again with the ids the user means.`
-    : `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there.`;
+    : `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there, or call again with the ids they mean.`;
 }
 
 function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {

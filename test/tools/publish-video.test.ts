@@ -174,7 +174,7 @@ test.each<[string, World, string, RegExp]>([
     "another account is connected",
     { connected: ["youtube"] },
     "not_connected",
-    /^Connected: youtube\. Tell the user/,
+    /^Connected: youtube\. Tell the user to connect tiktok .*, or call again with the ids they mean\.$/,
   ],
   ["no account is connected", { connected: [] }, "not_connected", /^Tell the user to connect/],
 ])("Nothing is asked or sent where %s", async (_, world, code, step) => {
