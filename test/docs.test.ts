@@ -23,10 +23,11 @@ test.each([
   ["an address without https", "[x](http://example.com)", "there is no such link: http://example.com"],
   ["a setting that does not exist", "Set `FACELESS_NO`.", "there is no such setting: FACELESS_NO"],
   ["a file that does not exist", "See `service/no.ts`.", "there is no such file: service/no.ts"],
+  ["a folder that does not exist", "See `scripts/no`.", "there is no such file: scripts/no"],
   ["a script that does not exist", "Run `npm run no`.", "there is no such script: no"],
   [
     "another Node.js than the package",
-    "Node.js 18.0.0 or newer",
+    "[Node.js](https://nodejs.org) 18.0.0 or newer",
     "Node.js 18.0.0 is not what package.json needs",
   ],
   [
@@ -36,6 +37,7 @@ test.each([
   ],
   ["another version", "`npx -y faceless-video-mcp@0.0.9 demo`", "it names version 0.0.9: npm run docs"],
   ["a command that does not exist", "`faceless-video-mcp no`", "unknown command no"],
+  ["a command of a clone that does not exist", "`node dist/bin.cjs no`", "unknown command no"],
   ["a client that does not exist", "`config no`", "unknown client no"],
 ])("a document with %s is refused", (_, text, fault) => {
   expect(findFaults(PLAIN, text)).toEqual([expect.stringContaining(fault)]);
