@@ -75,6 +75,15 @@ test("each test that test/README.md names for an attack exists", () => {
   expect(names.filter((name) => !tests.includes(name))).toEqual([]);
 });
 
+test("where the documents call doctor by npx, they say to do so in the home folder", () => {
+  const paragraphs = [...DOCUMENTS, ".github/ISSUE_TEMPLATE/bug.yml"].flatMap((name) =>
+    readDocument(name).split(/\n *\n|\n(?= +description: )/),
+  );
+  const calls = paragraphs.filter((text) => /npx [^`]*faceless-video-mcp doctor/.test(text));
+  expect(calls.length).toBeGreaterThan(2);
+  expect(calls.filter((text) => !/home\sfolder/.test(text))).toEqual([]);
+});
+
 test("npm run inspect starts the Inspector that the tests run", () => {
   const version = VERSIONS["@modelcontextprotocol/inspector"];
   expect(manifest.scripts.inspect).toContain(` @modelcontextprotocol/inspector@${version} `);
