@@ -24,7 +24,7 @@ const FENCE = /^( *)```(.*)\n([^]*?)^\1```$/gm;
 const SPAN = /`([^`\n]+)`/g;
 /** A path of ours: with an ending that clients' own files don't have, or below one of our folders. */
 const PATH =
-  /^(?:[\w.@-]+\/)*[\w.@-]+\.(?:ts|mjs|cjs|css|html|md|svg|png|yml)$|^(?:src|test|docs|\.config|\.github)\/[\w./-]*$|^(?:[\w-]+\/)+$/;
+  /^(?:[\w.@-]+\/)*[\w.@-]+\.(?:ts|mjs|cjs|css|html|md|svg|png|yml)$|^(?:src|test|docs|scripts|\.github)\/[\w./-]*$|^(?:[\w-]+\/)+$/;
 /** Made by a build, and by npm. */
 const MADE = /^(?:dist|dist-bundle|node_modules)\//;
 
@@ -66,7 +66,7 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
     ...matches(text, /(?<=faceless-video-mcp@)\d[\w.-]*/g)
       .filter((version) => version !== manifest.version && !name.startsWith(".github/"))
       .map((version) => `it names version ${version}: npm run docs`),
-    ...matches(text, /(?<=Node\.js )\d+\.\d+\.\d+(?= or newer)/g)
+    ...matches(text, /\d+\.\d+\.\d+(?= or newer)/g)
       .filter((version) => `>=${version}` !== manifest.engines.node)
       .map((version) => `Node.js ${version} is not what package.json needs`),
   ];
@@ -111,7 +111,7 @@ function headingsOf(text: string): string[] {
 function findBadCommands(code: string): string[] {
   const written = matches(
     code,
-    /(?:(?<=^|-y |[;&|] )faceless-video-mcp(?:@[\w.-]+)?|bin\.cjs")(?= |$)[^#\\|&;"`\n]*/gm,
+    /(?:(?<=^|-y |[;&|] )faceless-video-mcp(?:@[\w.-]+)?|bin\.cjs"?)(?= |$)[^#\\|&;"`\n]*/gm,
   );
   const [first = ""] = code.split(" ", 1);
   // A code span may leave out the program's name.

@@ -17,6 +17,8 @@ const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, run \`npm ci\` and \`npm run build\` in a clone, and there
 \`node dist/bin.cjs\` wherever a document has \`npx … faceless-video-mcp\`; for an entry, \`node dist/bin.cjs config CLIENT --installed\`.
 Links, plugins and the bundle come with the release.`;
+/** Its package.json names the package. */
+const NOT_INSTALLABLE = `**The package is not on npm yet.** Until its first release, \`npm install\` is \`npm install CLONE\`: the path of a clone that you have built.`;
 const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
@@ -29,6 +31,7 @@ export const PARTS = {
   },
   "docs/SETTINGS.md": { variables: variablesTable() },
   "docs/CLIENTS.md": { ...NPM, clients: `${CLIENTS.map(nameOf).join(", ")}.` },
+  "docs/examples/backend/README.md": { npm: manifest.isOnNpm ? "" : NOT_INSTALLABLE },
   "docs/plugin/README.md": NPM,
   "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },

@@ -23,10 +23,11 @@ test.each([
   ["an address without https", "[x](http://example.com)", "there is no such link: http://example.com"],
   ["a setting that does not exist", "Set `FACELESS_NO`.", "there is no such setting: FACELESS_NO"],
   ["a file that does not exist", "See `service/no.ts`.", "there is no such file: service/no.ts"],
+  ["a folder that does not exist", "See `scripts/no`.", "there is no such file: scripts/no"],
   ["a script that does not exist", "Run `npm run no`.", "there is no such script: no"],
   [
     "another Node.js than the package",
-    "Node.js 18.0.0 or newer",
+    "[Node.js](https://nodejs.org) 18.0.0 or newer",
     "Node.js 18.0.0 is not what package.json needs",
   ],
   [
@@ -36,16 +37,15 @@ test.each([
   ],
   ["another version", "`npx -y faceless-video-mcp@0.0.9 demo`", "it names version 0.0.9: npm run docs"],
   ["a command that does not exist", "`faceless-video-mcp no`", "unknown command no"],
+  ["a command of a clone that does not exist", "`node dist/bin.cjs no`", "unknown command no"],
   ["a client that does not exist", "`config no`", "unknown client no"],
 ])("a document with %s is refused", (_, text, fault) => {
   expect(findFaults(PLAIN, text)).toEqual([expect.stringContaining(fault)]);
 });
 
 test("a document with a generated part that was changed by hand is refused", () => {
-  const parts = Object.entries(PARTS["README.md"]).map(
-    ([mark, text]) => `<!-- ${mark} -->\n\n${mark === "tools" ? `${text}!` : text}\n\n<!-- /${mark} -->\n`,
-  );
-  expect(findFaults("README.md", parts.join(""))).toEqual(["its part tools is out of date: npm run docs"]);
+  const changed = withPart(readDocument("README.md"), "tools", `${PARTS["README.md"].tools}!`);
+  expect(findFaults("README.md", changed)).toEqual(["its part tools is out of date: npm run docs"]);
 });
 
 test("the documents that a user meets first say the same of npm, and nothing once it has the package", () => {
@@ -73,6 +73,15 @@ test("each test that test/README.md names for an attack exists", () => {
     .join("");
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !tests.includes(name))).toEqual([]);
+});
+
+test("where the documents call doctor by npx, they say to do so in the home folder", () => {
+  const paragraphs = [...DOCUMENTS, ".github/ISSUE_TEMPLATE/bug.yml"].flatMap((name) =>
+    readDocument(name).split(/\n *\n|\n(?= +description: )/),
+  );
+  const calls = paragraphs.filter((text) => /npx [^`]*faceless-video-mcp doctor/.test(text));
+  expect(calls.length).toBeGreaterThan(2);
+  expect(calls.filter((text) => !/home\sfolder/.test(text))).toEqual([]);
 });
 
 test("npm run inspect starts the Inspector that the tests run", () => {

@@ -166,25 +166,35 @@ test.each([
 
 const LINUX = { version: "1.0.0", integrity: "sha512-l" };
 const MACOS = { version: "1.0.0", optional: true };
+const FILLED = { ...MACOS, integrity: "sha512-m" };
 const TOOL = { version: "1.0.0", integrity: "sha512-t", optionalDependencies: { linux: "1", macos: "1" } };
 const lockfileOf = (packages: object) => JSON.stringify({ packages: { "": {}, ...packages } });
 
-const RELEASED = { version: "1.1.0", isOnNpm: true };
+interface Release {
+  readonly packages: object;
+  readonly isOnNpm: boolean;
+  readonly heading: string;
+}
+const READY: Release = {
+  packages: { "node_modules/tool": TOOL, "node_modules/linux": LINUX, "node_modules/macos": FILLED },
+  isOnNpm: true,
+  heading: "[1.1.0] - 2027-01-31",
+};
+const UNFINISHED = {
+  packages: { "node_modules/tool": TOOL, "node_modules/macos": MACOS },
+  isOnNpm: false,
+  heading: "[Unreleased]",
+};
 
-/** Runs a script in a folder with this lockfile, this package.json and this first heading of the changelog. */
-async function runScript(
-  script: string,
-  packages: object,
-  { args = [""], manifest: released = RELEASED, heading = "[1.1.0] - 2027-01-31", env = {} } = {},
-) {
+/** Runs a script in a folder with the lockfile, package.json and changelog of this release of 1.1.0. */
+async function runScript(script: string, release: Partial<Release>, args = [""], env = {}) {
+  const { packages, isOnNpm, heading } = { ...READY, ...release };
   const cwd = temporaryFolder();
   const file = join(cwd, "package-lock.json");
   await writeFile(file, lockfileOf(packages));
-  await writeFile(join(cwd, "package.json"), JSON.stringify(released));
-  await writeFile(
-    join(cwd, "CHANGELOG.md"),
-    `# Changelog\n\n## ${heading}\n\n- New.\n\n## [1.0.0] - 2026-12-31\n\n- Old.\n`,
-  );
+  await writeFile(join(cwd, "package.json"), JSON.stringify({ version: "1.1.0", isOnNpm }));
+  const changelog = `# Changelog\n\n## ${heading}\n\n- New.\n\n## [1.0.0] - 2026-12-31\n\n- Old.\n`;
+  await writeFile(join(cwd, "CHANGELOG.md"), changelog);
   const path = fileURLToPath(new URL(`../scripts/${script}.ts`, import.meta.url));
   const ran = await run(process.execPath, ["--import", import.meta.resolve("tsx"), path, ...args], {
     cwd,
@@ -193,36 +203,29 @@ async function runScript(
   return { ...ran, lockfile: await readFile(file, "utf8") };
 }
 
-test("the release's check passes where nothing is left to do", async () => {
-  const packages = {
-    "node_modules/tool": TOOL,
-    "node_modules/linux": LINUX,
-    "node_modules/macos": { ...MACOS, integrity: "sha512-m" },
-  };
-  expect(await runScript("release-check", packages)).toMatchObject({
-    code: 0,
-    stdout: "Nothing in the repository stops the release.\n",
-  });
-});
-
-const UNFINISHED = {
-  packages: { "node_modules/tool": TOOL, "node_modules/macos": MACOS },
-  files: { manifest: { version: "1.1.0", isOnNpm: false }, heading: "[Unreleased]" },
-};
+const UNDATED = 'CHANGELOG.md: the first heading is not "## [1.1.0] - " with the day of the release.';
 const FAULTS = [
   expect.stringMatching(/^package-lock.json: 1 packages .* 1 no entry, such as node_modules\/macos\./),
   expect.stringMatching(/^package\.json: .*isOnNpm/),
-  'CHANGELOG.md: the first heading is not "## [1.1.0] - " with the day of the release.',
+  UNDATED,
 ];
 
-test("the release's check has a line for each thing that stops a release", async () => {
-  const { code, stdout } = await runScript("release-check", UNFINISHED.packages, UNFINISHED.files);
-  expect({ code, lines: stdout.split("\n") }).toEqual({ code: 1, lines: [...FAULTS, ""] });
+test.each([
+  ["nothing is left to do", {}, ["Nothing in the repository stops the release."]],
+  ["three things stop it", UNFINISHED, FAULTS],
+  ["the changelog has no day", { heading: "[1.1.0] - unreleased" }, [UNDATED]],
+  ["the changelog begins with an earlier version", { heading: "[1.0.9] - 2027-01-31" }, [UNDATED]],
+  ["the changelog begins with a pre-release", { heading: "[1.1.0-rc.1] - 2027-01-31" }, [UNDATED]],
+])("where %s, the release's check says so, a line for each", async (_, release, lines) => {
+  const { code, stdout } = await runScript("release-check", release);
+  expect({ code, lines: stdout.split("\n") }).toEqual({
+    code: Object.keys(release).length === 0 ? 0 : 1,
+    lines: [...lines, ""],
+  });
 });
 
 test("a dry run ends with the steps of RELEASING.md, in their order, and is no failure", async () => {
-  const files = { ...UNFINISHED.files, args: ["dry"] };
-  const { code, stdout } = await runScript("release-check", UNFINISHED.packages, files);
+  const { code, stdout } = await runScript("release-check", UNFINISHED, ["dry"]);
 
   const releasing = await readFile(new URL("../.github/RELEASING.md", import.meta.url), "utf8");
   const headings = [...releasing.matchAll(/(?<=^## ).*/gm)].map(String);
@@ -234,29 +237,20 @@ test("a dry run ends with the steps of RELEASING.md, in their order, and is no f
   expect(steps?.length).toBeGreaterThan(10);
 });
 
-test.each(["[1.1.0] - unreleased", "[1.0.9] - 2027-01-31", "[1.1.0-rc.1] - 2027-01-31", "[Unreleased]"])(
-  "a release of 1.1.0 is stopped while the changelog begins with %s",
-  async (heading) => {
-    const { code, stdout } = await runScript("release-check", {}, { heading });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: `${FAULTS[2]}\n` });
-  },
-);
-
 test("npm run lockfile keeps the file where a package would disappear, and else fills it in", async () => {
   const packages = { "node_modules/linux": LINUX, "node_modules/macos": MACOS };
-  const filled = { ...packages, "node_modules/macos": { ...MACOS, integrity: "sha512-m" } };
-  const npm = (result: object) => fakeProgram("npm", `echo '${lockfileOf(result)}' > package-lock.json`);
+  const filled = { ...packages, "node_modules/macos": FILLED };
+  const fill = async (result: object) => {
+    const npm = await fakeProgram("npm", `echo '${lockfileOf(result)}' > package-lock.json`);
+    return runScript("fill-lockfile", { packages }, [], npm);
+  };
 
-  const lacking = await runScript("fill-lockfile", packages, {
-    env: await npm({ "node_modules/linux": LINUX }),
-  });
-  const complete = await runScript("fill-lockfile", packages, { env: await npm(filled) });
-
+  const lacking = await fill({ "node_modules/linux": LINUX });
   expect(lacking).toMatchObject({ code: 1, lockfile: lockfileOf(packages) });
   expect(lacking.stderr).toMatch(
     /^package-lock\.json is unchanged: 1 packages .*node_modules\/macos\. .*\n$/,
   );
-  expect(complete).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
+  expect(await fill(filled)).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
 });
 
 test("each stress test has a job of its own", () => {

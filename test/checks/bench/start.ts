@@ -2,23 +2,25 @@
 
 import { readFile } from "node:fs/promises";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
-import { startRaw } from "../../fixtures/raw-server.ts";
+import { type RawStart, startRaw } from "../../fixtures/raw-server.ts";
 import { compare, inTurns } from "./sample.ts";
 
 const ROUNDS = 41;
 
-interface Start {
-  readonly ms: number;
-  readonly megabytes: number;
-}
+export const SETTINGS = {
+  FACELESS_API_KEY: "fl_example",
+  FACELESS_BASE_URL: "https://videos.example.com",
+  FACELESS_STATE_DIR: "",
+};
 
 /** Compares the built file to the minimal server. Each round but the first finds the code that was kept. */
 export async function benchStart(node: string, sdkServer: string) {
   const home = makeFolder();
+  const start = { command: [node], env: { ...SETTINGS, HOME: home } } as const;
   try {
     const [base = [], ours = []] = await inTurns(ROUNDS, [
-      () => start([node], home, sdkServer),
-      () => start([node], home),
+      () => launch({ ...start, file: sdkServer }),
+      () => launch(start),
     ]);
     return {
       ms: compare(base, ours, ({ ms }) => ms),
@@ -29,25 +31,19 @@ export async function benchStart(node: string, sdkServer: string) {
   }
 }
 
-/** Starts the built file unless another one is named. */
-async function start(command: [string], home: string, file?: string): Promise<Start> {
+/** Ends the server once it has listed its tools. */
+export async function launch(start: RawStart) {
   const startMs = performance.now();
-  const server = startRaw({
-    command,
-    ...(file !== undefined && { file }),
-    env: {
-      HOME: home,
-      FACELESS_STATE_DIR: "",
-      FACELESS_API_KEY: "fl_example",
-      FACELESS_BASE_URL: "https://videos.example.com",
-    },
-  });
+  const server = startRaw(start);
   await server.open("legacy");
   await server.ask("tools/list");
   const ms = performance.now() - startMs;
   const megabytes = await residentMegabytes(server.child.pid ?? 0);
   server.stdin.end();
+  // Some servers go on after the end of their input.
+  const killer = setTimeout(() => server.child.kill("SIGKILL"), 2_000);
   await server.ended;
+  clearTimeout(killer);
   return { ms, megabytes };
 }
 

@@ -31,7 +31,7 @@ test("Gemini CLI accepts the extension", async () => {
   });
 });
 
-test("Claude Code installs the plugin with its skill, server and settings", async () => {
+test("Claude Code installs the plugin with its skill, server and settings, and starts npx outside of the project", async () => {
   const claude = await client("@anthropic-ai/claude-code", "claude");
   await claude("plugin", "marketplace", "add", ROOT);
   const installed = await claude("plugin", "install", "faceless-video@faceless-video");
@@ -40,18 +40,26 @@ test("Claude Code installs the plugin with its skill, server and settings", asyn
   expect(options.stdout).toMatch(/api_key .*sensitive[^]*base_url /);
   const { stdout } = await claude("plugin", "details", "faceless-video@faceless-video");
   expect(stdout).toMatch(/Skills \(1\) +make-faceless-video[^]*MCP servers \(1\) +faceless-video/);
+  const started = await claude("mcp", "list");
+  expect([started.stdout, await npxFolders(claude.home)]).toEqual([
+    expect.stringContaining("Connected"),
+    ["/"],
+  ]);
 });
 
-test("Gemini CLI installs the extension with its skill, server and settings", async () => {
+test("Gemini CLI installs the extension with its skill, server and settings, and starts npx in its folder", async () => {
   const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
     await mkdir(join(home, ".gemini"));
-    await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify({ [PLUGIN]: "TRUST_FOLDER" }));
+    const trusted = { [PLUGIN]: "TRUST_FOLDER", [home]: "TRUST_FOLDER" };
+    await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify(trusted));
   });
   await gemini("extensions", "install", PLUGIN, "--consent", "--skip-settings");
   const { stdout, stderr } = await gemini("extensions", "list");
   expect(stdout + stderr).toMatch(
     /MCP servers:\s+faceless-video\s+Agent skills:\s+make-faceless-video[^]*API key[^]*Service address/,
   );
+  await gemini("mcp", "list");
+  expect(await npxFolders(gemini.home)).toEqual([join(gemini.home, ".gemini/extensions/faceless-video")]);
 });
 
 test("Codex installs the plugin with a server that gets the key from the shell", async () => {
@@ -72,25 +80,6 @@ test("Codex installs the plugin with a server that gets the key from the shell",
       }),
     }),
   ]);
-});
-
-test("Claude Code starts npx for the plugin outside of the project", async () => {
-  const claude = await client("@anthropic-ai/claude-code", "claude");
-  await claude("plugin", "marketplace", "add", ROOT);
-  await claude("plugin", "install", "faceless-video@faceless-video");
-  const { stdout } = await claude("mcp", "list");
-  expect([stdout, await npxFolders(claude.home)]).toEqual([expect.stringContaining("Connected"), ["/"]]);
-});
-
-test("Gemini CLI starts npx for the extension in the extension's folder", async () => {
-  const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
-    await mkdir(join(home, ".gemini"));
-    const trusted = { [PLUGIN]: "TRUST_FOLDER", [home]: "TRUST_FOLDER" };
-    await writeFile(join(home, ".gemini/trustedFolders.json"), JSON.stringify(trusted));
-  });
-  await gemini("extensions", "install", PLUGIN, "--consent", "--skip-settings");
-  await gemini("mcp", "list");
-  expect(await npxFolders(gemini.home)).toEqual([join(gemini.home, ".gemini/extensions/faceless-video")]);
 });
 
 /** The folders in which npx was started. */
