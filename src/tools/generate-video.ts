@@ -112,11 +112,11 @@ export const generateVideo = defineTool({
     return {
       ...describeEarlier(started, confirmDuplicate),
       result: {
-        jobId,
-        status: seen?.status ?? "unknown",
+        ...(seen?.done === true
+          ? (await describeJob(seen, context)).result
+          : { jobId, status: seen?.status ?? "unknown" }),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
-        ...(seen?.finalVideoUrl !== undefined && { finalVideoUrl: seen.finalVideoUrl }),
       },
     };
   },

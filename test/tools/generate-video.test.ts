@@ -98,7 +98,7 @@ test.each([
     computer.statuses.set("job-1", status);
     computer.pass(3 * MINUTE_MS);
 
-    expect(await call({ topic: "Tides" })).toEqual({
+    expect(await call({ topic: "Tides" })).toMatchObject({
       summary: `A video of the same words was ordered 3 minutes ago and ${state}, so nothing was started or charged now.`,
       nextStep: expect.stringMatching(
         new RegExp(
@@ -125,9 +125,11 @@ test("generate_video doesn't send the caller after a job that the service has fo
   });
 });
 
-test("generate_video gives the link of a job that was started before and is ready, first", async () => {
-  const { call, computer } = harness();
+test("generate_video gives the link of a job that was started before and is ready, first, and its posts", async () => {
+  const { call, computer, context } = harness();
   await call({ topic: "Tides" });
+  const posts = [{ platform: "tiktok", atMs: 0, result: { platform: "tiktok", ok: true } }];
+  context.history = async () => ({ jobs: new Map([["job-1", { posts }]]), orders: [], nowMs: 0 });
   computer.finalVideoUrl = "https://media.example/1.mp4";
   computer.statuses.set("job-1", "completed");
 
@@ -135,6 +137,7 @@ test("generate_video gives the link of a job that was started before and is read
     summary:
       "A video of the same words is ready: https://media.example/1.mp4 It was ordered just now, so nothing was started or charged now.",
     finalVideoUrl: "https://media.example/1.mp4",
+    publishedTo: [{ platform: "tiktok", at: "1970-01-01T00:00:00.000Z" }],
   });
 });
 
