@@ -18,6 +18,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
 import { defaultStateDir, NO_FLAGS, readConfig } from "../config.ts";
+import { folderOpenToOthers } from "../folder-access.ts";
 import { describeFolderError } from "../saved-videos/video-folder.ts";
 import { VERSION } from "../version.ts";
 import type { HostInfo } from "./doctor/check.ts";
@@ -106,14 +107,11 @@ async function switchTo(app: string, { files, platform, clock }: CopyOptions): P
 
 /** The copy is run with the user's key, so that nobody else may be able to exchange it. */
 async function refuseOthers(app: string, own: string): Promise<void> {
-  const { uid } = await stat(own);
-  for (const folder of [dirname(app), app]) {
-    // eslint-disable-next-line no-await-in-loop -- there are two
-    const found = await stat(folder);
-    if (found.uid !== uid) throw new UnsafeFolder(`${folder} belongs to another user`);
-    if ((found.mode & 0o022) !== 0)
-      throw new UnsafeFolder(`other users may write to ${folder}. Run chmod go-w on it`);
-  }
+  const folder = folderOpenToOthers(app, (await stat(own)).uid);
+  if (folder !== undefined)
+    throw new UnsafeFolder(
+      `another user owns ${folder}, or may write to it. If it is yours, run chmod go-w on it`,
+    );
 }
 
 /** The contents of all files below a folder, by path. */
