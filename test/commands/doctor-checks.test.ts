@@ -249,15 +249,6 @@ test("doctor sends only GET requests, makes no journal and leaves nothing in a f
   expect(await readdir(videos)).toEqual([]);
 });
 
-test("doctor checks the address even without a key", async () => {
-  const service = await serviceWith(envelope(401, "unauthorized", "Who are you?"));
-
-  const { checks, skipped } = await examine({ FACELESS_API_KEY: "", FACELESS_BASE_URL: service.url });
-
-  expect(checks).toContainEqual({ name: "service", status: "ok", detail: `${service.url} answers` });
-  expect(skipped).toContain("key");
-});
-
 test("doctor shows no key that was set in the wrong variable", async () => {
   const { text } = await run({
     FACELESS_BASE_URL: "https://fl_5tray.invalid/fl_5tray",
