@@ -97,13 +97,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Set FACELESS_BASE_URL to the service's address without/,
   },
   {
-    what: "a host that does not exist",
-    env: () => ({ FACELESS_BASE_URL: "https://videos.invalid" }),
-    name: "service",
-    detail: /^https:\/\/videos\.invalid gives no answer: .+\((ENOTFOUND|EAI_AGAIN)\)$/,
-    fix: /^Check (the spelling of the host in FACELESS_BASE_URL|that this computer is online)/,
-  },
-  {
     what: "a key that is refused",
     env: () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
     name: "key",
@@ -116,13 +109,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     name: "credits",
     detail: /not have enough credits \(HTTP 402/,
     fix: /^Add credits to the account/,
-  },
-  {
-    what: "a redirect to another origin",
-    env: () => at({ status: 301, headers: { location: "https://www.videos.test/api/v1/videos" } }),
-    name: "service",
-    detail: /a redirect to "https:\/\/www\.videos\.test/,
-    fix: /^Set FACELESS_BASE_URL to the address/,
   },
   {
     what: "a rate limit that is used up",
