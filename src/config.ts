@@ -348,7 +348,8 @@ function parseJournalUrl(text: string): URL | Mistake | undefined {
 /** A relative path would lie in whatever folder the client starts the server from. */
 function parseFolder(text: string, homeDir: string): string | Mistake {
   const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
-  if (isAbsolute(path)) return path;
+  // Windows, where no home begins with /, takes the drive of the current folder if none is named.
+  if (isAbsolute(path) && (homeDir.startsWith("/") || /^([a-z]:|[/\\]{2})/i.test(path))) return path;
   return {
     problem: "is a relative path, which depends on where your client starts this server",
     fix: "Set it to an absolute path, or to one that begins with ~",

@@ -53,6 +53,8 @@ export function fitInto<Value extends Record<string, unknown>>(
     excess -= bytes;
     fields += 1;
   }
+  // The last field of an object has taken no comma with it.
+  excess = sizeOf(copy) - maxBytes;
   const ends = new Map<string, number>();
   for (const [name, list] of lists.sort(([, a], [, b]) => sizeOf(b) - sizeOf(a)))
     for (let count = 1; excess > 0 && list.length > 0; count += 1) {

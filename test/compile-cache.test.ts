@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { compileCacheFolder } from "../src/compile-cache.ts";
 import { temporaryFolder } from "./fixtures/folder.ts";
@@ -54,13 +54,17 @@ test.each<[string, (home: Home) => void]>([
   expect(compileCacheFolder(spoilt.options)).toBeUndefined();
 });
 
-test("no compiled code is kept behind a link in the place of the journal's folder", () => {
-  const { homeDir, stateDir, options } = home({ make: false });
-  const elsewhere = temporaryFolder();
-  symlinkSync(elsewhere, stateDir);
+test("no compiled code is kept behind a link that others may replace", () => {
+  const { homeDir, stateDir } = home();
+  const [own, shared] = [join(temporaryFolder(), "link"), join(temporaryFolder(), "link")];
+  for (const link of [own, shared]) symlinkSync(homeDir, link);
+  chmodSync(dirname(shared), 0o777);
+  const folderAt = (link: string) =>
+    compileCacheFolder({ stateDir: join(link, "state"), isDefault: false, uid });
 
-  expect(compileCacheFolder(options)).toBeUndefined();
-  expect([readdirSync(homeDir), readdirSync(elsewhere)]).toEqual([["state"], []]);
+  expect(folderAt(shared)).toBeUndefined();
+  expect(readdirSync(stateDir)).toEqual([]);
+  expect(folderAt(own)).toBe(join(own, "state/compiled"));
 });
 
 test("no compiled code is kept in another user's folder", () => {

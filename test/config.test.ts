@@ -121,6 +121,12 @@ test.each([
   for (const value of values) expect(problemOf({ [variable]: value })).toEqual({ variable, ...mistake });
 });
 
+test("on Windows a folder without its drive is relative too", () => {
+  const variable = "FACELESS_STATE_DIR";
+  const { problems } = readConfig({ [variable]: "/state" }, SANDBOX, String.raw`C:\Users\ann`);
+  expect(problems).toEqual([{ variable, ...RELATIVE }]);
+});
+
 test.each([
   ["FACELESS_MAX_GENERATIONS", "${env:LIMIT}"],
   ["FACELESS_CONFIRM_PUBLISH", "${ASK:-on}"],

@@ -58,12 +58,6 @@ test("the key is removed completely if one spelling begins like another", () => 
   );
 });
 
-test("the key is removed from names, nested text and every line", () => {
-  expect(redact(`{"${KEY}":1}\nx=${KEY}\n\tkey: '${KEY}'`)).toBe(
-    `{"[redacted]":1}\nx=[redacted]\n\tkey: '[redacted]'`,
-  );
-});
-
 test("the key is removed however short it is, with little else", () => {
   expect(createRedact("fl_a")('{"key":"fl_a","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}')).toBe(
     '{"key":"[redacted]","flag":"fl_b","n":"flora fl a_fl_","b":"ZmxnYQ=="}',

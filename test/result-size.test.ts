@@ -43,6 +43,12 @@ test("documented lists lose their ends where nothing else is left", () => {
   expect(leftOut).toEqual({ fields: 1, items: new Map([["videoUrls", 6]]) });
 });
 
+test("a result fits that has one undocumented field in each of many items", () => {
+  const result = { results: Array.from({ length: 100 }, () => ({ note: "x" })) };
+
+  expect(bytesOf(fitInto(result, 310).value)).toBeLessThanOrEqual(310);
+});
+
 test("any result fits, with the texts that its wanted fields may have", () => {
   const names = fc.constantFrom(
     "jobId",

@@ -74,7 +74,9 @@ async function checkStart(
   const target = config.sandbox ? undefined : readTarget(env, options.homeDir);
   const settings = checkConfig(env, config, { isEntry: options.client !== undefined, hidden });
   const doubt =
-    config.sandbox && config.saveDir === undefined ? [] : await askAboutProject(start, target, options);
+    config.sandbox && config.saveDir === undefined
+      ? []
+      : await askAboutProject(start, target, config, options);
   if (doubt.length > 0) return [...settings, ...doubt];
   return [
     ...settings,
@@ -88,11 +90,16 @@ async function checkStart(
 async function askAboutProject(
   { projectFile, env }: ClientStart,
   target: ServiceConfig | undefined,
+  { journalUrl }: Config,
   { env: terminal, trustProject, json, confirm }: DoctorOptions,
 ): Promise<readonly Check[]> {
   if (projectFile === undefined || trustProject) return [];
   const address = target === undefined ? "the service" : describeTarget(target);
-  const question = `This project's ${projectFile} names ${address}. Is this your service, to which your key may be sent?`;
+  const database =
+    journalUrl === undefined
+      ? ""
+      : `, and for the journal a database at ${cleanServiceText(journalUrl.host, 300)}`;
+  const question = `This project's ${projectFile} names ${address}${database}. Is this your service, to which your key may be sent?`;
   const canAsk = target !== undefined && !json && confirm !== undefined;
   if (canAsk && (await confirm(redactReport(stripUnsafeCharacters(question), [terminal, env])))) return [];
   return [

@@ -18,6 +18,8 @@ import {
 import { dirname, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
 import { defaultStateDir, NO_FLAGS, readConfig } from "../config.ts";
+import { errnoOf } from "../errors.ts";
+import { folderOpenToOthers } from "../folder-access.ts";
 import { describeFolderError } from "../saved-videos/video-folder.ts";
 import { VERSION } from "../version.ts";
 import type { HostInfo } from "./doctor/check.ts";
@@ -45,9 +47,10 @@ export async function keepCopy(
   const app = copyFolder(options);
   try {
     // A folder that was set may be one that is not mounted yet.
-    await mkdir(app, { recursive: config.makesStateDir || config.stateDir === undefined, mode: 0o700 }).catch(
-      ignoreExisting,
-    );
+    const recursive = config.makesStateDir || config.stateDir === undefined;
+    await mkdir(app, { recursive, mode: 0o700 }).catch((error: unknown) => {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    });
     await switchTo(app, options);
     return { script: join(app, LOADER) };
   } catch (error) {
@@ -98,7 +101,11 @@ async function switchTo(app: string, { files, platform, clock }: CopyOptions): P
     const loader = join(app, `.new-${randomUUID()}`);
     await writeNew(loader, `"use strict";\nrequire("./${folder}/bin.cjs");\n`);
     await rename(loader, join(app, LOADER));
-    await removeOld(app, { current: folder, replaced, nowMs: clock.now() });
+    const now = new Date(clock.now());
+    // From now on its age counts.
+    if (replaced !== undefined && replaced !== folder)
+      await utimes(join(app, replaced), now, now).catch(() => {});
+    await removeOld(app, folder, now.getTime());
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
@@ -106,14 +113,11 @@ async function switchTo(app: string, { files, platform, clock }: CopyOptions): P
 
 /** The copy is run with the user's key, so that nobody else may be able to exchange it. */
 async function refuseOthers(app: string, own: string): Promise<void> {
-  const { uid } = await stat(own);
-  for (const folder of [dirname(app), app]) {
-    // eslint-disable-next-line no-await-in-loop -- there are two
-    const found = await stat(folder);
-    if (found.uid !== uid) throw new UnsafeFolder(`${folder} belongs to another user`);
-    if ((found.mode & 0o022) !== 0)
-      throw new UnsafeFolder(`other users may write to ${folder}. Run chmod go-w on it`);
-  }
+  const folder = folderOpenToOthers(app, (await stat(own)).uid);
+  if (folder !== undefined)
+    throw new UnsafeFolder(
+      `another user owns ${folder}, or may write to it. If it is yours, run chmod go-w on it`,
+    );
 }
 
 /** The contents of all files below a folder, by path. */
@@ -140,17 +144,7 @@ async function writeNew(path: string, content: Buffer | string): Promise<void> {
   await writeFile(path, content, { flag: "wx", mode: 0o600 });
 }
 
-interface Versions {
-  readonly current: string;
-  readonly replaced: string | undefined;
-  readonly nowMs: number;
-}
-
-async function removeOld(app: string, { current, replaced, nowMs }: Versions): Promise<void> {
-  const now = new Date(nowMs);
-  // From now on its age counts.
-  if (replaced !== undefined && replaced !== current)
-    await utimes(join(app, replaced), now, now).catch(() => {});
+async function removeOld(app: string, current: string, nowMs: number): Promise<void> {
   const names = (await readdir(app)).filter((name) => name !== current && name !== LOADER);
   await Promise.all(
     names.map(async (name) => {
@@ -158,8 +152,4 @@ async function removeOld(app: string, { current, replaced, nowMs }: Versions): P
       if (nowMs - mtimeMs > KEEP_REPLACED_MS) await rm(join(app, name), { recursive: true, force: true });
     }),
   );
-}
-
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
 }

@@ -117,7 +117,16 @@ test.each<[string, (home: string, files: string) => Promise<unknown>, string, Re
       await chmod(join(home, ".faceless-video-mcp"), 0o770);
     },
     "",
-    /other users may write to .+\.faceless-video-mcp\. Run chmod go-w on it$/,
+    /another user owns .+\.faceless-video-mcp, or may write to it\. If it is yours, run chmod go-w on it$/,
+  ],
+  [
+    "a folder below one to which others may write",
+    async (home) => {
+      await mkdir(join(home, "shared/state"), { recursive: true });
+      await chmod(join(home, "shared"), 0o777);
+    },
+    "~/shared/state",
+    /another user owns .+\/shared, or may write to it\./,
   ],
   ["a set folder that is missing", async () => {}, "~/not/mounted", /not\/mounted\/app: .+ \(ENOENT\)$/],
   ["a relative folder", async () => {}, "state", /^FACELESS_STATE_DIR is a relative path, .+~\.$/],

@@ -1,7 +1,7 @@
 // Commands and settings: what only the built process shows. The rest: test/commands, test/config.test.ts.
 
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
@@ -44,33 +44,6 @@ test("doctor accepts the entry that config prints, which starts a server", async
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
   expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
-});
-
-test("another version is installed beside a server that runs, which still loads its own files", async () => {
-  const home = temporaryFolder();
-  const install = async (file: string) => {
-    const options = ["config", "cursor", "--installed", "--sandbox"];
-    return (await run(SERVER_NODE, [file, ...options], { cwd: home, env: { HOME: home } })).stdout;
-  };
-  const start = async (printed: string) => {
-    const { command, args } = LOADERS.cursor(printed);
-    const client = new Client({ name: "installed", version: "1.0.0" });
-    onTestFinished(() => client.close());
-    await client.connect(new StdioClientTransport({ command, args: [...args], stderr: "ignore" }));
-    return client;
-  };
-  const old = await install(BUILT_FILE);
-  const client = await start(old);
-  const other = join(home, "other");
-  await cp(dirname(BUILT_FILE), other, { recursive: true });
-  const code = await readFile(join(other, "cli.cjs"), "utf8");
-  await writeFile(join(other, "cli.cjs"), `${code}\nprocess.stderr.write("other\\n");\n`);
-
-  expect(await install(join(other, "bin.cjs"))).toBe(old);
-  const app = join(home, ".faceless-video-mcp/app/bin.cjs");
-  expect((await run(SERVER_NODE, [app, "--version"])).stderr).toBe("other\n");
-  const started = await client.callTool({ name: "generate_video", arguments: { topic: "The tide" } });
-  expect(started["structuredContent"]).toMatchObject({ status: "processing" });
 });
 
 test("doctor ends with exit code 1 if no video can be made", async () => {

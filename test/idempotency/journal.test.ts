@@ -3,7 +3,6 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  chownSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -17,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openPrivateFolder } from "../../src/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { DAY_MS, failing, KEY, NOON, openJournal, TODAY, topics, VIDEO, withTopic } from "./open-journal.ts";
@@ -150,11 +149,13 @@ const PLANTED: Readonly<Record<string, (path: string, target: string) => void>> 
   "a folder": (path) => mkdirSync(path),
   "another user's file": (path, target) => {
     copyFileSync(target, path);
-    chownSync(path, 65_534, 65_534);
+    const { uid } = statSync(path);
+    const getuid = vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
+    onTestFinished(() => getuid.mockRestore());
   },
 };
 
-test.runIf(process.getuid?.() === 0).each(Object.entries(PLANTED))(
+test.runIf(process.getuid).each(Object.entries(PLANTED))(
   "With %s among the journal's files, of whatever day, nothing is sent, and nothing is written through it",
   async (_, plant) => {
     const target = join(temporaryFolder(), "target");

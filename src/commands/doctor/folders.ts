@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
+import { folderOpenToOthers } from "../../folder-access.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import { JournalPostgres } from "../../idempotency/journal-postgres.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
@@ -34,17 +35,20 @@ export async function checkJournal(
     );
   const { place } = store;
   const isTable = store instanceof JournalPostgres;
-  const unwritable = isTable ? await findLackOfRights(store) : await findLackOfFolder(place);
+  const unwritable = isTable
+    ? await findLackOfRights(store)
+    : await findLackOfFolder(place, config.makesStateDir);
   if (unwritable !== undefined)
     return fail(
       NAME,
       `${place} ${unwritable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
       unwritable.fix,
     );
-  if (!isTable && platform !== "win32" && (await mayOthersWrite(place)))
+  const open = isTable || platform === "win32" ? undefined : await findOpenFolder(place);
+  if (open !== undefined)
     return warn(
       NAME,
-      `other users may write to ${place}, so they could make this server refuse or forget requests`,
+      `other users may write to ${open}, so they could make this server refuse or forget requests`,
       "Run chmod go-w on this folder",
     );
   return pass(
@@ -56,10 +60,10 @@ export async function checkJournal(
 /** Why nothing can be written, as a predicate. */
 type Lack = { readonly problem: string; readonly fix: string } | undefined;
 
-async function findLackOfFolder(folder: string): Promise<Lack> {
-  const problem = await findFolderProblem(folder);
+async function findLackOfFolder(folder: string, mayMake: boolean): Promise<Lack> {
+  const problem = await findFolderProblem(folder, mayMake);
   const fix =
-    "Give yourself write permission for it, and make sure that the disk has space. FACELESS_STATE_DIR=off switches this guard off";
+    "Make sure that the folder is there, that you may write to it, and that its disk has space. FACELESS_STATE_DIR=off switches this guard off";
   return problem === undefined ? undefined : { problem: `can't be written: ${problem}`, fix };
 }
 
@@ -84,39 +88,41 @@ async function findLackOfRights(table: JournalPostgres): Promise<Lack> {
   return undefined;
 }
 
-function mayOthersWrite(folder: string): Promise<boolean> {
-  return stat(folder).then(
-    ({ mode }) => (mode & 0o022) !== 0,
-    () => false,
-  );
+/** The folder through which other users can change the journal; undefined if it is not there yet. */
+async function findOpenFolder(place: string): Promise<string | undefined> {
+  try {
+    return folderOpenToOthers(place, (await stat(place)).uid);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Nothing where no folder is set. */
 export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Check[]> {
   if (saveDir === undefined) return [];
   const name = "saved videos";
-  const problem = await findFolderProblem(saveDir);
+  const problem = await findFolderProblem(saveDir, true);
   if (problem === undefined) return [pass(name, saveDir)];
   const detail = `${saveDir} can't be written: ${problem}. Finished videos are not saved`;
   return [warn(name, detail, "Set FACELESS_SAVE_DIR to a folder that you can write to")];
 }
 
 /**
- * Why the folder, or the nearest existing one above it, can't be written; undefined if it can. A disk that
- * does not answer is a problem too.
+ * Why the folder, or if it may be made the nearest existing one above it, can't be written; undefined if it
+ * can. A disk that does not answer is a problem too.
  */
-function findFolderProblem(folder: string): Promise<string | undefined> {
-  return Promise.race([findProblem(folder), sleep(2_000, "no answer within 2 s", { ref: false })]);
+function findFolderProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
+  return Promise.race([findProblem(folder, mayMake), sleep(2_000, "no answer within 2 s", { ref: false })]);
 }
 
 /** Some systems show only by writing whether writing is allowed. */
-async function findProblem(folder: string): Promise<string | undefined> {
+async function findProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
   try {
     await rmdir(await mkdtemp(join(folder, "doctor-")));
     return undefined;
   } catch (error) {
-    return errnoOf(error) === "ENOENT" && dirname(folder) !== folder
-      ? findProblem(dirname(folder))
+    return mayMake && errnoOf(error) === "ENOENT" && dirname(folder) !== folder
+      ? findProblem(dirname(folder), mayMake)
       : describeFolderError(error);
   }
 }

@@ -2,7 +2,7 @@
 // them, that no project can exchange them, that they are not outdated, and that the server accepts the arguments.
 
 import { access, constants } from "node:fs/promises";
-import { basename, delimiter, isAbsolute, join, win32 } from "node:path";
+import { delimiter, isAbsolute, join, win32 } from "node:path";
 import { type ClientName, parseCommandLine } from "../../command-line.ts";
 import type { Flags } from "../../config.ts";
 import { quote } from "../../text.ts";
@@ -14,7 +14,10 @@ import { type Check, fail, type HostInfo, warn } from "./check.ts";
 
 const NAME = "entry";
 /** They obey the folder in which they start, and the files of a project there. */
-const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe)?$/i;
+const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe|-cli\.js)?$/i;
+/** They start a program that their arguments name; those of a shell are a command line. */
+const STARTER = /^(?:env|node|tsx)(?:\.exe)?$/i;
+const SHELL = /^(?:(?:ba|z|da|k|fi)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 
 /** A sentence without its end. In a project's folder, npx could run a program of the project. */
 export function printEntry(client: ClientName): string {
@@ -48,13 +51,13 @@ export async function checkProgram(
         command === "npx" ? `${replace}. npx comes with Node.js, from https://nodejs.org` : replace,
       ),
     ];
-  const program = (onWindows ? win32.basename : basename)(command);
   const isOutside = outsideProjects !== undefined || (obeysCwd === true && isOutsideProjects(cwd));
-  if (PACKAGE_RUNNER.test(program) && !isOutside && isDesktopApp !== true)
+  const taken = isOutside || isDesktopApp === true ? undefined : whatProjectsChange(command, args);
+  if (taken !== undefined)
     return [
       warn(
         NAME,
-        `${title} may start it in a project's folder, where ${program} obeys the project's files, so that a cloned project could run another program with your key`,
+        `${title} may start it in a project's folder, where ${taken}, so that a cloned project could run another program with your key`,
         replace,
       ),
     ];
@@ -74,6 +77,20 @@ export async function checkProgram(
   return mayLookElsewhere && !isAbsolute(command) && path.startsWith(host.homeDir)
     ? [warn(NAME, `this terminal has ${command} in ${path}, where ${title} may not look`, replace)]
     : [];
+}
+
+/** What the files of a project could change about a start in its folder, as a clause. */
+function whatProjectsChange(command: string, args: readonly string[]): string | undefined {
+  const program = win32.basename(command);
+  const commandLine = SHELL.test(program) ? args.flatMap((word) => word.split(/[\s;&|"'()]+/)) : [];
+  if (commandLine.includes("cd")) return undefined;
+  const words = STARTER.test(program) ? args : commandLine;
+  const runner = [command, ...words]
+    .map((word) => win32.basename(word))
+    .find((name) => PACKAGE_RUNNER.test(name));
+  if (runner !== undefined) return `${runner} obeys the project's files`;
+  const script = words.find((word) => /^(?![~$%{]).*\.[cm]?js$/s.test(word) && !win32.isAbsolute(word));
+  return script && `${quote(script)} is a file of the project`;
 }
 
 function isOutsideProjects(cwd: unknown): boolean {

@@ -118,6 +118,20 @@ test.each<[string, ClientName, object, RegExp | undefined]>([
   ["a bare npx", "cursor", { command: "npx", args: PINNED }, TAKEN_OVER],
   ["npx with --prefix", "cursor", { command: "npx", args: ["--prefix", "/", ...PINNED] }, TAKEN_OVER],
   ["npx in a folder that Cursor ignores", "cursor", { command: "npx", args: PINNED, cwd: "/" }, TAKEN_OVER],
+  [
+    "npx in a shell",
+    "cursor",
+    { command: "/bin/bash", args: ["-lc", "exec npx -y faceless-video-mcp"] },
+    TAKEN_OVER,
+  ],
+  ["npx through env", "cursor", { command: "/usr/bin/env", args: ["A=1", "npx", ...PINNED] }, TAKEN_OVER],
+  ["npx in another folder", "cursor", { command: "/bin/sh", args: ["-c", "cd ~ && npx x"] }, undefined],
+  [
+    "a script of the project",
+    "cursor",
+    { command: process.execPath, args: ["dist/bin.cjs"] },
+    /^\(Cursor may start it in a project's folder, where "dist\/bin\.cjs" is a file of the project, so/,
+  ],
   ["npx in the home folder", "gemini", { command: "npx", args: PINNED, cwd: "/home/user" }, undefined],
   [
     "npx in the project's folder",

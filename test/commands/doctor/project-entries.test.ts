@@ -106,24 +106,25 @@ test("doctor reads no file without an end, and survives what no entry should hol
 });
 
 test.each([
-  [{ HTTP_PROXY: "http://u:p@proxy.test:3128" }, "through the proxy proxy.test:3128. Is this"],
+  [{ HTTP_PROXY: "http://u:p@proxy.test:3128" }, " through the proxy proxy.test:3128. Is this"],
   [
     { HTTPS_PROXY: "proxy.test", HTTP_PROXY: "other.test", NO_PROXY: "x.test" },
-    "through the proxy proxy.test (except for x.test). Is this",
+    " through the proxy proxy.test (except for x.test). Is this",
   ],
-])(
-  "doctor's question names the proxy that a project's entry sends https through: %j",
-  async (proxies, said) => {
-    const written = { ...good("https://videos.test"), ...proxies };
-    const home = await homeWith("project/.mcp.json", servers(written));
-    const asked: string[] = [];
-    const more = { confirm: async (question: string) => asked.push(question) < 0 };
+  [
+    { FACELESS_JOURNAL_URL: "postgres://u:p@db.test:6432/x" },
+    ", and for the journal a database at db.test:6432. Is this",
+  ],
+])("doctor's question names what else a project's entry connects to: %j", async (others, said) => {
+  const written = { ...good("https://videos.test"), ...others };
+  const home = await homeWith("project/.mcp.json", servers(written));
+  const asked: string[] = [];
+  const more = { confirm: async (question: string) => asked.push(question) < 0 };
 
-    await doctor({ client: "claude-code", home, folder: "project", more });
+  await doctor({ client: "claude-code", home, folder: "project", more });
 
-    expect(asked).toEqual([expect.stringContaining(`names https://videos.test ${said}`)]);
-  },
-);
+  expect(asked).toEqual([expect.stringContaining(`names https://videos.test${said}`)]);
+});
 
 const many = (text: string) => text.repeat(150_000);
 

@@ -18,8 +18,9 @@ import {
 
 interface BrokenSetUp {
   readonly what: string;
-  readonly client: ClientName;
-  readonly file: string;
+  /** Default: Cursor's own file. */
+  readonly client?: ClientName;
+  readonly file?: string;
   /** Takes the address of a service that accepts the key. */
   readonly content: (url: string) => string | object;
   readonly env?: Values;
@@ -30,15 +31,11 @@ interface BrokenSetUp {
 const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "no entry at all",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: () => ({ mcpServers: {} }),
     told: 'In your home folder, run "npx -y faceless-video-mcp config cursor --installed", and put what it prints into the file that it names.',
   },
   {
     what: "a missing comma",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
     told: "Repair ~/.cursor/mcp.json: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte.",
   },
@@ -60,8 +57,6 @@ const BROKEN: readonly BrokenSetUp[] = [
   },
   {
     what: "a limit that allows no video",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: (url) => servers({ ...good(url), FACELESS_MAX_GENERATIONS: "0" }),
     told: "Set it to 1 or more, or remove it.",
   },
@@ -89,16 +84,12 @@ const BROKEN: readonly BrokenSetUp[] = [
   },
   {
     what: "a placeholder of another client",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: (url) => servers({ ...good(url), FACELESS_API_KEY: "${FACELESS_API_KEY}" }),
     env: { FACELESS_API_KEY: CANARY },
     told: "Set FACELESS_API_KEY where your client takes the placeholder from, or write the value itself into the entry.",
   },
   {
     what: "an entry without a program",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: () => ({
       mcpServers: { "faceless-video": { url: "http://127.0.0.1:1/mcp", env: good("http://127.0.0.1:1") } },
     }),
@@ -106,8 +97,6 @@ const BROKEN: readonly BrokenSetUp[] = [
   },
   {
     what: "an option that the server does not have",
-    client: "cursor",
-    file: ".cursor/mcp.json",
     content: (url) => servers(good(url), { args: [SCRIPT, "--readonly"] }),
     told: 'Correct "args" in ~/.cursor/mcp.json.',
   },
@@ -121,15 +110,15 @@ const BROKEN: readonly BrokenSetUp[] = [
 ];
 
 test.each(BROKEN)("doctor --client tells of $what in one sentence that says what to do", async (setUp) => {
-  const { url } = await service();
-  const home = await homeWith(setUp.file, setUp.content(url));
+  const { client = "cursor", file = ".cursor/mcp.json", content, env, told } = setUp;
+  const home = await homeWith(file, content((await service()).url));
 
-  const { code, lines } = await doctor({ client: setUp.client, home, env: setUp.env });
+  const { code, lines } = await doctor({ client, home, env });
 
   expect(code).toBe(1);
   expect(lines[0]).toMatch(/^Before a video can be made, fix this and restart .+:$/);
   expect(lines[2]).toMatch(/^fail {2}(entry|settings|FACELESS_\w+) +/);
-  expect(lines[2]?.replace(/^fail {2}\S+ +/, "")).toBe(setUp.told);
+  expect(lines[2]?.replace(/^fail {2}\S+ +/, "")).toBe(told);
   // Nothing else is wrong.
   expect(problems(lines)).toHaveLength(1);
 });
