@@ -80,7 +80,7 @@ interface Connection {
 export class JournalPostgres implements JournalStore {
   readonly place: string;
   readonly fix = FIX;
-  readonly #address: ClientConfig;
+  readonly #address: ReturnType<typeof readAddress>;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
   /** The database's clock minus the monotonic one. Undefined until the database has told the time. */
   #offsetMs: number | undefined;
@@ -228,15 +228,20 @@ export class JournalPostgres implements JournalStore {
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
     // Where an address has several, their failures have no text of their own.
     const reason = (error instanceof Error && error.message) || String(errnoOf(error));
-    return new JournalError(use, this.place, cleanServiceText(reason, MAX_REASON_CHARACTERS), FIX);
+    // A server to which it was sent could repeat it. A short one is part of other words, whose gaps would tell it.
+    const password = this.#address.password();
+    const safe = password.length < 8 ? reason : reason.replaceAll(password, "[redacted]");
+    return new JournalError(use, this.place, cleanServiceText(safe, MAX_REASON_CHARACTERS), FIX);
   }
 }
 
-/** As libpq reads it. Nothing is taken from the environment instead. */
+/** As libpq reads it. */
 function readAddress({ hostname, port, username, password, pathname, searchParams }: URL) {
   const host = decode(hostname);
   const isSocket = host.startsWith("/");
   const mode = searchParams.get("sslmode") ?? (isSocket || isLoopback(host) ? "disable" : "verify-full");
+  // Only `require` takes any certificate, and as with libpq not where the address asks for more.
+  const asksForMore = ["sslrootcert", "channel_binding"].some((name) => searchParams.has(name));
   const user = decode(username);
   return {
     host: host.replace(/[[\]]/g, ""),
@@ -245,8 +250,7 @@ function readAddress({ hostname, port, username, password, pathname, searchParam
     // The driver would look for an empty one elsewhere.
     password: () => decode(password),
     database: decode(pathname.slice(1)) || user || "postgres",
-    // Only `require` takes any certificate, as libpq does.
-    ssl: mode === "disable" || isSocket ? false : { rejectUnauthorized: mode !== "require" },
+    ssl: mode === "disable" || isSocket ? false : { rejectUnauthorized: mode !== "require" || asksForMore },
     application_name: "faceless-video-mcp",
     keepAlive: true,
   } satisfies ClientConfig;

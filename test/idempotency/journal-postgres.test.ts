@@ -2,7 +2,7 @@
 
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
@@ -298,26 +298,6 @@ describe("a connection", () => {
       .poll(async () => (pass(5_000), others.entries()))
       .toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
   });
-
-  test.each([
-    ["127.0.0.1", "", false],
-    ["127.0.0.1", "?sslmode=require", true],
-    ["0.0.0.0", "", true],
-    ["0.0.0.0", "?sslmode=prefer", true],
-    ["0.0.0.0", "?sslmode=disable", false],
-  ])("to %s%s is encrypted: %s", async (host, query, isEncrypted) => {
-    let first: Buffer | undefined;
-    const server = createServer((socket) =>
-      socket.once("data", (bytes: Buffer) => ((first = bytes), socket.destroy())),
-    );
-    onTestFinished(() => void server.close());
-    const url = new URL(`postgres://u:canary@${host}:${await listen(server)}/videos${query}`);
-
-    await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow("can't be written");
-    // The request for encryption is eight bytes and holds neither user nor password.
-    expect(first?.includes("videos")).toBe(!isEncrypted);
-    expect(first?.length === 8).toBe(isEncrypted);
-  });
 });
 
 test.each([
@@ -330,39 +310,56 @@ test.each([
   expect(new JournalPostgres(new URL(url), systemClock).place).toBe(place);
 });
 
-test.each([
-  ["?sslmode=require", true],
-  ["?sslmode=verify-full", false],
-  ["?sslmode=prefer", false],
-])(
-  "a database is told user, name and password, behind a certificate of its own with %s: %s",
-  async (query, isTold) => {
-    const told: string[] = [];
-    const { key, cert } = createCertificate("127.0.0.1");
-    const server = createServer((socket) => {
-      socket.once("data", () => {
-        socket.write("S");
-        const secure = new TLSSocket(socket, { isServer: true, key, cert });
-        secure.on("error", () => {});
-        // Asks for a password in plain text.
-        secure.once("data", (bytes: Buffer) => {
-          told.push(bytes.toString("utf8", 8));
-          secure.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]));
-          secure.once("data", (answer: Buffer) => (told.push(answer.toString("utf8", 5)), secure.destroy()));
-        });
-      });
+/** A TCP server that takes the driver's first bytes, encrypted if it asks for that, and goes on as `talk` does. */
+async function startDatabase(talk: (socket: Socket, startup: Buffer, isEncrypted: boolean) => void) {
+  const { key, cert } = createCertificate("127.0.0.1");
+  const server = createServer((socket) => {
+    socket.once("data", (bytes: Buffer) => {
+      // The request for encryption holds neither user nor password.
+      if (bytes.length > 8) return talk(socket, bytes, false);
+      socket.write("S");
+      const secure = new TLSSocket(socket, { isServer: true, key, cert });
+      secure.on("error", () => {});
+      secure.once("data", (startup: Buffer) => talk(secure, startup, true));
     });
-    onTestFinished(() => void server.close());
-    const url = new URL(`postgres://user:p%40ss@127.0.0.1:${await listen(server)}/videos${query}`);
+  });
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+const ASK_FOR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+
+test.each([
+  ["127.0.0.1", "", "openly"],
+  ["127.0.0.1", "?sslmode=require", "encrypted"],
+  ["127.0.0.1", "?sslmode=require&sslrootcert=ca.pem", "not"],
+  ["127.0.0.1", "?sslmode=require&channel_binding=require", "not"],
+  ["127.0.0.1", "?sslmode=verify-full", "not"],
+  ["0.0.0.0", "", "not"],
+  ["0.0.0.0", "?sslmode=prefer", "not"],
+  ["0.0.0.0", "?sslmode=disable", "openly"],
+])(
+  "A database on %s%s, with a certificate of its own, is %s told the password, and errors never have it",
+  async (host, query, how) => {
+    const told: (string | boolean)[] = [];
+    const at = await startDatabase((socket, startup, isEncrypted) => {
+      socket.once("data", (answer: Buffer) => {
+        told.push(isEncrypted, startup.toString("utf8", 8), answer.toString("utf8", 5));
+        const error = Buffer.from("\0\0\0\0\0SFATAL\0C28P01\0Mno such password: p@ssword\0\0");
+        error.write("E");
+        error.writeInt32BE(error.length - 1, 1);
+        socket.end(error);
+      });
+      socket.write(ASK_FOR_PASSWORD);
+    });
+    const url = new URL(`postgres://user:p%40ssword@${host}:${at}/videos${query}`);
 
     await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow(
-      isTold
-        ? "can't be written (Connection terminated unexpectedly: "
-        : "can't be written (self-signed certificate: ",
+      `can't be written (${how === "not" ? "self-signed certificate" : "no such password: [redacted]"}: `,
     );
     const startup = expect.stringMatching(
       /user\0user\0database\0videos\0application_name\0faceless-video-mcp\0/,
     );
-    expect(told).toEqual(isTold ? [startup, "p@ss\0"] : []);
+    expect(told).toEqual(how === "not" ? [] : [how === "encrypted", startup, "p@ssword\0"]);
   },
 );
