@@ -2,6 +2,7 @@
 // Knows no meaning of a line and no policy. Its clock is the database's, so computers with wrong clocks agree.
 
 import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
@@ -212,11 +213,13 @@ export class JournalPostgres implements JournalStore {
 
   #connect(): Connection {
     const socket = new Socket();
+    destroyOnThrow(socket);
     const connect = async () => {
       const { Client } = await import("pg");
       const client = new Client({ ...this.#address, stream: () => socket });
       // Where the connection breaks, or can't be made, the next statement makes a new one.
       client.on("error", () => socket.destroy());
+      client.connection.on("sslconnect", () => destroyOnThrow(client.connection.stream));
       await client.connect();
       return client;
     };
@@ -233,6 +236,19 @@ export class JournalPostgres implements JournalStore {
     const safe = password.length < 8 ? reason : reason.replaceAll(password, "[redacted]");
     return new JournalError(use, this.place, cleanServiceText(safe, MAX_REASON_CHARACTERS), FIX);
   }
+}
+
+/** The driver throws at a message that it doesn't know, such as a demand for Kerberos. */
+function destroyOnThrow(stream: Duplex): void {
+  const emit = stream.emit.bind(stream);
+  stream.emit = (event: string | symbol, ...values: unknown[]) => {
+    try {
+      return emit(event, ...values);
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : undefined);
+      return true;
+    }
+  };
 }
 
 /** As libpq reads it. */

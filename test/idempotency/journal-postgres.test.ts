@@ -328,6 +328,7 @@ async function startDatabase(talk: (socket: Socket, startup: Buffer, isEncrypted
 }
 
 const ASK_FOR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+const ASK_FOR_KERBEROS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 7]);
 
 test.each([
   ["127.0.0.1", "", "openly"],
@@ -361,5 +362,16 @@ test.each([
       /user\0user\0database\0videos\0application_name\0faceless-video-mcp\0/,
     );
     expect(told).toEqual(how === "not" ? [] : [how === "encrypted", startup, "p@ssword\0"]);
+  },
+);
+
+test.each(["", "?sslmode=require"])(
+  "a database that asks for what the driver doesn't know (%s) fails the call and not the process",
+  async (query) => {
+    const at = await startDatabase((socket) => socket.write(ASK_FOR_KERBEROS));
+
+    await expect(openStore({ at, query }).append("line")).rejects.toThrow(
+      "(Unknown authenticationOk message",
+    );
   },
 );
