@@ -22,7 +22,7 @@ const MAX_IDLE_MS = 60_000;
 const RETRY_MS = 5_000;
 const ROWS_PER_QUERY = 2_000;
 const MAX_REASON_CHARACTERS = 200;
-const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ["42P01", "42703"];
+const [UNDEFINED_TABLE, UNDEFINED_COLUMN, READ_ONLY] = ["42P01", "42703", "25006"];
 const FIX =
   "make sure that the database runs and can be reached from here, and that its user may select from this table and insert into it";
 
@@ -205,6 +205,10 @@ export class JournalPostgres implements JournalStore {
       socket.ref();
       const { rows }: { rows: unknown[] } = await (await client).query(text, [...values]);
       return rows;
+    } catch (error) {
+      // After a fail-over the connection may be to a replica, and another one to the new primary.
+      if (errnoOf(error) === READ_ONLY) socket.destroy();
+      throw error;
     } finally {
       socket.unref();
       this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());

@@ -267,6 +267,21 @@ describe("a connection", () => {
     expect(await linesOf(store)).toEqual(["next"]);
   });
 
+  test("to a database that can only be read is not kept, as another one may be writable by now", async () => {
+    const proxy = await startTcpProxy(port);
+    const store = openStore({ at: proxy.port });
+    await store.append("1");
+    const setReadOnly = (value: "on" | "off") =>
+      database.exec(`set default_transaction_read_only = ${value}`);
+    onTestFinished(() => setReadOnly("off").then(() => {}));
+    await setReadOnly("on");
+    await expect(store.append("2")).rejects.toThrow("(cannot execute INSERT in a read-only transaction: ");
+    await setReadOnly("off");
+
+    await store.append("3");
+    expect(proxy.made).toBe(2);
+  });
+
   test("that can't be made fails one call, and not those after it", async () => {
     const proxy = await startTcpProxy(port);
     proxy.mode = "refuse";
