@@ -47,7 +47,7 @@ const SELECT = `select * from (${NOW}) as clock left join lateral (
   ) as rows on true order by position`;
 const RIGHTS = `select format('%I', current_user) as role, current_setting('transaction_read_only') = 'on' as "isReadOnly",
   has_schema_privilege('public', 'create') as "mayCreate",
-  has_table_privilege(to_regclass('${TABLE}'), 'insert') as "mayInsert"`;
+  has_any_column_privilege(to_regclass('${TABLE}'), 'insert') as "mayInsert"`;
 
 /** Made on first use, to keep the start fast. */
 const schemas = lazyValue(() => {

@@ -116,6 +116,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
 
   test.each([
     ["select, insert", "grant select, insert on $T to $R", ["ok", "keeps what was paid and posted"]],
+    ["select, insert (line)", "grant select, insert (line) on $T to $R", ["ok", "keeps what was paid"]],
     [
       "select",
       "grant select on $T to $R",
