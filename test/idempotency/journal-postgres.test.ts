@@ -208,18 +208,6 @@ describe("a connection", () => {
     expect(proxy.clients.size).toBe(1);
   });
 
-  test("that breaks is renewed by the next calls", async () => {
-    const proxy = await startTcpProxy(port);
-    const { journal } = openJournal({ at: proxy.port });
-    await journal.begin(withTopic("first"));
-    proxy.cut();
-    // The process may not have noticed yet.
-    await until(() => journal.entries().then(Boolean, () => false));
-
-    await journal.begin(withTopic("second"));
-    expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
-  });
-
   test("that hangs fails all that wait for it after 4 s, and the next call makes a new one", async () => {
     const proxy = await startTcpProxy(port);
     const { clock, pass, delays } = manualClock();
