@@ -10,7 +10,11 @@ import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
 import { createRedact } from "../../src/redact.ts";
 import { createCertificate } from "../faults/certificate.ts";
+import { connectLegacy } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { freePort, listen } from "../fixtures/free-port.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
 import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
 import { until } from "../fixtures/until.ts";
 import { DAY_MS, KEY, topics, VIDEO, withTopic } from "./open-journal.ts";
@@ -90,6 +94,27 @@ test("An entry is in the database before its request is sent, where other comput
   expect(await openJournal().journal.entries()).toEqual([{ ...own, source: PLACE }]);
   const { rows } = await database.query<{ line: string }>("select line from public.faceless_journal");
   expect(rows.map(({ line }) => JSON.parse(line))).toEqual([own]);
+});
+
+test("What one server orders is known to a server with another home, and paid for once", async () => {
+  const service = await scriptedService({
+    [VIDEOS]: { json: { videos: [] } },
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    [STATUS]: { json: { status: "processing", videoUrls: [] } },
+  });
+  const order = async () => {
+    const env = {
+      FACELESS_API_KEY: KEY,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_STATE_DIR: temporaryFolder(),
+      FACELESS_JOURNAL_URL: `postgres://videos@127.0.0.1:${port}/videos`,
+    };
+    return (await connectLegacy({ env })).call("generate_video", { topic: "Tides" });
+  };
+  await order();
+
+  expect((await order()).structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
 test("A look gives the rows that were added since the last one, in the order in which they were added", async () => {
