@@ -2,6 +2,7 @@
 // Knows no meaning of a line and no policy. Its clock is the database's, so computers with wrong clocks agree.
 
 import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
@@ -21,7 +22,7 @@ const MAX_IDLE_MS = 60_000;
 const RETRY_MS = 5_000;
 const ROWS_PER_QUERY = 2_000;
 const MAX_REASON_CHARACTERS = 200;
-const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ["42P01", "42703"];
+const [UNDEFINED_TABLE, UNDEFINED_COLUMN, READ_ONLY] = ["42P01", "42703", "25006"];
 const FIX =
   "make sure that the database runs and can be reached from here, and that its user may select from this table and insert into it";
 
@@ -46,7 +47,7 @@ const SELECT = `select * from (${NOW}) as clock left join lateral (
   ) as rows on true order by position`;
 const RIGHTS = `select format('%I', current_user) as role, current_setting('transaction_read_only') = 'on' as "isReadOnly",
   has_schema_privilege('public', 'create') as "mayCreate",
-  has_table_privilege(to_regclass('${TABLE}'), 'insert') as "mayInsert"`;
+  has_any_column_privilege(to_regclass('${TABLE}'), 'insert') as "mayInsert"`;
 
 /** Made on first use, to keep the start fast. */
 const schemas = lazyValue(() => {
@@ -80,7 +81,7 @@ interface Connection {
 export class JournalPostgres implements JournalStore {
   readonly place: string;
   readonly fix = FIX;
-  readonly #address: ClientConfig;
+  readonly #address: ReturnType<typeof readAddress>;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
   /** The database's clock minus the monotonic one. Undefined until the database has told the time. */
   #offsetMs: number | undefined;
@@ -204,6 +205,10 @@ export class JournalPostgres implements JournalStore {
       socket.ref();
       const { rows }: { rows: unknown[] } = await (await client).query(text, [...values]);
       return rows;
+    } catch (error) {
+      // After a fail-over the connection may be to a replica, and another one to the new primary.
+      if (errnoOf(error) === READ_ONLY) socket.destroy();
+      throw error;
     } finally {
       socket.unref();
       this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());
@@ -212,11 +217,13 @@ export class JournalPostgres implements JournalStore {
 
   #connect(): Connection {
     const socket = new Socket();
+    destroyOnThrow(socket);
     const connect = async () => {
       const { Client } = await import("pg");
       const client = new Client({ ...this.#address, stream: () => socket });
       // Where the connection breaks, or can't be made, the next statement makes a new one.
       client.on("error", () => socket.destroy());
+      client.connection.on("sslconnect", () => destroyOnThrow(client.connection.stream));
       await client.connect();
       return client;
     };
@@ -228,15 +235,33 @@ export class JournalPostgres implements JournalStore {
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
     // Where an address has several, their failures have no text of their own.
     const reason = (error instanceof Error && error.message) || String(errnoOf(error));
-    return new JournalError(use, this.place, cleanServiceText(reason, MAX_REASON_CHARACTERS), FIX);
+    // A server to which it was sent could repeat it. A short one is part of other words, whose gaps would tell it.
+    const password = this.#address.password();
+    const safe = password.length < 8 ? reason : reason.replaceAll(password, "[redacted]");
+    return new JournalError(use, this.place, cleanServiceText(safe, MAX_REASON_CHARACTERS), FIX);
   }
 }
 
-/** As libpq reads it. Nothing is taken from the environment instead. */
+/** The driver throws at a message that it doesn't know, such as a demand for Kerberos. */
+function destroyOnThrow(stream: Duplex): void {
+  const emit = stream.emit.bind(stream);
+  stream.emit = (event: string | symbol, ...values: unknown[]) => {
+    try {
+      return emit(event, ...values);
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : undefined);
+      return true;
+    }
+  };
+}
+
+/** As libpq reads it. */
 function readAddress({ hostname, port, username, password, pathname, searchParams }: URL) {
   const host = decode(hostname);
   const isSocket = host.startsWith("/");
   const mode = searchParams.get("sslmode") ?? (isSocket || isLoopback(host) ? "disable" : "verify-full");
+  // Only `require` takes any certificate, and as with libpq not where the address asks for more.
+  const asksForMore = ["sslrootcert", "channel_binding"].some((name) => searchParams.has(name));
   const user = decode(username);
   return {
     host: host.replace(/[[\]]/g, ""),
@@ -245,8 +270,7 @@ function readAddress({ hostname, port, username, password, pathname, searchParam
     // The driver would look for an empty one elsewhere.
     password: () => decode(password),
     database: decode(pathname.slice(1)) || user || "postgres",
-    // Only `require` takes any certificate, as libpq does.
-    ssl: mode === "disable" || isSocket ? false : { rejectUnauthorized: mode !== "require" },
+    ssl: mode === "disable" || isSocket ? false : { rejectUnauthorized: mode !== "require" || asksForMore },
     application_name: "faceless-video-mcp",
     keepAlive: true,
   } satisfies ClientConfig;

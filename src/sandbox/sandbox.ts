@@ -1,13 +1,13 @@
 // The embedded sandbox: the documented service on 127.0.0.1, to try the bridge with and to test it against.
 // It is the other side of the wire and imports nothing of ours, so client and service can't share a mistake.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import { Account } from "./account.ts";
 import { createApp, type Handler } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { mediaReply } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { errorReply, send } from "./reply.ts";
+import { send } from "./reply.ts";
 import { restRoutes } from "./rest.ts";
 import type { RenderEnd, WebhookOptions } from "./webhook-sender.ts";
 
@@ -56,15 +56,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
   ];
   const app = createApp(routes, API_KEY, new RateLimit(requestsPerMinute, now));
 
-  async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  server.on("request", (incoming, response) => {
     const disconnected = new AbortController();
     response.on("close", () => disconnected.abort());
-    await send(response, await app(incoming, disconnected.signal));
-  }
-  server.on("request", (incoming, response) => {
-    handle(incoming, response).catch((error: unknown) => {
-      if (!response.headersSent) void send(response, errorReply(error));
-    });
+    // Neither rejects.
+    void app(incoming, disconnected.signal).then((reply) => send(response, reply));
   });
 
   return {

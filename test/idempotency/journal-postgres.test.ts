@@ -2,7 +2,7 @@
 
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
@@ -10,7 +10,11 @@ import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
 import { createRedact } from "../../src/redact.ts";
 import { createCertificate } from "../faults/certificate.ts";
+import { connectLegacy } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { freePort, listen } from "../fixtures/free-port.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
 import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
 import { until } from "../fixtures/until.ts";
 import { DAY_MS, KEY, topics, VIDEO, withTopic } from "./open-journal.ts";
@@ -90,6 +94,27 @@ test("An entry is in the database before its request is sent, where other comput
   expect(await openJournal().journal.entries()).toEqual([{ ...own, source: PLACE }]);
   const { rows } = await database.query<{ line: string }>("select line from public.faceless_journal");
   expect(rows.map(({ line }) => JSON.parse(line))).toEqual([own]);
+});
+
+test("What one server orders is known to a server with another home, and paid for once", async () => {
+  const service = await scriptedService({
+    [VIDEOS]: { json: { videos: [] } },
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    [STATUS]: { json: { status: "processing", videoUrls: [] } },
+  });
+  const order = async () => {
+    const env = {
+      FACELESS_API_KEY: KEY,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_STATE_DIR: temporaryFolder(),
+      FACELESS_JOURNAL_URL: `postgres://videos@127.0.0.1:${port}/videos`,
+    };
+    return (await connectLegacy({ env })).call("generate_video", { topic: "Tides" });
+  };
+  await order();
+
+  expect((await order()).structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
 test("A look gives the rows that were added since the last one, in the order in which they were added", async () => {
@@ -208,49 +233,15 @@ describe("a connection", () => {
     expect(proxy.clients.size).toBe(1);
   });
 
-  test("that breaks is renewed by the next calls", async () => {
-    const proxy = await startTcpProxy(port);
-    const { journal } = openJournal({ at: proxy.port });
-    await journal.begin(withTopic("first"));
-    proxy.cut();
-    // The process may not have noticed yet.
-    await until(() => journal.entries().then(Boolean, () => false));
-
-    await journal.begin(withTopic("second"));
-    expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
-  });
-
-  test.each(["before", "answered"] as const)(
-    "that is cut in the middle of an insert (%s) leaves nothing that counts as sent",
-    async (when) => {
-      const proxy = await startTcpProxy(port);
-      const { journal } = openJournal({ at: proxy.port });
-      await openStore().append(JSON.stringify({ ...VIDEO, id: "first", atMs: 0, outcome: "rejected" }));
-      await journal.entries();
-      proxy.cutAt = { text: "insert into", when };
-
-      await expect(journal.begin(VIDEO)).rejects.toMatchObject({
-        facts: {
-          code: "journal_unwritable",
-          outcome: "not_sent",
-          message: `The journal that guards against paying or posting twice can't be written (Connection terminated unexpectedly: ${PLACE}), so nothing was sent.`,
-          nextStep: FIX,
-        },
-      });
-      const { rows } = await database.query("select line from public.faceless_journal");
-      expect(rows).toHaveLength(when === "before" ? 2 : 3);
-      expect(await openJournal().journal.entries()).toEqual([]);
-    },
-  );
-
   test("that hangs fails all that wait for it after 4 s, and the next call makes a new one", async () => {
     const proxy = await startTcpProxy(port);
     const { clock, pass, delays } = manualClock();
     const store = openStore({ clock, at: proxy.port });
     await store.append("line");
     proxy.mode = "swallow";
-    const waiting = [linesOf(store), linesOf(store), store.append("never")];
-    await until(() => delays().filter((delayMs) => delayMs === 4_000).length === 2);
+    // The second is not sent, as the first one hangs.
+    const waiting = [linesOf(store), linesOf(store), store.append("never"), store.append("nor later")];
+    await until(() => delays().filter((delayMs) => delayMs === 4_000).length === 3);
     pass(4_000);
 
     const failed = (use: string) => ({ reason: { problem: `can't be ${use} (no answer in 4 s: ${PLACE})` } });
@@ -258,20 +249,44 @@ describe("a connection", () => {
       failed("read"),
       failed("read"),
       failed("written"),
+      failed("written"),
     ]);
     // Only an outcome is tried again.
     expect(delays()).not.toContain(5_000);
+    await until(() => proxy.clients.size === 0);
     proxy.mode = "pass";
     expect(await linesOf(store)).toEqual(["line"]);
     await store.append("next");
     expect(await linesOf(store)).toEqual(["next"]);
   });
 
+  test("to a database that can only be read is not kept, as another one may be writable by now", async () => {
+    const proxy = await startTcpProxy(port);
+    const store = openStore({ at: proxy.port });
+    await store.append("1");
+    const setReadOnly = (value: "on" | "off") =>
+      database.exec(`set default_transaction_read_only = ${value}`);
+    onTestFinished(() => setReadOnly("off").then(() => {}));
+    await setReadOnly("on");
+    await expect(store.append("2")).rejects.toThrow("(cannot execute INSERT in a read-only transaction: ");
+    await setReadOnly("off");
+
+    await store.append("3");
+    expect(proxy.made).toBe(2);
+  });
+
   test("that can't be made fails one call, and not those after it", async () => {
     const proxy = await startTcpProxy(port);
     proxy.mode = "refuse";
     const store = openStore({ at: proxy.port });
-    await expect(linesOf(store)).rejects.toThrow("can't be read");
+    await expect(linesOf(store)).rejects.toMatchObject({
+      facts: {
+        code: "journal_unreadable",
+        outcome: "not_sent",
+        message: `The journal that guards against paying or posting twice can't be read (Connection terminated unexpectedly: ${PLACE}), so nothing was sent.`,
+        nextStep: FIX,
+      },
+    });
     proxy.mode = "pass";
 
     expect(await linesOf(store)).toEqual([]);
@@ -298,26 +313,6 @@ describe("a connection", () => {
       .poll(async () => (pass(5_000), others.entries()))
       .toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
   });
-
-  test.each([
-    ["127.0.0.1", "", false],
-    ["127.0.0.1", "?sslmode=require", true],
-    ["0.0.0.0", "", true],
-    ["0.0.0.0", "?sslmode=prefer", true],
-    ["0.0.0.0", "?sslmode=disable", false],
-  ])("to %s%s is encrypted: %s", async (host, query, isEncrypted) => {
-    let first: Buffer | undefined;
-    const server = createServer((socket) =>
-      socket.once("data", (bytes: Buffer) => ((first = bytes), socket.destroy())),
-    );
-    onTestFinished(() => void server.close());
-    const url = new URL(`postgres://u:canary@${host}:${await listen(server)}/videos${query}`);
-
-    await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow("can't be written");
-    // The request for encryption is eight bytes and holds neither user nor password.
-    expect(first?.includes("videos")).toBe(!isEncrypted);
-    expect(first?.length === 8).toBe(isEncrypted);
-  });
 });
 
 test.each([
@@ -330,39 +325,68 @@ test.each([
   expect(new JournalPostgres(new URL(url), systemClock).place).toBe(place);
 });
 
-test.each([
-  ["?sslmode=require", true],
-  ["?sslmode=verify-full", false],
-  ["?sslmode=prefer", false],
-])(
-  "a database is told user, name and password, behind a certificate of its own with %s: %s",
-  async (query, isTold) => {
-    const told: string[] = [];
-    const { key, cert } = createCertificate("127.0.0.1");
-    const server = createServer((socket) => {
-      socket.once("data", () => {
-        socket.write("S");
-        const secure = new TLSSocket(socket, { isServer: true, key, cert });
-        secure.on("error", () => {});
-        // Asks for a password in plain text.
-        secure.once("data", (bytes: Buffer) => {
-          told.push(bytes.toString("utf8", 8));
-          secure.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]));
-          secure.once("data", (answer: Buffer) => (told.push(answer.toString("utf8", 5)), secure.destroy()));
-        });
-      });
+/** A TCP server that takes the driver's first bytes, encrypted if it asks for that, and goes on as `talk` does. */
+async function startDatabase(talk: (socket: Socket, startup: Buffer, isEncrypted: boolean) => void) {
+  const { key, cert } = createCertificate("127.0.0.1");
+  const server = createServer((socket) => {
+    socket.once("data", (bytes: Buffer) => {
+      // The request for encryption holds neither user nor password.
+      if (bytes.length > 8) return talk(socket, bytes, false);
+      socket.write("S");
+      const secure = new TLSSocket(socket, { isServer: true, key, cert });
+      secure.on("error", () => {});
+      secure.once("data", (startup: Buffer) => talk(secure, startup, true));
     });
-    onTestFinished(() => void server.close());
-    const url = new URL(`postgres://user:p%40ss@127.0.0.1:${await listen(server)}/videos${query}`);
+  });
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+const ASK_FOR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+const ASK_FOR_KERBEROS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 7]);
+
+test.each([
+  ["127.0.0.1", "", "openly"],
+  ["127.0.0.1", "?sslmode=require", "encrypted"],
+  ["127.0.0.1", "?sslmode=require&sslrootcert=ca.pem", "not"],
+  ["127.0.0.1", "?sslmode=require&channel_binding=require", "not"],
+  ["127.0.0.1", "?sslmode=verify-full", "not"],
+  ["0.0.0.0", "", "not"],
+  ["0.0.0.0", "?sslmode=prefer", "not"],
+  ["0.0.0.0", "?sslmode=disable", "openly"],
+])(
+  "A database on %s%s, with a certificate of its own, is %s told the password, and errors never have it",
+  async (host, query, how) => {
+    const told: (string | boolean)[] = [];
+    const at = await startDatabase((socket, startup, isEncrypted) => {
+      socket.once("data", (answer: Buffer) => {
+        told.push(isEncrypted, startup.toString("utf8", 8), answer.toString("utf8", 5));
+        const error = Buffer.from("\0\0\0\0\0SFATAL\0C28P01\0Mno such password: p@ssword\0\0");
+        error.write("E");
+        error.writeInt32BE(error.length - 1, 1);
+        socket.end(error);
+      });
+      socket.write(ASK_FOR_PASSWORD);
+    });
+    const url = new URL(`postgres://user:p%40ssword@${host}:${at}/videos${query}`);
 
     await expect(new JournalPostgres(url, systemClock).append("line")).rejects.toThrow(
-      isTold
-        ? "can't be written (Connection terminated unexpectedly: "
-        : "can't be written (self-signed certificate: ",
+      `can't be written (${how === "not" ? "self-signed certificate" : "no such password: [redacted]"}: `,
     );
     const startup = expect.stringMatching(
       /user\0user\0database\0videos\0application_name\0faceless-video-mcp\0/,
     );
-    expect(told).toEqual(isTold ? [startup, "p@ss\0"] : []);
+    expect(told).toEqual(how === "not" ? [] : [how === "encrypted", startup, "p@ssword\0"]);
+  },
+);
+
+test.each(["", "?sslmode=require"])(
+  "a database that asks for what the driver doesn't know (%s) fails the call and not the process",
+  async (query) => {
+    const at = await startDatabase((socket) => socket.write(ASK_FOR_KERBEROS));
+
+    await expect(openStore({ at, query }).append("line")).rejects.toThrow(
+      "(Unknown authenticationOk message",
+    );
   },
 );

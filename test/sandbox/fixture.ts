@@ -1,56 +1,46 @@
 // A sandbox for each test, on a clock that the test advances.
 
 import { onTestFinished } from "vitest";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { z } from "zod";
+import { type SandboxOptions, startSandbox } from "../../src/sandbox/sandbox.ts";
 
-interface Answer {
-  readonly status: number;
-  // JSON of any shape: the assertions compare whole objects.
-  readonly body: unknown;
-  readonly headers: Headers;
+interface Init extends Omit<RequestInit, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface TestSandbox extends Sandbox {
-  /** Advances the clock. */
-  advance(seconds: number): void;
-  get(path: string, init?: RequestInit): Promise<Answer>;
-  post(path: string, body: unknown, init?: RequestInit): Promise<Answer>;
-  /** Starts a job and returns its id. */
-  generate(fields?: Record<string, unknown>): Promise<string>;
-}
+export type TestSandbox = Awaited<ReturnType<typeof testSandbox>>;
 
 export const startedAt = "2026-03-01T12:00:00.000Z";
 
-export async function testSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
+export async function testSandbox(options: SandboxOptions = {}) {
   let nowMs = Date.parse(startedAt);
   const sandbox = await startSandbox({ now: () => nowMs, ...options });
   onTestFinished(() => sandbox.close());
 
-  async function call(path: string, init: RequestInit): Promise<Answer> {
-    const headers = new Headers(init.headers);
-    if (!headers.has("Authorization")) headers.set("Authorization", `Bearer ${sandbox.apiKey}`);
-    const response = await fetch(sandbox.url + path, { ...init, headers });
-    return { status: response.status, body: await response.json(), headers: response.headers };
+  async function get(path: string, { headers, ...init }: Init = {}) {
+    const withKey = { Authorization: `Bearer ${sandbox.apiKey}`, ...headers };
+    const response = await fetch(sandbox.url + path, { ...init, headers: withKey });
+    const body: unknown = await response.json();
+    return { status: response.status, body, headers: response.headers };
   }
 
-  function post(path: string, body: unknown, init: RequestInit = {}): Promise<Answer> {
-    const headers = new Headers(init.headers);
-    if (!headers.has("Content-Type")) headers.set("Content-Type", "application/json");
-    return call(path, { method: "POST", body: JSON.stringify(body), ...init, headers });
+  function post(path: string, json: unknown, { headers, ...init }: Init = {}) {
+    const typed = { "Content-Type": "application/json", ...headers };
+    return get(path, { method: "POST", body: JSON.stringify(json), ...init, headers: typed });
   }
 
   return {
     ...sandbox,
-    advance(seconds) {
+    get,
+    post,
+    /** Advances the clock. */
+    advance(seconds: number) {
       nowMs += seconds * 1000;
     },
-    get: (path, init = {}) => call(path, init),
-    post,
-    async generate(fields = {}) {
+    /** Starts a job and returns its id. */
+    async generate(fields: object = {}): Promise<string> {
       const { body } = await post("/api/v1/generate", { topic: "The night train", ...fields });
-      if (typeof body === "object" && body !== null && "jobId" in body) return String(body.jobId);
-      throw new Error(`The sandbox did not start a job: ${JSON.stringify(body)}`);
+      return z.object({ jobId: z.string() }).parse(body).jobId;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import { envelope, refusal, startedAt, testSandbox } from "./fixture.ts";
+import { envelope, refusal, startedAt, type TestSandbox, testSandbox } from "./fixture.ts";
 
 const VIDEOS = "/api/v1/videos";
 const GENERATE = "/api/v1/generate";
@@ -62,7 +62,7 @@ test.each([
   );
 });
 
-test.each<[string, RequestInit, object]>([
+test.each<[string, Parameters<TestSandbox["post"]>[2], object]>([
   [
     "of another content type",
     { headers: { "Content-Type": "application/jsonx" } },

@@ -89,17 +89,10 @@ test("/api/mcp answers a refusal as a tool error in the service's words, and spe
   });
   expect(await generate({ aspectRatio: "9:16" })).toMatchObject({ isError: true });
   await generate({});
+  const message = "No credits remain on this account. A restarted sandbox has new ones.";
   expect(await generate({})).toMatchObject({
     isError: true,
-    content: [
-      {
-        type: "text",
-        text: "out_of_credits: No credits remain on this account. A restarted sandbox has new ones.",
-      },
-    ],
-    structuredContent: envelope(
-      "out_of_credits",
-      "No credits remain on this account. A restarted sandbox has new ones.",
-    ),
+    content: [{ type: "text", text: `out_of_credits: ${message}` }],
+    structuredContent: envelope("out_of_credits", message),
   });
 });

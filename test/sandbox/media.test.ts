@@ -1,19 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { envelope, testSandbox } from "./fixture.ts";
-import type { TestSandbox } from "./fixture.ts";
 
 const folder = new URL("../../src/sandbox/media/", import.meta.url);
 
-interface File {
-  readonly status: number;
-  readonly type: string | null;
-  readonly length: number;
-  readonly range: string | null;
-  readonly bytes: Buffer;
-}
-
-async function load(url: string, init: RequestInit = {}): Promise<File> {
+async function load(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init);
   return {
     status: response.status,
@@ -24,12 +15,7 @@ async function load(url: string, init: RequestInit = {}): Promise<File> {
   };
 }
 
-/** The status, the type, whether the file arrived whole, and its signature. */
-function shape({ status, type, length, bytes }: File): unknown[] {
-  return [status, type, length === bytes.length, /ftyp|RIFF/.exec(bytes.toString("latin1", 0, 8))?.[0]];
-}
-
-async function finished(): Promise<{ sandbox: TestSandbox; jobId: string; final: string }> {
+async function finished() {
   const sandbox = await testSandbox({ renderSeconds: 0 });
   const jobId = await sandbox.generate({ duration: 15 });
   return { sandbox, jobId, final: `${sandbox.url}/media/final/${jobId}.mp4` };
@@ -70,7 +56,11 @@ test("the links of a job lead to whole files, without a key", async () => {
   const files = await Promise.all(urls.map((url) => load(url)));
 
   const movie = [200, "video/mp4", true, "ftyp"];
-  expect(files.map(shape)).toEqual([movie, movie, movie, movie, [200, "audio/wav", true, "RIFF"]]);
+  const shapes = files.map(({ status, type, length, bytes }) => {
+    const signature = /ftyp|RIFF/.exec(bytes.toString("latin1", 0, 8))?.[0];
+    return [status, type, length === bytes.length, signature];
+  });
+  expect(shapes).toEqual([movie, movie, movie, movie, [200, "audio/wav", true, "RIFF"]]);
   const [first, second, whole, post] = files.map(({ bytes }) => bytes.toString("base64"));
   expect(new Set([first, second, whole]).size).toBe(3);
   expect(post === whole).toBe(true);

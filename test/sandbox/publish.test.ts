@@ -16,17 +16,14 @@ test("POST /api/v1/publish returns one result per platform", async () => {
     platforms: ["tiktok", "instagram", "youtube", "snapchat"],
   });
 
-  const url = (platform: string): string => `${sandbox.url}/media/posts/${platform}/${jobId}.mp4`;
+  const url = (platform: string) => `${sandbox.url}/media/posts/${platform}/${jobId}.mp4`;
+  const expired = "The instagram access token has expired. Reconnect the account.";
   expect({ status, body }).toEqual({
     status: 200,
     body: {
       results: [
         { platform: "tiktok", ok: true, url: url("tiktok") },
-        {
-          platform: "instagram",
-          ok: false,
-          error: "The instagram access token has expired. Reconnect the account.",
-        },
+        { platform: "instagram", ok: false, error: expired },
         { platform: "youtube", ok: true, url: url("youtube") },
         { platform: "snapchat", ok: false, error: "No snapchat account is connected." },
       ],

@@ -4,8 +4,6 @@ import { refusal, testSandbox } from "./fixture.ts";
 test("GET /api/v1/status/{jobId} shows the voiceover, then each clip, and then completes", async () => {
   const sandbox = await testSandbox({ renderSeconds: 20 });
   const jobId = await sandbox.generate({ duration: 22.5 });
-  const clip = (n: number): string => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`;
-  const audioUrl = `${sandbox.url}/media/voice/${jobId}.wav`;
   const seen: unknown[] = [];
 
   for (const seconds of [0, 3, 6, 5, 4, 2]) {
@@ -13,30 +11,14 @@ test("GET /api/v1/status/{jobId} shows the voiceover, then each clip, and then c
     seen.push((await sandbox.get(`/api/v1/status/${jobId}`)).body);
   }
 
-  const progress = { total: 3, completed: 0, failed: 0 };
-  expect(seen).toEqual([
-    { status: "processing", videoUrls: [], progress },
-    { status: "processing", videoUrls: [], audioUrl, progress },
-    { status: "processing", videoUrls: [clip(1)], audioUrl, progress: { ...progress, completed: 1 } },
-    {
-      status: "processing",
-      videoUrls: [clip(1), clip(2)],
-      audioUrl,
-      progress: { ...progress, completed: 2 },
-    },
-    {
-      status: "processing",
-      videoUrls: [clip(1), clip(2), clip(3)],
-      audioUrl,
-      progress: { ...progress, completed: 3 },
-    },
-    {
-      status: "completed",
-      videoUrls: [clip(1), clip(2), clip(3)],
-      audioUrl,
-      progress: { ...progress, completed: 3 },
-    },
-  ]);
+  const voiced = (completed: number, status = "processing") => ({
+    status,
+    videoUrls: [1, 2, 3].slice(0, completed).map((n) => `${sandbox.url}/media/clips/${jobId}/${n}.mp4`),
+    audioUrl: `${sandbox.url}/media/voice/${jobId}.wav`,
+    progress: { total: 3, completed, failed: 0 },
+  });
+  const { audioUrl: _, ...begun } = voiced(0);
+  expect(seen).toEqual([begun, voiced(0), voiced(1), voiced(2), voiced(3), voiced(3, "completed")]);
 });
 
 test("a render whose topic has [fail] fails halfway, keeps what was ready and stays failed", async () => {

@@ -52,7 +52,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
       await look();
       return lines;
     };
-    await openStore().append("first");
+    // The table is missing: all writers make it.
     const readers = [read(), read(), read()];
     const written = Array.from({ length: WRITERS }, (_, writer) => names(`${writer}`));
     await Promise.all(
@@ -66,7 +66,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     const seen = await Promise.all(readers);
     const rows = await postgres.sql("select line from public.faceless_journal order by position");
     const inOrder = rows.map(({ line }) => String(line));
-    expect(inOrder.toSorted()).toEqual(["first", ...written.flat()].toSorted());
+    expect(inOrder.toSorted()).toEqual(written.flat().toSorted());
     for (const lines of seen) expect(lines).toEqual(inOrder);
   });
 
@@ -116,6 +116,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
 
   test.each([
     ["select, insert", "grant select, insert on $T to $R", ["ok", "keeps what was paid and posted"]],
+    ["select, insert (line)", "grant select, insert (line) on $T to $R", ["ok", "keeps what was paid"]],
     [
       "select",
       "grant select on $T to $R",
@@ -270,7 +271,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
   });
 
   test.each(["before", "answered"] as const)(
-    "a connection that is cut in the middle of the insert (%s) pays for nothing, and the next call pays once",
+    "a connection that is cut in the middle of the insert (%s) pays for nothing, and the next call from anywhere pays once",
     async (when) => {
       const proxy = await startTcpProxy(postgres.port);
       const { start, generations } = await startService({ [GENERATE]: STARTED });
@@ -284,7 +285,8 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
       });
       expect(generations()).toBe(0);
 
-      expect((await client.call("generate_video", TIDES)).structuredContent).toMatchObject({ jobId: JOB_ID });
+      const next = await (await start()).call("generate_video", TIDES);
+      expect(next.structuredContent).toMatchObject({ jobId: JOB_ID });
       expect(generations()).toBe(1);
     },
   );
@@ -350,13 +352,10 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect(generations()).toBe(0);
   });
 
-  test("a connection is encrypted, and the server's certificate is checked unless sslmode=require", async () => {
+  test("a connection is encrypted if the server's certificate is trusted", async () => {
     const { key, cert } = createCertificate("127.0.0.1");
     const folder = join(postgres.folder, "data");
-    for (const [name, text] of [
-      ["server.key", key],
-      ["server.crt", cert],
-    ] as const) {
+    for (const [name, text] of Object.entries({ "server.key": key, "server.crt": cert })) {
       writeFileSync(join(folder, name), text, { mode: 0o600 });
       if (process.getuid?.() === 0) chownSync(join(folder, name), 65_534, 65_534);
     }
@@ -372,13 +371,11 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
 
     const trusting = await start(`${postgres.url()}?sslmode=verify-full`, { NODE_EXTRA_CA_CERTS: trusted });
     expect((await trusting.call("generate_video", TIDES)).isError).not.toBe(true);
-    const store = openStore(`${postgres.url()}?sslmode=require`);
-    await store.append("line");
     expect(
       await postgres.sql(
         "select count(*)::int from pg_stat_ssl join pg_stat_activity using (pid) where ssl and application_name = 'faceless-video-mcp'",
       ),
-    ).toEqual([{ count: 2 }]);
+    ).toEqual([{ count: 1 }]);
   });
 
   /** Makes a role, and changes it: $R is the role and $T the table. */

@@ -35,7 +35,6 @@ interface Computer {
 }
 
 interface Server {
-  readonly computer: Computer;
   readonly client: Client;
   readonly transport: StdioClientTransport;
 }
@@ -121,7 +120,7 @@ async function startServer(computer: Computer, journalUrl: string): Promise<Serv
   });
   const client = new Client({ name: "stress", version: "1" });
   await client.connect(transport);
-  return { computer, client, transport };
+  return { client, transport };
 }
 
 /** The job of the answer, which may be absent; undefined where there was none. */
