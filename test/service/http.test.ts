@@ -197,6 +197,29 @@ test.each([
   expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
 });
 
+const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+test.each([
+  ["interim answers", "", "HTTP/1.1 103 Early Hints\r\n\r\n", "it comes in too many pieces"],
+  ["chunks of one byte", CHUNKED, "1\r\nx\r\n", "it comes in too many pieces"],
+  ["the reason of a status", "HTTP/1.1 200 ", "OK", "it is larger than 4 MB"],
+  ["a chunk's extension", `${CHUNKED}1;`, "a", "it is larger than 4 MB"],
+])("an answer that floods with %s is given up long before the deadline", async (_, start, piece, reason) => {
+  const flood = piece.repeat(2 ** 20 / piece.length);
+  const server = await faultServer({
+    requested: (socket) => {
+      socket.write(start);
+      const write = () => void (socket.writable && socket.write(flood, () => setImmediate(write)));
+      write();
+    },
+  });
+
+  expect(await failing(http(server.url).send(request("GET", server.url)))).toMatchObject({
+    kind: "unreadable",
+    sent: true,
+    reason,
+  });
+});
+
 const TRUSTED = createSecureContext(CERTIFICATE);
 let distrust = () => {};
 beforeAll(() => {
