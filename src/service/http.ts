@@ -6,6 +6,7 @@ import { brotliDecompressSync, constants, unzipSync, type ZlibOptions } from "no
 import { Agent, buildConnector, type Dispatcher, errors } from "undici";
 import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
+import type { Redact } from "../redact.ts";
 import { LATE_ANSWER_MS } from "../time-budget.ts";
 import type { ServiceResponse } from "./responses.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
@@ -18,6 +19,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Takes the key out of the answer's headers, before any part of them is shown. */
+  readonly redact: Redact;
   /** Covers everything, the answer's body included. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -172,7 +175,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #headers: ResponseHeaders = {};
+  readonly #headers: Record<string, ResponseHeaders[string]> = {};
   #pieces = 0;
   #body = ""; // a character per byte: arriving one by one, chunks would take a hundred times their size
   #isOver = false; // the first end counts; later events are ignored
@@ -228,7 +231,9 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     // A status below 200 only says that an answer will come.
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#headers = headers;
+    const { redact } = this.#request;
+    for (const [name, value] of Object.entries(headers))
+      this.#headers[name] = typeof value === "string" ? redact(value) : value?.map(redact);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {

@@ -336,6 +336,15 @@ test.each([300, 301, 303, 308])(
   },
 );
 
+test.each([
+  ["content-encoding", 200, `${"x".repeat(33)}${KEY}`],
+  ["location", 302, `https://${KEY}.example`],
+])("no part of the key is shown though the header %s holds it", async (name, status, value) => {
+  const { service } = await bridge({ [STATUS]: { ...DONE, status, headers: { [name]: value } } });
+
+  expect((await failureOf(service.getJob(JOB_ID))).message).not.toContain(KEY.slice(0, 4));
+});
+
 test.each(["", "/elsewhere", "javascript:alert(1)"])("a redirect to %j shows no origin", async (location) => {
   const { service } = await bridge({ [STATUS]: { status: 302, headers: { location } } });
 
