@@ -8,7 +8,7 @@ import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
 import type { Redact } from "../redact.ts";
 import { LATE_ANSWER_MS } from "../time-budget.ts";
-import type { ServiceResponse } from "./responses.ts";
+import { hasMoreValues, MAX_SEPARATORS, type ServiceResponse } from "./responses.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 import type { Method } from "./retry.ts";
@@ -293,6 +293,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #wholeJson(): string | undefined {
     const text = this.#decoded(UNFINISHED);
     if (typeof text !== "string" || !/^\s*[[{]/.test(text)) return undefined;
+    // It would not be read either. To parse 4 MB of brackets takes 240 MB.
+    if (hasMoreValues(text, MAX_SEPARATORS)) return undefined;
     try {
       JSON.parse(text);
       return text;

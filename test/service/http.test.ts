@@ -102,6 +102,7 @@ test.each([
   ["an object that is cut", promised(99, '{"jobId":"a"')],
   ["a number, which may go on", promised(99, "12")],
   ["compressed and cut", promised(99, GZIP.subarray(0, 20), "gzip")],
+  ["whole, with more values than are read", promised(900_000, `[${"[],".repeat(250_000)}0]`)],
 ])("an answer that breaks off is not used if it is %s", async (_, bytes) => {
   expect(await failing(broken("GET", bytes))).toMatchObject({ sent: true, status: 200 });
 });
