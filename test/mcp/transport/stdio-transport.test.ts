@@ -168,7 +168,7 @@ test("64 requests are in flight, and one more for each that is answered or cance
 
 test("a client that floods is not read far ahead, and loses nothing", async () => {
   const { transport, input, send, received } = await connectReader();
-  const pad = "x".repeat(10_000);
+  const pad = "x".repeat(50_000);
   send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
   await until(() => input.isPaused());
   expect(received).toHaveLength(64);
@@ -194,11 +194,11 @@ test("any number of subscriptions may be open beside 64 requests", async () => {
   expect(received.at(-1)).toEqual(request(64));
 });
 
-test("pings, notifications and answers pass waiting requests", async () => {
-  const { transport, send, received } = await connectReader();
+test("pings, notifications, answers and the end pass waiting requests", async () => {
+  const { transport, input, send, received, closed } = await connectReader();
   const passing = [request("p", "ping"), notification("notifications/x"), result(500), cancelled(66)];
 
-  send(...requests(1, 67), ...passing, request(68));
+  send(...requests(1, 10_000), ...passing);
   await until(() => received.length === 67);
   await turns();
   expect(received).toEqual([...requests(1, 64), ...passing.slice(0, 3)]);
@@ -207,6 +207,9 @@ test("pings, notifications and answers pass waiting requests", async () => {
   await until(() => received.length === 70);
   await turns();
   expect(received.slice(67)).toEqual([request(65), request(67), request(68)]);
+
+  input.end();
+  await until(closed);
 });
 
 test("a client that doesn't read is not served while 1 MB waits, and then gets every answer", async () => {
