@@ -16,7 +16,7 @@ import type { RequestSender } from "./request-sender.ts";
 import {
   type ConnectedPlatform,
   type ConnectedPlatforms,
-  countSeparators,
+  hasMoreValues,
   type JsonReader,
   MAX_ID,
   type ParsedResponse,
@@ -62,7 +62,7 @@ export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms>
         previous = answering.catch(() => {});
         const answer = await answering;
         const { status, headers, text } = answer;
-        if (text.length > MAX_RESPONSE_CHARACTERS || countSeparators(text) > MAX_SEPARATORS)
+        if (text.length > MAX_RESPONSE_CHARACTERS || hasMoreValues(text, MAX_SEPARATORS))
           throw mcpResponseError("it is too large");
         if (status >= 300)
           failure = statusError(operation, answer, { retryAfterMs: requests.retryAfterMs(answer) });

@@ -3,11 +3,12 @@
 // operation and no retry. Loaded on first use: undici is heavy.
 
 import { brotliDecompressSync, constants, unzipSync, type ZlibOptions } from "node:zlib";
-import { Agent, type Dispatcher } from "undici";
+import { Agent, buildConnector, type Dispatcher, errors } from "undici";
 import type { Proxies } from "../config.ts";
 import { errnoOf } from "../errors.ts";
+import type { Redact } from "../redact.ts";
 import { LATE_ANSWER_MS } from "../time-budget.ts";
-import type { ServiceResponse } from "./responses.ts";
+import { hasMoreValues, MAX_SEPARATORS, type ServiceResponse } from "./responses.ts";
 import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 import type { Method } from "./retry.ts";
@@ -18,6 +19,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Takes the key out of the answer's headers, before any part of them is shown. */
+  readonly redact: Redact;
   /** Covers everything, the answer's body included. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -29,11 +32,15 @@ export interface HttpRequest {
 }
 
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** Chunks and interim answers, which cost more time than their bytes. */
+const MAX_PIECES = 250_000;
+/** Twice what the largest answer has: undici counts the bytes of bodies alone. */
+const FLOOD = { bytes: 2 * MAX_RESPONSE_BYTES, everyMs: 500 } as const;
 const AGENT_OPTIONS: Agent.Options = {
   // Half of the calls that stdio lets in at once. With 6, requests waited longer here than for the answer.
   connections: 32,
   pipelining: 1,
-  connect: { timeout: CONNECT_TIMEOUT_MS },
+  connect,
   // Each request's own deadline covers its headers.
   headersTimeout: 0,
   bodyTimeout: 15_000,
@@ -102,6 +109,23 @@ export class Http {
   };
 }
 
+const connectSocket = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+
+/** Connects, and ends the connection if it is flooded with what is no body, such as a header without an end. */
+function connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+  connectSocket(options, (...[error, socket]) => {
+    if (error !== null) return callback(error, null);
+    let bytesBefore = 0;
+    const timer = setInterval(() => {
+      const bytes = socket.bytesRead - bytesBefore;
+      bytesBefore = socket.bytesRead;
+      if (bytes > FLOOD.bytes) socket.destroy(new errors.ResponseExceededMaxSizeError());
+    }, FLOOD.everyMs).unref();
+    socket.once("close", () => clearInterval(timer));
+    callback(error, socket);
+  });
+}
+
 interface Caller {
   readonly resolve: (answer: ServiceResponse) => void;
   readonly reject: (failure: TransportFailure) => void;
@@ -151,7 +175,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  #headers: ResponseHeaders = {};
+  readonly #headers: Record<string, ResponseHeaders[string]> = {};
+  #pieces = 0;
   #body = ""; // a character per byte: arriving one by one, chunks would take a hundred times their size
   #isOver = false; // the first end counts; later events are ignored
 
@@ -202,13 +227,17 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
+    this.#countPiece();
     // A status below 200 only says that an answer will come.
     if (this.#isOver || status < 200) return;
     this.#status = status;
-    this.#headers = headers;
+    const { redact } = this.#request;
+    for (const [name, value] of Object.entries(headers))
+      this.#headers[name] = typeof value === "string" ? redact(value) : value?.map(redact);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
+    this.#countPiece();
     if (!this.#isOver) this.#body += chunk.toString("latin1");
   }
 
@@ -241,6 +270,11 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined || this.#request.finishOnceSent !== true) this.giveUp(CANCELLED);
   };
 
+  #countPiece(): void {
+    this.#pieces += 1;
+    if (this.#pieces > MAX_PIECES) this.giveUp(unreadable("it comes in too many pieces"));
+  }
+
   /** The text that has arrived, or why it can't be read. */
   #decoded(options = LIMIT): string | Reason {
     const encoding = String(this.#headers["content-encoding"] || "identity").toLowerCase();
@@ -259,6 +293,8 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #wholeJson(): string | undefined {
     const text = this.#decoded(UNFINISHED);
     if (typeof text !== "string" || !/^\s*[[{]/.test(text)) return undefined;
+    // It would not be read either. To parse 4 MB of brackets takes 240 MB.
+    if (hasMoreValues(text, MAX_SEPARATORS)) return undefined;
     try {
       JSON.parse(text);
       return text;

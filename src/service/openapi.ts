@@ -108,6 +108,7 @@ function limitBounds(root: Json, schema: unknown): Discovery["limit"] {
   const choices = listOf(own["anyOf"]).map((choice) => resolve(root, choice));
   const { minimum: min, maximum: max } =
     choices.find(({ type }) => type === "integer" || type === "number") ?? own;
-  if (typeof min === "number" && typeof max === "number" && min > max) return {};
+  // No list has a smaller maximum: the service would refuse what obeys it.
+  if (typeof max === "number" && (max < 1 || (typeof min === "number" && min > max))) return {};
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };
 }

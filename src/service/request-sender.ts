@@ -4,7 +4,7 @@
 import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
 import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
-import { createRedact } from "../redact.ts";
+import { createRedact, type Redact } from "../redact.ts";
 import { PAID_REQUEST_MS, READ_MS } from "../time-budget.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
@@ -82,6 +82,7 @@ export class RequestSender {
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
+  readonly #redact: Redact;
   readonly #http: Http;
   readonly #options: SenderOptions;
   readonly #clock: Clock;
@@ -99,7 +100,8 @@ export class RequestSender {
     this.#http = http;
     this.#clock = clock;
     this.#minAttemptMs = minAttemptMs;
-    this.json = jsonReader(createRedact(config.apiKey));
+    this.#redact = createRedact(config.apiKey);
+    this.json = jsonReader(this.#redact);
     this.limiter = new RateLimiter(options);
     this.#headers = {
       accept: "application/json",
@@ -159,6 +161,7 @@ export class RequestSender {
               ...parts.headers,
             },
             ...(body !== undefined && { body }),
+            redact: this.#redact,
             deadlineMs: Math.max(1, Math.ceil(endsAtMs - this.#clock.monotonicMs())),
             signal,
             finishOnceSent: method === "POST",

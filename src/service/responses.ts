@@ -22,7 +22,7 @@ export interface ParsedResponse extends ServiceResponse {
 }
 
 /** JSON with more of them would take too long to parse, and is refused. Real answers have fewer. */
-const MAX_SEPARATORS = 250_000;
+export const MAX_SEPARATORS = 250_000;
 /** Values beyond these limits are left out. */
 const MAX_VALUES = 50_000;
 /** The limit of one list or object, and thus of the videos on a page. */
@@ -37,7 +37,7 @@ export function jsonReader(redact: Redact) {
   const clean = (value: unknown) => cleanJson(value, cleanText);
   /** The parsed text, cleaned; undefined if it is not JSON or has far too many values. */
   const parse = (text: string): unknown => {
-    if (countSeparators(text) > MAX_SEPARATORS) return undefined;
+    if (hasMoreValues(text, MAX_SEPARATORS)) return undefined;
     try {
       return clean(JSON.parse(text));
     } catch {
@@ -50,13 +50,13 @@ export function jsonReader(redact: Redact) {
 export type JsonReader = ReturnType<typeof jsonReader>;
 
 /** Counts commas and opening brackets, also those within texts: JSON has at most one value more. */
-export function countSeparators(text: string): number {
+export function hasMoreValues(text: string, separators: number): boolean {
   let count = 0;
-  for (let index = 0; index < text.length; index += 1) {
+  for (let index = 0; index < text.length && count <= separators; index += 1) {
     const code = text.charCodeAt(index);
     if (code === 0x2c || code === 0x5b || code === 0x7b) count += 1;
   }
-  return count;
+  return count > separators;
 }
 
 function cleanJson(json: unknown, cleanText: (text: string) => string): unknown {

@@ -48,17 +48,6 @@ test("no progress is reported to a client that sent no token", () => {
   }
 });
 
-test("a change without a new clip is reported as a fraction of a clip", () => {
-  const { sent, report } = reporting({ progressToken: 1 });
-  for (const state of [job(undefined), job(undefined), job({ total: 2, completed: 1 })]) report(state);
-  expect(sent).toMatchObject([
-    { params: { progress: 0 } },
-    { params: { progress: 0.01 } },
-    { params: { progress: 1, total: 3 } },
-  ]);
-  expect(sent[0]).not.toHaveProperty("params.total");
-});
-
 test("the end of a job is reported once, as the last step, before the result", async () => {
   const { sent, report, finish } = reporting({ progressToken: 1 });
   for (let change = 0; change < 200; change++) report(job({ total: 2, completed: 2 }));

@@ -182,7 +182,7 @@ test("a jobId of more than 500 characters is a bad answer: the job may have been
   expect(JSON.stringify(facts)).not.toContain("xxx");
 });
 
-test.each([{}, { status: null }, { status: 7 }, { status: "" }])(
+test.each([{}, { status: null }, { status: 7 }, { status: {} }, { status: "" }])(
   "a paid job with an undocumented status is still a started job: %j",
   async (fields) => {
     const { service } = await bridge({ [GENERATE]: { json: { jobId: JOB_ID, ...fields } } });

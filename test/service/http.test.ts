@@ -20,6 +20,7 @@ function request(method: "GET" | "POST", url: string, extra: Partial<HttpRequest
     method,
     url: new URL("/path", url),
     headers: {},
+    redact: (text) => text,
     ...(method === "POST" && { body: "{}" }),
     deadlineMs: 10_000,
     ...extra,
@@ -101,6 +102,7 @@ test.each([
   ["an object that is cut", promised(99, '{"jobId":"a"')],
   ["a number, which may go on", promised(99, "12")],
   ["compressed and cut", promised(99, GZIP.subarray(0, 20), "gzip")],
+  ["whole, with more values than are read", promised(900_000, `[${"[],".repeat(250_000)}0]`)],
 ])("an answer that breaks off is not used if it is %s", async (_, bytes) => {
   expect(await failing(broken("GET", bytes))).toMatchObject({ sent: true, status: 200 });
 });
@@ -195,6 +197,29 @@ test.each([
   const failure = { kind: "unreadable", sent: true, status: 200, reason: "it is larger than 4 MB" };
 
   expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual(failure);
+});
+
+const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+test.each([
+  ["interim answers", "", "HTTP/1.1 103 Early Hints\r\n\r\n", "it comes in too many pieces"],
+  ["chunks of one byte", CHUNKED, "1\r\nx\r\n", "it comes in too many pieces"],
+  ["the reason of a status", "HTTP/1.1 200 ", "OK", "it is larger than 4 MB"],
+  ["a chunk's extension", `${CHUNKED}1;`, "a", "it is larger than 4 MB"],
+])("an answer that floods with %s is given up long before the deadline", async (_, start, piece, reason) => {
+  const flood = piece.repeat(2 ** 20 / piece.length);
+  const server = await faultServer({
+    requested: (socket) => {
+      socket.write(start);
+      const write = () => void (socket.writable && socket.write(flood, () => setImmediate(write)));
+      write();
+    },
+  });
+
+  expect(await failing(http(server.url).send(request("GET", server.url)))).toMatchObject({
+    kind: "unreadable",
+    sent: true,
+    reason,
+  });
 });
 
 const TRUSTED = createSecureContext(CERTIFICATE);

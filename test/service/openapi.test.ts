@@ -80,6 +80,7 @@ test.each<[object, object]>([
   [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
   [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
   [{ minimum: 9, maximum: 2 }, {}],
+  [{ minimum: -1, maximum: 0 }, {}],
   [{ type: "integer", default: 20 }, {}],
 ])("the bounds of limit of %j are %j", (schema, limit) => {
   const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };

@@ -9,8 +9,8 @@ import {
 } from "../../src/service/responses.ts";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
 import { toolsFor } from "../../src/tools/catalog.ts";
-import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import { bridge, connect } from "./bridge.ts";
+import { DOCUMENT, JOB_ID } from "../fixtures/constants.ts";
+import { bridge } from "./bridge.ts";
 import { modernEndpoint } from "./mcp-endpoints.ts";
 
 const REMOTE = responseSchemas(new URL("https://api.example/prefix"));
@@ -258,34 +258,20 @@ test("Ids, states, cursors and platforms are kept, even if they look like unsafe
   expect(REMOTE.connectedPlatforms(platforms)).toEqual(platforms);
 });
 
-test("No operation of the client passes on an unsafe link", async () => {
-  const link = "http://evil.example/x";
-  const fields = { url: link, own: { page: CLIP, edit: link } };
-  const rest = { own: { page: CLIP } };
-  const video = { jobId: JOB_ID, status: "queued" };
-  const result = { platform: "tiktok", ok: true };
-  const platforms = [{ platform: "tiktok", ...fields }];
-  const { service, rest: scripted } = await bridge({
-    [GENERATE]: { json: { ...video, ...fields } },
-    [STATUS]: { json: { status: "queued", videoUrls: [link], ...fields } },
-    [PUBLISH]: { json: { results: [{ ...result, ...fields }] } },
-    [VIDEOS]: { json: { videos: [{ ...video, finalVideoUrl: link, ...fields }] } },
+// How the other answers are cleaned is seen in test/mcp/foreign-service.test.ts.
+test.each([
+  ["the MCP endpoint", {}],
+  ["a REST path", { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } }],
+])("no unsafe link is passed on with the platforms of %s", async (_, document) => {
+  const own = { page: CLIP, edit: "http://evil.example/x" };
+  const platforms = [{ platform: "tiktok", url: own.edit, own }];
+  const { service } = await bridge({
+    [DOCUMENT]: { json: document },
     "GET /api/v1/platforms": { json: { platforms } },
     "POST /api/mcp": modernEndpoint(() => ({ content: [], structuredContent: { platforms } })),
   });
-  const connected = { platforms: [{ platform: "tiktok", ...rest }] };
 
-  expect(await service.generate({ topic: "x" })).toEqual({ ...video, ...rest });
-  const job = { ...video, done: false, videoUrls: [], ...rest, unsafeLinksLeftOut: 3 };
-  expect(await service.getJob(JOB_ID)).toEqual(job);
-  expect(await service.publish({ jobId: JOB_ID, platforms: ["tiktok"] })).toEqual({
-    results: [{ ...result, ...rest }],
+  expect(await service.listConnectedPlatforms()).toEqual({
+    platforms: [{ platform: "tiktok", own: { page: CLIP } }],
   });
-  expect(await service.listVideos({})).toEqual({ videos: [{ ...video, ...rest }] });
-  expect(await service.listConnectedPlatforms()).toEqual(connected);
-
-  const document = { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } };
-  scripted.on(DOCUMENT, { json: document });
-  expect(await connect({ baseUrl: scripted.url }).listConnectedPlatforms()).toEqual(connected);
-  expect(scripted.lines("GET /api/v1/platforms")).toHaveLength(1);
 });

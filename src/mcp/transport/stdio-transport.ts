@@ -32,7 +32,7 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 /** No request but a ping is delivered while this many are in flight. */
 const MAX_IN_FLIGHT = 64;
 /** Requests of so many characters in all may wait for that, while other messages are read past them. */
-const MAX_WAITING_CHARACTERS = 256 * 1024;
+const MAX_WAITING_CHARACTERS = 1024 * 1024;
 /** What is read while nothing is delivered, so that the end is noticed unless the client is far ahead. */
 const MAX_READ_AHEAD_BYTES = 64 * 1024;
 /** Methods that a client calls at its start, and what must not come after its own cancellation. */
@@ -174,6 +174,7 @@ export class StdioTransport implements Transport {
   /** Whether the message cancels a waiting request, which is then neither delivered nor answered. */
   #cancelWaiting(message: JSONRPCMessage): boolean {
     const cancelled = cancelledId(message);
+    if (cancelled === undefined) return false;
     const index = this.#waiting.findIndex(({ request }) => request.id === cancelled);
     if (index === -1) return false;
     for (const { characters } of this.#waiting.splice(index, 1)) this.#waitingCharacters -= characters;

@@ -12,7 +12,7 @@ export const ENTER = "\r";
 /** Wide enough that no line is broken. */
 const COLUMNS = 400;
 const ROWS = 60;
-const AGAIN_MS = 1_000;
+const AGAIN_MS = 3_000;
 
 export function startInTerminal({ command, args, cwd, env }: Start) {
   const words = [command, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
@@ -47,7 +47,7 @@ export function startInTerminal({ command, args, cwd, env }: Start) {
   return {
     waitFor,
     type,
-    /** Types keys every second until this is shown: a program may miss keys while it draws. */
+    /** Types keys now and then until this is shown: a program may miss keys while it draws, or be slow to. */
     async typeUntil(keys: string, wanted: RegExp) {
       type(keys);
       const timer = setInterval(() => type(keys), AGAIN_MS);

@@ -4,7 +4,7 @@
 import { flood, soak as callAndSubscribe, stallReader } from "../../fixtures/soak.ts";
 
 const MAX_HEAP_GROWTH_MB = 2;
-const MAX_RSS_GROWTH_MB = 20;
+const MAX_RSS_GROWTH_MB = 30;
 
 export async function soak() {
   const rows = [];

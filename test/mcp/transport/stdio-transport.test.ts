@@ -168,7 +168,7 @@ test("64 requests are in flight, and one more for each that is answered or cance
 
 test("a client that floods is not read far ahead, and loses nothing", async () => {
   const { transport, input, send, received } = await connectReader();
-  const pad = "x".repeat(10_000);
+  const pad = "x".repeat(50_000);
   send(...requests(1, 200).map((message) => ({ ...message, params: { pad } })));
   await until(() => input.isPaused());
   expect(received).toHaveLength(64);
@@ -194,11 +194,11 @@ test("any number of subscriptions may be open beside 64 requests", async () => {
   expect(received.at(-1)).toEqual(request(64));
 });
 
-test("pings, notifications and answers pass waiting requests", async () => {
-  const { transport, send, received } = await connectReader();
+test("pings, notifications, answers and the end pass waiting requests", async () => {
+  const { transport, input, send, received, closed } = await connectReader();
   const passing = [request("p", "ping"), notification("notifications/x"), result(500), cancelled(66)];
 
-  send(...requests(1, 67), ...passing, request(68));
+  send(...requests(1, 10_000), ...passing);
   await until(() => received.length === 67);
   await turns();
   expect(received).toEqual([...requests(1, 64), ...passing.slice(0, 3)]);
@@ -207,6 +207,9 @@ test("pings, notifications and answers pass waiting requests", async () => {
   await until(() => received.length === 70);
   await turns();
   expect(received.slice(67)).toEqual([request(65), request(67), request(68)]);
+
+  input.end();
+  await until(closed);
 });
 
 test("a client that doesn't read is not served while 1 MB waits, and then gets every answer", async () => {
@@ -281,18 +284,6 @@ test("a message that can't be serialised is an error for the client or the sende
 
   await until(() => sent().length === 1);
   expect(sent()).toEqual([error(1, -32603)]);
-});
-
-test("an answer that is nested 100,000 deep is written whole or as an error", async () => {
-  const { transport, sent } = await connectReader();
-  const deep: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
-
-  await transport.send(result(1, { deep }));
-
-  await until(() => sent().length === 1);
-  const [answer] = sent();
-  expect(Reflect.get(Object(answer), "id")).toBe(1);
-  expect(Object.keys(Object(answer))).toEqual(["jsonrpc", "id", expect.stringMatching(/^(result|error)$/)]);
 });
 
 test("a hook sees the server's messages and answers of its method, and may fail", async () => {
