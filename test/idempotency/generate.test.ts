@@ -111,7 +111,7 @@ test("What is answered says how many videos of the same words were ordered", asy
   const computer = await afterFirst();
   const first = await computer.process().generate(TIDES);
   const repeats: ConfirmedRepeat[] = [];
-  const ask = async (repeat: ConfirmedRepeat) => void repeats.push(repeat);
+  const ask = async (repeat: ConfirmedRepeat) => (repeats.push(repeat), 0);
   const confirmDuplicate = "code" in first ? first.code : "";
   computer.pass(MINUTE_MS);
   await computer.process().generateOnce.run(TIDES, { confirmDuplicate, ask });

@@ -151,11 +151,6 @@ export class Call {
   constructor(name: string) {
     this.name = name;
   }
-
-  /** Its time begins, also anew when the user has agreed. */
-  begin(agreedTo?: readonly string[]): void {
-    Object.assign(this, { isLate: false, agreedTo, seen: [] });
-  }
 }
 
 export interface Step {
