@@ -17,6 +17,8 @@ test.each([
   ["1, 5 m", "1.5 m", false],
   ["1  5 m", "1\n5 m", true],
   ["1\u200B5 m", "15 m", true],
+  // In Adlam's digits.
+  ["\u{1E951}.\u{1E955} m", "\u{1E951}\u{1E955} m", false],
   ["wave 1, then", "wave 1 then", true],
   ["wave, 1 m", "wave 1 m", true],
   ["1 [wave] 5", "1 wave 5", false],
