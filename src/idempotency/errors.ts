@@ -112,17 +112,21 @@ function fixFor(use: "read" | "written", reason: string): string {
   switch (reason) {
     case "EACCES":
     case "EPERM":
+    case "EROFS":
       return `give this server the right to ${use === "read" ? "read" : "write"} it`;
     case "ENOENT":
       return "create that folder, or mount the disk that holds it";
     case "ENOSPC":
     case "EDQUOT":
+    case "the disk is full":
       return "free some space on its disk";
     case "EMFILE":
     case "ENFILE":
       return "close other programs, which have too many files open";
     default:
-      return "check it and the disk that holds it";
+      return reason.includes("another user's file")
+        ? "make it a regular file of the user who runs this server"
+        : "check it and the disk that holds it";
   }
 }
 

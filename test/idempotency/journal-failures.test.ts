@@ -54,6 +54,7 @@ test.each([
 
 test.each([
   ["EACCES", "give this server the right to write it"],
+  ["EROFS", "give this server the right to write it"],
   ["ENOSPC", "free some space on its disk"],
   ["EDQUOT", "free some space on its disk"],
 ])("A journal that can't be written (%s) is told with what to do", async (reason, fix) => {

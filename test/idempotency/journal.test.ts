@@ -165,6 +165,7 @@ test.runIf(process.getuid?.() === 0).each(Object.entries(PLANTED))(
       const { journal } = openJournal(openPrivateFolder(folder));
 
       await expect(journal.entries()).rejects.toMatchObject({
+        fix: "make it a regular file of the user who runs this server",
         facts: { code: "journal_unreadable", message: expect.stringContaining(name) },
       });
       await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { outcome: "not_sent" } });
