@@ -251,6 +251,23 @@ test("A file that was replaced by a longer one is read from its first line", asy
   expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
+test("A file that is away at the moment in which it is read is read once it is back", async () => {
+  const folder = temporaryFolder();
+  const disk = openPrivateFolder(folder);
+  await openJournal(disk).journal.begin(VIDEO);
+  const [here, away] = [join(folder, TODAY), join(folder, "away")];
+  const read: typeof disk.read = async (...args) => {
+    renameSync(here, away);
+    return disk.read(...args).finally(() => renameSync(away, here));
+  };
+  const changing = { ...disk, read };
+  const { journal } = openJournal(changing);
+  expect(await journal.entries()).toEqual([]);
+  changing.read = disk.read;
+
+  expect(await topics(journal)).toEqual(["Tides"]);
+});
+
 test("A torn line hides no other line", async () => {
   const folder = temporaryFolder();
   const { journal } = openJournal(openPrivateFolder(folder));
