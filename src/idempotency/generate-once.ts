@@ -162,7 +162,8 @@ export class GenerateOnce {
         return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };
     }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
-    if (unknown !== undefined) throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale });
+    if (unknown !== undefined)
+      throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale }, same.length);
     return undefined;
   }
 

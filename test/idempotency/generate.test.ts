@@ -7,10 +7,10 @@ import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
 
-function refused(ago: string) {
+function refused(when: string) {
   return {
     code: "duplicate",
-    message: `Not sent: the same video was requested ${ago} and its outcome is not known, so it may already be rendering.`,
+    message: `Not sent: a video of the same words was ordered ${when} and its outcome is not known, so it may already be rendering.`,
     nextStep: expect.stringMatching(
       /^Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
     ),
@@ -132,7 +132,9 @@ test("The same video is refused with a code from six minutes to a day after a lo
   expect(computer.generations).toHaveLength(1);
   computer.pass(1);
   await call();
+  computer.pass(6 * MINUTE_MS);
 
+  expect(await call()).toEqual(refused("6 minutes ago (there are 2 of these words)"));
   expect(computer.generations).toHaveLength(2);
 });
 
