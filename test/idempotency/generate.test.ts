@@ -70,43 +70,6 @@ test("A failed job that the service later calls running guards again", async () 
   expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
 });
 
-test.each([
-  ["the defaults spelt out", { ...TIDES, language: "en", style: "story", voice: "charlotte", music: "none" }],
-  ["other white space in its topic", { ...TIDES, topic: " Tides \n\t rise\n" }],
-  ["other case and punctuation in its topic", { ...TIDES, topic: "“TIDES” – rise!" }],
-  ["a zero width space in its topic", { ...TIDES, topic: "Ti\u200Bdes rise\uFE0F" }],
-  ["its arguments in another order", { duration: 20, topic: "Tides rise" }],
-  ["an argument that is undefined", { ...TIDES, voice: undefined }],
-] as const)("The same video is recognised with %s", async (_, request) => {
-  const computer = await afterFirst();
-
-  expect(await computer.process().generate(request)).toMatchObject({ alreadyStarted: true });
-});
-
-test("The same video is recognised in another Unicode composition of its topic", async () => {
-  const computer = new Computer();
-  await computer.process().generate({ topic: "Caf\u00E9" });
-
-  expect(await computer.process().generate({ topic: "Cafe\u0301" })).toMatchObject({
-    alreadyStarted: true,
-  });
-});
-
-test.each([
-  ["duration", TIDES, { ...TIDES, duration: 21 }],
-  ["topic", TIDES, { ...TIDES, topic: "Tides fall" }],
-  ["part that is spoken", { topic: "Tides rise. A wave." }, { topic: "Tides rise. [A wave.]" }],
-  ["decimal", { topic: "Tides rise 15.0 m" }, { topic: "Tides rise 150 m" }],
-  ["range", { topic: "In 19\u201420 m" }, { topic: "In 1920 m" }],
-  ["pair of numbers", { topic: "Tides of 1 5 m" }, { topic: "Tides of 15 m" }],
-] as const)("Another %s is another request", async (_, first, second) => {
-  const computer = new Computer();
-  await computer.process().generate(first);
-  await computer.process().generate(second);
-
-  expect(computer.generations).toEqual([first, second]);
-});
-
 test("What is answered says how many videos of the same words were ordered", async () => {
   const computer = await afterFirst();
   const first = await computer.process().generate(TIDES);
