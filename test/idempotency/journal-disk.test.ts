@@ -48,14 +48,6 @@ test("Reading a long file lets other work of the process go on", async () => {
   expect(turns).toBeLessThan(50);
 });
 
-test("A file is read from where the caller wants to go on, to its end", async () => {
-  const disk = openPrivateFolder(temporaryFolder());
-  await disk.append(NAME, LINE);
-
-  expect((await disk.read(NAME, 2)).toString()).toBe(LINE.slice(2));
-  expect(await disk.read("missing", 2)).toHaveLength(0);
-});
-
 test("A line that a full disk cuts off is an error", async () => {
   fake.current.onOpen = (handle) => {
     const write = handle.write.bind(handle);

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
 import type { Publication } from "../../src/service/responses.ts";
-import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS, NOW } from "./computer.ts";
+import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS } from "./computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);
 const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
@@ -277,18 +277,6 @@ test("The code does not change when another platform changes", async () => {
   expect(await computer.process().publish(["tiktok"])).toMatchObject({ code });
 });
 
-test("The code is called not valid once something newer is known", async () => {
-  const computer = await afterLost();
-  const confirmDuplicate = codeIn(await errorOf(computer.process().publish(["tiktok"])));
-  computer.onPublish = fails("unknown");
-  await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }));
-  computer.pass(6 * MINUTE_MS);
-
-  expect(await errorOf(computer.process().publish(["tiktok"], { confirmDuplicate }))).toMatchObject({
-    message: expect.stringMatching(/^The confirmDuplicate code of this call is not valid\. Not sent: /),
-  });
-});
-
 test("No failure of a confirmed repeat says that waiting makes it safe", async () => {
   const computer = await afterFirst();
   const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
@@ -317,17 +305,6 @@ test("The user is asked about exactly what would be sent, and not at all if noth
   await computer.process().publish(["tiktok", "youtube"], {}, ask);
 
   expect(plans).toMatchObject([{ jobId: JOB, platforms: ["youtube"], repeated: [] }]);
-});
-
-test("The user is told what would be posted a second time", async () => {
-  const computer = await afterFirst();
-  const { plans, ask } = recording();
-  const { code: confirmDuplicate } = await computer.process().publish(["tiktok"]);
-  await computer.process().publish(["tiktok"], { confirmDuplicate }, ask);
-
-  expect(plans).toMatchObject([
-    { platforms: ["tiktok"], repeated: [{ platform: "tiktok", result: { ok: true }, atMs: NOW }] },
-  ]);
 });
 
 test("A user who refuses keeps everything from being published", async () => {
