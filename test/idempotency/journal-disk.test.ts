@@ -54,7 +54,11 @@ test("A line that a full disk cuts off is an error", async () => {
     return { write: (text: string) => write(text.slice(0, 3)) };
   };
 
-  await expect(openPrivateFolder(temporaryFolder()).append(NAME, LINE)).rejects.toThrow("the disk is full");
+  const files = new JournalFiles(openPrivateFolder(temporaryFolder()), systemClock);
+  await expect(files.append("line")).rejects.toMatchObject({
+    problem: expect.stringContaining("(the disk is full: "),
+    fix: "free some space on its disk",
+  });
 });
 
 test("Appending waits until the line is on disk, and no longer than 4 s", async () => {
