@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { failing, openJournal, TODAY, VIDEO } from "./open-journal.ts";
+import { failing, newJournal, openJournal, TODAY, VIDEO } from "./open-journal.ts";
 
 test.each(["a folder that does not exist", "a file in the place of the folder"])(
   "A disk with %s holds nothing",
@@ -51,8 +51,7 @@ test.each([
 });
 
 test("An entry whose line comes to the disk after its writing has failed was not sent", async () => {
-  const folder = temporaryFolder();
-  const disk = openPrivateFolder(folder);
+  const { folder, disk } = newJournal();
   const lines: string[] = [];
   const append: PrivateFolder["append"] = (_, text) => (lines.push(text), failing("no answer in 4 s")());
   const { journal, warnings } = openJournal({ ...disk, append });
