@@ -73,19 +73,6 @@ test.each([
   expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", outcome: "done" }]);
 });
 
-test.each([
-  ["done", [{ ...VIDEO, outcome: "done", atMs: NOON }]],
-  ["rejected", []],
-  ["not_sent", []],
-] as const)("Every process reads of a request that ended %s: %j", async (outcome, entries) => {
-  const { disk, journal } = newJournal();
-  const { own } = await journal.begin(VIDEO);
-  await journal.end(own, { outcome });
-
-  expect(await openJournal(disk).journal.entries()).toMatchObject(entries);
-  expect(await journal.entries()).toMatchObject(entries);
-});
-
 test("An entry holds no key", async () => {
   const { folder, journal } = newJournal();
   await journal.begin(withTopic(`My key is ${KEY}`));
