@@ -22,11 +22,11 @@ function notSent(code: ErrorCode, message: string, nextStep: string): BridgeErro
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false });
 }
 
-/** The same video was requested a short while ago, and its outcome is not known yet. */
+/** A video of the same words was ordered a short while ago, and its outcome is not known yet. */
 export function generationInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
-    `Not sent: the same video was requested ${describeAge(ageMs)}, and its outcome is not known yet.`,
+    `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
     "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting.",
   );
 }
@@ -40,11 +40,12 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
   );
 }
 
-/** The same video was requested before, and what became of it is not known. */
-export function duplicateGenerationError({ ageMs, code, isStale }: Repeat): BridgeError {
+/** A video of the same words, one of `count`, was ordered before, and its outcome is not known. */
+export function duplicateGenerationError({ ageMs, code, isStale }: Repeat, count: number): BridgeError {
+  const others = count > 1 ? ` (there are ${count} of these words)` : "";
   return notSent(
     "duplicate",
-    `${describeCode(isStale)}Not sent: the same video was requested ${describeAge(ageMs)} and its outcome is not known, so it may already be rendering.`,
+    `${describeCode(isStale)}Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its outcome is not known, so it may already be rendering.`,
     `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
   );
 }
@@ -112,17 +113,21 @@ function fixFor(use: "read" | "written", reason: string): string {
   switch (reason) {
     case "EACCES":
     case "EPERM":
+    case "EROFS":
       return `give this server the right to ${use === "read" ? "read" : "write"} it`;
     case "ENOENT":
       return "create that folder, or mount the disk that holds it";
     case "ENOSPC":
     case "EDQUOT":
+    case "the disk is full":
       return "free some space on its disk";
     case "EMFILE":
     case "ENFILE":
       return "close other programs, which have too many files open";
     default:
-      return "check it and the disk that holds it";
+      return reason.includes("another user's file")
+        ? "make it a regular file of the user who runs this server"
+        : "check it and the disk that holds it";
   }
 }
 

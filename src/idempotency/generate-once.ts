@@ -52,8 +52,8 @@ export interface CallerOptions {
 }
 
 export interface GenerateOptions extends CallerOptions {
-  /** Called before a confirmed repeat is sent. Throws unless the user agrees or can't be asked. */
-  readonly ask?: (repeat: ConfirmedRepeat) => Promise<void>;
+  /** Called before a confirmed repeat is sent, as a Publisher's. */
+  readonly ask?: (repeat: ConfirmedRepeat) => Promise<number>;
 }
 
 export interface ConfirmedRepeat {
@@ -102,7 +102,7 @@ export class GenerateOnce {
     const intent = { operation: "generate", fingerprint, arguments: argumentsOf(request), client } as const;
     const select = (entries: readonly JournalEntry[]) =>
       generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint);
-    let call = guard.startCall(select, signal);
+    const call = guard.startCall(select, signal);
     let agreedTo: string | undefined; // the code under which the user has agreed to a repeat
     for (;;) {
       const seen = await guard.settled(call);
@@ -121,10 +121,10 @@ export class GenerateOnce {
       this.#checkLimit(seen.entries);
 
       if (isRepeat && ask !== undefined && agreedTo !== code) {
-        await ask({ key: `generate ${code}`, ageMs: journal.ageMs(newest), count: seen.same.length });
+        const ageMs = journal.ageMs(newest);
+        call.extend(await ask({ key: `generate ${code}`, ageMs, count: seen.same.length }));
         // The user may have taken minutes: their yes holds only if nothing newer is known by now.
         agreedTo = code;
-        call = guard.startCall(select, signal);
         continue;
       }
 
@@ -162,7 +162,8 @@ export class GenerateOnce {
         return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };
     }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
-    if (unknown !== undefined) throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale });
+    if (unknown !== undefined)
+      throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale }, same.length);
     return undefined;
   }
 

@@ -23,6 +23,8 @@ export interface GuardedCall<Entry> {
   readonly signal: AbortSignal;
   /** Milliseconds that are left for waiting and for the request. */
   leftMs(): number;
+  /** Does not count the time that a user has taken. */
+  extend(userMs: number): void;
 }
 
 /** What the journal holds once nothing of the same request is under way, or the call's time is over. */
@@ -53,11 +55,12 @@ export class Guard {
   startCall<Entry>(select: Select<Entry>, caller: AbortSignal | undefined): GuardedCall<Entry> {
     const { clock } = this.#options;
     const { signal: shutdown } = this.#shutdown;
-    const endsAtMs = clock.monotonicMs() + PAID_REQUEST_MS;
+    let endsAtMs = clock.monotonicMs() + PAID_REQUEST_MS;
     return {
       select,
       signal: caller === undefined ? shutdown : AbortSignal.any([shutdown, caller]),
       leftMs: () => endsAtMs - clock.monotonicMs(),
+      extend: (userMs) => void (endsAtMs += userMs),
     };
   }
 

@@ -94,6 +94,8 @@ export class JournalFiles implements JournalStore {
       [start, known] = [0, 0];
       bytes = await bytesFrom(start);
     }
+    // A file that has gone since it was listed may be put back as it was.
+    if (bytes.length === 0) return;
     // A last line without its end counts if it is whole, and is read again.
     for (const [index, line] of bytes.toString("utf8", known).split("\n").entries()) {
       // A long file must not hold up what else is under way.

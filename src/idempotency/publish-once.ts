@@ -40,8 +40,11 @@ export interface Published {
 
 /** The one who publishes. */
 export interface Publisher {
-  /** Gets what is about to be sent. Throws unless the user agrees or can't be asked. */
-  ask(plan: PublicationPlan): Promise<void>;
+  /**
+   * Gets what is about to be sent. Throws unless the user agrees or can't be asked, and gives the
+   * milliseconds that the user has taken.
+   */
+  ask(plan: PublicationPlan): Promise<number>;
   /** Looks for the reason of a failure, which may show that nothing was posted. Gives the error to throw. */
   explain(failure: unknown, request: PublishRequest): Promise<unknown>;
 }
@@ -75,7 +78,7 @@ export class PublishOnce {
       platforms: platforms.filter((_, index) => ids.indexOf(ids[index] ?? "") === index),
     };
     const select = (entries: readonly JournalEntry[]) => publicationsOn(entries, jobId, wanted.platforms);
-    let call = guard.startCall(select, signal);
+    const call = guard.startCall(select, signal);
     let agreedTo: string | undefined; // the key of the plan to which the user has agreed
     for (;;) {
       const seen = await guard.settled(call);
@@ -86,10 +89,9 @@ export class PublishOnce {
       if (plan.platforms.length === 0) return publishedBy(wanted, plan, { results: [] });
 
       if (agreedTo !== plan.key) {
-        await publisher.ask(plan);
+        call.extend(await publisher.ask(plan));
         // The user may have taken minutes: their yes holds only if nothing newer is known by now.
         agreedTo = plan.key;
-        call = guard.startCall(select, signal);
         continue;
       }
 

@@ -9,22 +9,22 @@ import type { GenerationEntry, JournalEntry, PlatformResult, PublicationEntry } 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
 
-/** What is hardly compared in a topic: white space, punctuation, and characters that nobody sees. */
-const HARDLY_COMPARED = /[\s\p{P}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
-/** Of that, brackets say what is spoken and what is shown. */
+/** White space, punctuation, and characters that nobody sees; in the first group what two digits enclose. */
+const HARDLY_COMPARED = /(?<=\p{Nd})([\s\p{P}\p{Cc}\p{Cf}\p{DI}]+)(?=\p{Nd})|[\s\p{P}\p{Cc}\p{Cf}\p{DI}]+/gu;
+/** Brackets say what is spoken and what is shown. */
 const NO_BRACKET = /[^[\](){}（）［］｛｝]/g;
 /** Between two digits, what is seen makes another number. */
-const NOT_SEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const NOT_SEEN = /[\p{Cc}\p{Cf}\p{DI}]/gu;
 
 /** Equal for requests that would make the same video, whatever the account. It hides the topic. */
 export function generationFingerprint(request: GenerationRequest): string {
   const visible = request.topic
     .normalize("NFC")
-    .replace(HARDLY_COMPARED, (run, start: number, whole: string) => {
-      const neighbours = [whole.charAt(start - 1), whole.charAt(start + run.length)];
-      const isInNumber = neighbours.every((character) => /\p{Nd}/u.test(character));
-      return isInNumber ? run.replace(/\s+/g, " ").replace(NOT_SEEN, "") : run.replace(NO_BRACKET, "");
-    });
+    .replace(HARDLY_COMPARED, (run: string, inNumber?: string) =>
+      inNumber === undefined
+        ? run.replace(NO_BRACKET, "")
+        : inNumber.replace(/\s+/g, " ").replace(NOT_SEEN, ""),
+    );
   // In upper case, ß and SS are equal too.
   const topic = visible.toUpperCase().normalize("NFC");
   const compared = { ...DEFAULTS, ...argumentsOf(request), topic };

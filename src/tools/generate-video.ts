@@ -85,12 +85,14 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirmDuplicate, ...request }, context) {
-    const { generateOnce, orderCheck, config, askUser, signal, client } = context;
+    const { generateOnce, orderCheck, config, askUser, signal, client, clock } = context;
     // A server that is not set up sends nothing, and has to say so first.
     if (config.problems.length === 0) orderCheck.check(request);
     let isUnasked = false;
     const ask = async (repeat: ConfirmedRepeat) => {
+      const askedMs = clock.monotonicMs();
       isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
+      return clock.monotonicMs() - askedMs;
     };
     const started = await generateOnce.run(request, {
       confirmDuplicate,

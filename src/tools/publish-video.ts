@@ -52,7 +52,7 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { config, publishOnce, service, jobs, askUser, suggested, signal, client } = context;
+    const { config, publishOnce, service, jobs, askUser, suggested, signal, client, clock } = context;
     suggested.add(jobId);
     const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
     const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
@@ -60,6 +60,7 @@ export const publishVideo = defineTool({
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {
+      let askedMs = clock.monotonicMs();
       const isAgreed = await askUser(async () => {
         const { job, connected, obstacle } = await findObstacle(
           { jobId, platforms: plan.platforms },
@@ -69,9 +70,11 @@ export const publishVideo = defineTool({
         // The user has to see which video it is.
         const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
         const { topic } = jobs.get(jobId) ?? {};
+        askedMs = clock.monotonicMs();
         return questionFor(plan, { topic, link, connected, nowMs, isSandbox: config.sandbox });
       });
       if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
+      return clock.monotonicMs() - askedMs;
     };
     const published = await publishOnce.run(
       { jobId, platforms },

@@ -32,7 +32,7 @@ export interface ToolContext {
   readonly publishOnce: Pick<PublishOnce, "run">;
   readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "monotonicMs">;
   /** The name and version of the application that calls, as far as it gave them. */
   readonly client: string | undefined;
   /** Whether the caller is offered publish_video. */

@@ -293,7 +293,7 @@ const WITHOUT: readonly Without[] = [
     prepare: (folder) => mkdirSync(join(folder, "journal-2026-11-21.jsonl")),
     says: [
       "The journal can't be read (there is a link, a pipe, a folder or another user's file: journal-2026-11-21.jsonl: FOLDER), so what was ordered and posted is not known.",
-      "Check it and the disk that holds it.",
+      "Make it a regular file of the user who runs this server.",
     ],
     isUnreadable: true,
   },

@@ -131,7 +131,7 @@ export class Computer {
       publish: (
         platforms: readonly string[],
         caller?: CallerOptions,
-        ask: Publisher["ask"] = async () => {},
+        ask: Publisher["ask"] = async () => 0,
       ) => publishOnce.run({ jobId: JOB, platforms }, { ask, explain: this.explain }, caller),
     };
   }

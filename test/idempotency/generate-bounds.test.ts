@@ -44,28 +44,6 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
   expect(await limited.generate({ topic: "Moons" })).toMatchObject({ generation: { jobId: "job-2" } });
 });
 
-test("The limit of videos in 24 hours is not passed by processes that start different videos at once", async () => {
-  const computer = new Computer();
-  const topics = ["Moons", "Stars", "Suns", "Tides"];
-  const calls = topics.map((topic) => computer.process({ maxGenerations: 2 }).generate({ topic }));
-
-  const ends = await Promise.allSettled(calls);
-  expect(computer.generations).toHaveLength(2);
-  expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(2);
-});
-
-test("A journal that can't be read keeps everything from being sent", async () => {
-  const computer = new Computer();
-  const list = () => Promise.reject(Object.assign(new Error("no right"), { code: "EACCES" }));
-  const process = computer.process({ disk: { ...openPrivateFolder(computer.folder), list } });
-
-  expect(await errorOf(process.generate(TIDES))).toMatchObject({
-    code: "journal_unreadable",
-    outcome: "not_sent",
-  });
-  expect(computer.generations).toEqual([]);
-});
-
 test.each(["generate", "publish"] as const)(
   "What can't be recorded isn't sent: %s fails with what to do, and is sent once the disk has space",
   async (operation) => {

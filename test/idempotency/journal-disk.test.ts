@@ -48,21 +48,17 @@ test("Reading a long file lets other work of the process go on", async () => {
   expect(turns).toBeLessThan(50);
 });
 
-test("A file is read from where the caller wants to go on, to its end", async () => {
-  const disk = openPrivateFolder(temporaryFolder());
-  await disk.append(NAME, LINE);
-
-  expect((await disk.read(NAME, 2)).toString()).toBe(LINE.slice(2));
-  expect(await disk.read("missing", 2)).toHaveLength(0);
-});
-
 test("A line that a full disk cuts off is an error", async () => {
   fake.current.onOpen = (handle) => {
     const write = handle.write.bind(handle);
     return { write: (text: string) => write(text.slice(0, 3)) };
   };
 
-  await expect(openPrivateFolder(temporaryFolder()).append(NAME, LINE)).rejects.toThrow("the disk is full");
+  const files = new JournalFiles(openPrivateFolder(temporaryFolder()), systemClock);
+  await expect(files.append("line")).rejects.toMatchObject({
+    problem: expect.stringContaining("(the disk is full: "),
+    fix: "free some space on its disk",
+  });
 });
 
 test("Appending waits until the line is on disk, and no longer than 4 s", async () => {

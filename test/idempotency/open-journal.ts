@@ -3,8 +3,9 @@
 import { systemClock } from "../../src/clock.ts";
 import { Journal, type Intent, memoryStore } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
-import type { PrivateFolder } from "../../src/private-folder.ts";
+import { openPrivateFolder, type PrivateFolder } from "../../src/private-folder.ts";
 import { createRedact } from "../../src/redact.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 
 export const NOON = Date.UTC(2026, 10, 21, 12);
 export const DAY_MS = 24 * 3_600_000;
@@ -25,6 +26,12 @@ export function openJournal(folder: PrivateFolder | undefined, clock = { epochMs
     onUnwritable: (error) => void warnings.push(String(error)),
   });
   return { journal, warnings, clock };
+}
+
+/** A journal in an empty folder. */
+export function newJournal() {
+  const disk = openPrivateFolder(temporaryFolder());
+  return { disk, folder: disk.path, ...openJournal(disk) };
 }
 
 export const topics = async (journal: Journal) =>

@@ -17,7 +17,8 @@ test("A call whose time is over while it waits gets an error without a code, and
 
   expect(await errorOf(computer.process().generate(TIDES))).toEqual({
     code: "in_progress",
-    message: "Not sent: the same video was requested 38 seconds ago, and its outcome is not known yet.",
+    message:
+      "Not sent: a video of the same words was ordered 38 seconds ago, and its outcome is not known yet.",
     nextStep:
       'The newest jobs that could be it: "job-8" (processing). Check list_videos for it, and follow it with get_video_status if it is there. If it isn\'t, tell the user that it may still be starting.',
     outcome: "not_sent",

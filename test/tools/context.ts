@@ -46,7 +46,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     publishOnce: process.publishOnce,
     savedVideos: NOTHING_SAVED,
     signal: new AbortController().signal,
-    clock: systemClock,
+    clock: { after: systemClock.after, monotonicMs: () => computer.clock.machineMs },
     client: "test-client 1.0.0",
     canPublish: true,
     suggested: new Set(),

@@ -154,6 +154,18 @@ test("generate_video says that a code is not valid, and takes an empty one as no
   expect(await call({ topic: "Tides", confirmDuplicate: "" })).toMatchObject({ summary: state });
 });
 
+test("generate_video starts a second video with the code, which is not sent, however long the user took", async () => {
+  const { call, context, computer } = harness();
+  await call({ topic: "Tides" });
+  const { nextStep } = await call({ topic: "Tides" });
+  const code = /"(\w+)"/.exec(String(nextStep))?.[1];
+  context.askUser = async (question) => (await question(), computer.pass(5 * MINUTE_MS), true);
+
+  expect(await call({ topic: "Tides", confirmDuplicate: ` ${code} ` })).toMatchObject({ jobId: "job-2" });
+  expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
+  expect(computer.options.map(({ deadlineMs }) => deadlineMs)).toEqual([38_000, 38_000]);
+});
+
 test("generate_video pays nothing if another process paid during the question", async () => {
   const { call, computer, context } = harness();
   await call({ topic: "Tides" });

@@ -4,7 +4,7 @@ import type { JobLookup } from "../../src/idempotency/generate-once.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
-import { codeIn, errorOf, fails } from "../idempotency/computer.ts";
+import { codeIn, errorOf, fails, MINUTE_MS } from "../idempotency/computer.ts";
 import { createHarness } from "./context.ts";
 
 const LINK = "https://media.example/f.mp4";
@@ -275,6 +275,15 @@ test("The question names the accounts as the service does, and what is left alon
   expect(questions[0]?.message).toContain(
     String.raw`on tiktok ("@clips", "My \"Clips\""), youtube ("${"x".repeat(59)}…") and x? It is posted`,
   );
+});
+
+test("Of a call's 38 s the user takes none, but what is looked at before they are asked does", async () => {
+  const { call, context, computer } = harness();
+  context.tryReadJob = async () => (computer.pass(10_000), READY);
+  context.askUser = async (question) => (await question(), computer.pass(5 * MINUTE_MS), true);
+  await call(on("tiktok"));
+
+  expect(computer.options).toMatchObject([{ deadlineMs: 28_000 }]);
 });
 
 test("The question says in a sandbox that nothing is posted", async () => {

@@ -84,10 +84,6 @@ function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }
 }
 
 function wallMs(ms: number, clocks: readonly ClockSetting[]): number {
-  const { passedMs, setMs } = settingAt(ms, clocks);
+  const { passedMs = 0, setMs = 0 } = clocks.findLast(({ atMs }) => atMs <= ms) ?? {};
   return ms + passedMs + setMs;
-}
-
-function settingAt(ms: number, clocks: readonly ClockSetting[]): ClockSetting {
-  return clocks.findLast(({ atMs }) => atMs <= ms) ?? { atMs: 0, passedMs: 0, setMs: 0 };
 }

@@ -6,7 +6,7 @@ import { FOURS, PAIRS, THREES } from "../../idempotency/model/scenarios.ts";
 const EXPLORED = [
   { scenarios: PAIRS, faults: 2, how: "with up to two faults" },
   { scenarios: THREES, faults: 1, how: "with one fault" },
-  // With a fault they have about a million states.
+  // With a fault they have about two million states.
   { scenarios: FOURS, faults: 0, how: "without a fault" },
 ];
 

@@ -206,7 +206,12 @@ class Process {
           })),
       },
     });
-    const agree = async () => this.#caller().begin(this.#caller().decidedBy);
+    // Of the call's time, the user takes none.
+    const agree = async () => {
+      const call = this.#caller();
+      Object.assign(call, { agreedTo: call.decidedBy, seen: [] });
+      return 0;
+    };
     const publisher = { ask: agree, explain: async (error: unknown) => error };
     return {
       generate: (topic, code) =>
@@ -228,8 +233,8 @@ class Process {
     run: () => Promise<Partial<Pick<Published, "code" | "results">>>,
   ): Promise<string | undefined> {
     const call = this.#caller();
-    Object.assign(call, { code, keys, made: call.made + 1 });
-    call.begin();
+    const made = call.made + 1;
+    Object.assign(call, { code, keys, made, isLate: false, agreedTo: undefined, seen: [] });
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
         code: issued,

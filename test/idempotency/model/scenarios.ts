@@ -58,14 +58,11 @@ export const THREES: readonly Scenario[] = [
   },
 ];
 
-const PROCESSES = { P: "Q", P1: "Q1", P2: "Q2" };
-
 /** Two calls of each of two processes. */
 export const FOURS: readonly Scenario[] = [
   {
     name: "the same video twice from each of two processes",
     calls: { P: [generate(), generateWithCode], Q: [generate(), generateWithCode] },
-    twins: PROCESSES,
   },
   {
     name: "overlapping platforms twice from each of two processes",
@@ -73,6 +70,5 @@ export const FOURS: readonly Scenario[] = [
       P: [publish("a"), publishWithCode("a", "b")],
       Q: [publish("b"), publishWithCode("b", "a")],
     },
-    twins: { ...PROCESSES, a: "b" },
   },
 ];

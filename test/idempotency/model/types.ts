@@ -151,11 +151,6 @@ export class Call {
   constructor(name: string) {
     this.name = name;
   }
-
-  /** Its time begins, also anew when the user has agreed. */
-  begin(agreedTo?: readonly string[]): void {
-    Object.assign(this, { isLate: false, agreedTo, seen: [] });
-  }
 }
 
 export interface Step {
@@ -176,8 +171,6 @@ export interface Scenario {
   /** By the process that makes them. All calls of a process run at once. */
   readonly calls: Readonly<Record<string, readonly Run[]>>;
   readonly maxGenerations?: number;
-  /** Names that can be exchanged, all at once, for their counterparts: the scenario is then the same. */
-  readonly twins?: Readonly<Record<string, string>>;
 }
 
 export interface State {

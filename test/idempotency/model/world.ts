@@ -30,14 +30,12 @@ const UNDER_WAY_MS = 6 * MINUTE_MS;
 
 export class World {
   readonly #scenario: Scenario;
-  readonly #exchange: ReturnType<typeof exchangeOf>;
   readonly #files = new Map<string, Files>();
   /** These make calls of the scenario anew, after all others: those of one process, or of the other. */
   readonly #later: readonly Program[];
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
-    this.#exchange = exchangeOf(scenario);
     const calls = Object.values(scenario.calls);
     this.#later = [calls, calls.toReversed()].map((order) => {
       const run: Run = async (client) => {
@@ -68,15 +66,13 @@ export class World {
   /**
    * States with the same key go on in the same way: it has all that the journal, the processes and the law
    * can still tell apart. Of times that is the age of what is under way, of a code what it was made of.
-   * States that differ only in the names of the scenario's twins have the same key.
    */
   keyOf(state: State): string {
     const text = partsOf(state)
       .map((part) => JSON.stringify(part))
       .join("\n");
-    const [key = ""] = [text, this.#exchange?.(text) ?? text].map(withNewIds).sort();
     // A million keys themselves would not fit into memory.
-    return createHash("sha256").update(key).digest("base64");
+    return createHash("sha256").update(withNewIds(text)).digest("base64");
   }
 
   /** What can happen next; nothing when all is over. */
@@ -230,15 +226,6 @@ export class World {
     this.#files.set(key, files);
     return files;
   }
-}
-
-/** Exchanges the names of a scenario's twins in a text. None where it has no twins. */
-function exchangeOf({ twins }: Scenario): ((text: string) => string) | undefined {
-  if (twins === undefined) return undefined;
-  const pairs = Object.entries(twins);
-  const names = new Map([...pairs, ...pairs.map(([one, other]) => [other, one] as const)]);
-  const pattern = new RegExp(`\\b(?:${[...names.keys()].join("|")})\\b`, "g");
-  return (text) => text.replace(pattern, (name) => names.get(name) ?? name);
 }
 
 /** Renumbers the entries: one that guards nothing any more only shows in the numbers of later ones. */
