@@ -19,6 +19,8 @@ class SavingWorld extends PolledWorld {
   readonly record: Map<string, string>;
   /** What this computer has ordered, by the job. */
   readonly topics = new Map<string, string>();
+  /** Jobs whose topic was looked up in the journal. */
+  readonly topicsAsked: string[] = [];
   lookups = 0;
   /** What a download waits for. */
   download: () => Promise<void> = async () => {};
@@ -46,7 +48,10 @@ class SavingWorld extends PolledWorld {
         recorded: async () => [...this.record],
         record: async (id, name) => void this.record.set(id, name),
       },
-      topicOf: async (jobId) => this.topics.get(jobId),
+      topicOf: async (jobId) => {
+        this.topicsAsked.push(jobId);
+        return this.topics.get(jobId);
+      },
       store: this.store,
       download: (url) => this.#download(url),
       untilEnded: (jobId, signal) =>
@@ -169,7 +174,7 @@ test("a video counts as saved though the folder was being read when it came", as
   expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
 });
 
-test("a file that the user has removed no longer counts as saved, and is not saved again", async () => {
+test("a saved video is neither saved nor looked up in the journal again, though its file is gone", async () => {
   const world = new SavingWorld();
   world.saveFinished();
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
@@ -178,6 +183,7 @@ test("a file that the user has removed no longer counts as saved, and is not sav
 
   expect(await world.look()).toBeUndefined();
   expect(world.downloads).toHaveLength(1);
+  expect(world.topicsAsked).toHaveLength(1);
 });
 
 test("a look during the download says where the video will be", async () => {
