@@ -100,20 +100,6 @@ const start = (world: SavingWorld, jobId = JOB_ID) => {
   world.store.addStarted(jobId, "The sea");
 };
 
-test("a video that this process started is saved, though nobody looks at it again", async () => {
-  const world = new SavingWorld();
-  start(world);
-  await world.clock.runFor(60_000);
-  expect(world.downloads).toEqual([]);
-
-  world.complete(JOB_ID, LINK);
-  await world.clock.runFor(60_000);
-
-  expect(world.downloads).toEqual([LINK]);
-  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-  expect(world.clock.pending()).toBe(0);
-});
-
 test("a video that finished after its polling ended is saved by a user's call", async () => {
   const world = new SavingWorld();
   start(world);
@@ -197,18 +183,6 @@ test("a look during the download says where the video will be", async () => {
 
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
   expect(world.downloads).toHaveLength(1);
-});
-
-test("a finished video is saved by a call that asks for it, and not by a list", async () => {
-  const world = new SavingWorld();
-  const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-  world.store.updateFromPage([done, { ...done, jobId: OTHER_JOB_ID }], { isFirstPage: true });
-  await world.saver.refresh();
-  await world.clock.runFor(600_000);
-  expect(world.downloads).toEqual([]);
-
-  expect(await world.look()).toEqual({ state: "saved", path: PATH });
-  expect([...world.files]).toHaveLength(1);
 });
 
 test("nothing is saved of a render that failed, or that the service no longer knows", async () => {
